@@ -1,0 +1,42 @@
+# Everything a developer runs. Each target makes the virtual environment by itself when it is missing or out of date.
+PYTHON ?= python3
+BIN := .venv/bin
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/telltree/__init__.py)
+# The stamp carries the version, because an installed package keeps the one it was installed with.
+READY := .venv/.ready-$(VERSION)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(READY)  ## learn a small tree and print it, its categories and their sentences
+	$(BIN)/python -m telltree.demo
+
+test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(READY)  ## formatting, lint, types and import directions
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## measure, and write benchmarks/results.md
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove the virtual environment, caches and built files
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Dependency groups need pip 25.1; the pip a new environment starts with may be older.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "telltree needs Python 3.11 or newer, and '$(PYTHON)' is not one: try 'make PYTHON=python3.12 $(MAKECMDGOALS)'" >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@rm -f .venv/.ready-* && touch $@

@@ -1,0 +1,74 @@
+"""Decision trees whose branches are temporal-logic sentences, learned from labelled time series.
+
+Every public name is an attribute of this package and is loaded when first used, so `import telltree` alone
+loads neither numba nor scikit-learn.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.data import Column as Column
+    from telltree.data import ColumnType as ColumnType
+    from telltree.data import Panel as Panel
+    from telltree.data import Schema as Schema
+    from telltree.errors import DataError as DataError
+    from telltree.errors import DataWarning as DataWarning
+    from telltree.errors import FunctionError as FunctionError
+    from telltree.errors import GrammarError as GrammarError
+    from telltree.errors import ModelFormatError as ModelFormatError
+    from telltree.errors import ModelVersionError as ModelVersionError
+    from telltree.errors import SettingsError as SettingsError
+    from telltree.errors import TelltreeError as TelltreeError
+    from telltree.errors import TelltreeWarning as TelltreeWarning
+    from telltree.estimators import GrammarTreeClassifier as GrammarTreeClassifier
+    from telltree.grammar import Derivation as Derivation
+    from telltree.grammar import Grammar as Grammar
+    from telltree.logic import Formula as Formula
+    from telltree.operators import user_function as user_function
+    from telltree.search import GeneticProgramming as GeneticProgramming
+    from telltree.search import GrammaticalEvolution as GrammaticalEvolution
+    from telltree.search import MonteCarlo as MonteCarlo
+    from telltree.tree import GiniSize as GiniSize
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Column": "data",
+    "ColumnType": "data",
+    "Panel": "data",
+    "Schema": "data",
+    "DataError": "errors",
+    "DataWarning": "errors",
+    "FunctionError": "errors",
+    "GrammarError": "errors",
+    "ModelFormatError": "errors",
+    "ModelVersionError": "errors",
+    "SettingsError": "errors",
+    "TelltreeError": "errors",
+    "TelltreeWarning": "errors",
+    "GrammarTreeClassifier": "estimators",
+    "Derivation": "grammar",
+    "Grammar": "grammar",
+    "Formula": "logic",
+    "user_function": "operators",
+    "GeneticProgramming": "search",
+    "GrammaticalEvolution": "search",
+    "MonteCarlo": "search",
+    "GiniSize": "tree",
+}
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room, and keep it, so that this runs once a name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'telltree' has no attribute {name!r}")
+    value: object = getattr(import_module(f"telltree.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

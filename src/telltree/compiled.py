@@ -1,0 +1,87 @@
+"""Compiled functions: Numba, with a cache that never stands in the way and a word to the user when it compiles."""
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import cgutils, event, types
+from numba.extending import intrinsic
+
+logger = logging.getLogger("telltree")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Says once that kernels are being compiled; loading them from the cache fires no event and so is silent."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        compiling = getattr(event.data["dispatcher"].py_func, "__module__", "")
+        if not self.said and compiling.startswith("telltree."):
+            self.said = True
+            logger.warning("telltree: compiling its kernels, about ten seconds; later runs load them from a cache")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Announcement())
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` at its first call, and keep the result for later runs.
+
+    The cache is beside the source if that folder can be written, else in the user's cache folder, else there is none.
+    """
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # "cannot cache function: no locator available"
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def small(function: Function) -> Function:
+    """A compiled function for kernels to call; it is cached as part of them."""
+    return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def inline(function: Function) -> Function:
+    """As `small`, but written out where it is called: for functions that take named tuples, costly to hand over."""
+    return numba.njit(error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
+
+
+@intrinsic
+def borrowed(typing_context: Any, value: Any) -> Any:
+    """The same array, or named tuple of arrays, without its reference count.
+
+    Every view of an array and every read of a tuple's field counts references, with atomic instructions that can cost
+    more than the work itself. A kernel's arguments outlive its call, so it may do without.
+    """
+
+    def strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = array.meminfo.type(None)
+        return array._getvalue()
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = signature.args[0]
+        if isinstance(kind, types.Array):
+            return strip(context, builder, kind, args[0])
+        fields = cgutils.unpack_tuple(builder, args[0], len(kind))
+        stripped = [strip(context, builder, k, v) for k, v in zip(kind, fields, strict=True)]
+        return context.make_tuple(builder, signature.return_type, stripped)
+
+    return value(value), generate
+
+
+@intrinsic
+def pointer(typing_context: Any, address: Any) -> Any:
+    """A pointer to floats from an address: lets a kernel read one of many arrays, chosen while it runs."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.float64)(types.int64), generate

@@ -1,0 +1,43 @@
+"""Every error and warning telltree raises on purpose, under one root each."""
+
+
+class TelltreeError(Exception):
+    """The root of all errors telltree raises on purpose."""
+
+
+class DataError(TelltreeError, ValueError):
+    """The data cannot be used as it is; the message names the column or record and the remedy."""
+
+
+class GrammarError(TelltreeError, ValueError):
+    """A grammar or formula is wrong; `line` and `column` (from 1) point at the place when it came from text."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        place = "" if line is None else f"line {line}, column {column}: "
+        super().__init__(place + message)
+        self.line = line
+        self.column = column
+
+
+class SettingsError(TelltreeError, ValueError):
+    """A parameter of a search, a fitness or an estimator has a value that makes no sense."""
+
+
+class FunctionError(TelltreeError):
+    """A user-defined function failed, or returned something of the wrong shape or type."""
+
+
+class ModelFormatError(TelltreeError, ValueError):
+    """A model file is not one of telltree's, or is damaged."""
+
+
+class ModelVersionError(ModelFormatError):
+    """A model file was written by a newer telltree than this one."""
+
+
+class TelltreeWarning(UserWarning):
+    """The root of all warnings telltree gives."""
+
+
+class DataWarning(TelltreeWarning):
+    """Something about the data that the user should know, but that stops nothing."""
