@@ -1,0 +1,177 @@
+"""Which rows make up which record, and in what order."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from telltree.data.encode import is_absent, is_object, object_array
+from telltree.data.schema import listed
+from telltree.data.store import Array, Index
+from telltree.data.warn import warn
+from telltree.errors import DataError
+
+NANO, MICRO = 1e9, 1e6  # ticks in a second
+
+
+@dataclass(frozen=True)
+class Times:
+    """The time of every row of the input: numbers, or ticks of a clock of which `per_second` make a second."""
+
+    values: Array
+    per_second: float | None = None
+    from_start: bool = False  # dates count from the first step of their record
+
+    def shown(self, value: Any) -> str:
+        """Write a time for a message: dates as dates."""
+        return (
+            str(np.datetime64(int(value), "ns" if self.per_second == NANO else "us")) if self.from_start else str(value)
+        )
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Records in order; `order` lists the input's rows record by record, None if they lie so already."""
+
+    ids: Array
+    lengths: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64] | None = None
+    times: npt.NDArray[np.float64] | None = None
+
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Give the first row of each record, after ordering."""
+        return np.cumsum(self.lengths, dtype=Index) - self.lengths
+
+    def owner(self, row: int) -> object:
+        """Give the id of the record that a row of the input belongs to."""
+        place = row if self.order is None else int(np.flatnonzero(self.order == row)[0])
+        record = int(np.searchsorted(self.starts(), place, side="right")) - 1
+        return self.id_of(record)
+
+    def id_of(self, record: int) -> object:
+        """Give the id of a record by its position."""
+        return self.ids[record : record + 1].tolist()[0]
+
+    def arranged(self, array: Array) -> Array:
+        """Give a row array record by record; the same array if it is so already."""
+        return array if self.order is None else array[self.order]
+
+
+def id_array(ids: Sequence[Any]) -> Array:
+    """Give ids as an array: numbers if all are, else objects."""
+    plain = [value.item() if isinstance(value, np.generic) else value for value in ids]
+    if {type(value) for value in plain} in ({int}, {float}):
+        numeric = np.array(plain)
+        if numeric.dtype.kind in "iuf":
+            return numeric
+    return object_array(plain)
+
+
+def given_ids(ids: Sequence[Any] | None, count: int) -> Array:
+    """Check ids the user gave for `count` records: as many, none missing, no two alike; numbers from 0 if None."""
+    if ids is None:
+        return np.arange(count, dtype=Index)
+    array = id_array(list(ids))
+    if len(array) != count:
+        raise DataError(f"{len(array)} ids were given for {count} records")
+    if any(is_absent(value) for value in array.tolist()):
+        raise DataError("an id is missing; every record needs one")
+    _require_hashable(array.tolist())
+    if len(set(array.tolist())) < count:
+        twice = [value for value, times in Counter(array.tolist()).items() if times > 1]
+        raise DataError(f"two records have the same id: {listed(twice)}")
+    return array
+
+
+def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Grouping:
+    """Group rows that already lie record by record."""
+    sizes = np.asarray(lengths, Index)
+    if len(sizes) == 0:
+        raise DataError("there are no records")
+    if (sizes == 0).any():
+        empty = np.asarray(ids)[sizes == 0].tolist()
+        raise DataError(f"{len(empty)} records have no steps: {listed(empty)}; leave them out")
+    return _timed(Grouping(ids, sizes), times)
+
+
+def by_id(ids: nw.Series[Any], name: str, times: Times | None) -> Grouping:
+    """Group rows by id, records in order of first appearance; ids may interleave."""
+    if len(ids) == 0:
+        raise DataError("there are no records: the table has no rows")
+    _require_ids(ids, name)
+    firsts = np.concatenate(([0], np.flatnonzero(_changes(ids)) + 1)).astype(Index)
+    runs = ids[firsts.tolist()].to_list()
+    _require_hashable(runs)
+    distinct = {value: number for number, value in enumerate(dict.fromkeys(runs))}
+    run_lengths = np.diff(firsts, append=len(ids)).astype(Index)
+    keys = id_array(list(distinct))
+    if len(distinct) == len(runs):
+        return _timed(Grouping(keys, run_lengths), times)
+    codes = np.repeat(np.fromiter(map(distinct.__getitem__, runs), Index, len(runs)), run_lengths)
+    order = np.argsort(codes, kind="stable").astype(Index)
+    return _timed(Grouping(keys, np.bincount(codes).astype(Index), order), times)
+
+
+def _require_ids(ids: nw.Series[Any], name: str) -> None:
+    absent = ids.is_null().to_numpy()
+    if ids.dtype.is_float():
+        absent = absent | np.isnan(ids.to_numpy())
+    if absent.any():
+        rows = np.flatnonzero(absent).tolist()
+        raise DataError(f"the id column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+
+
+def _require_hashable(ids: Sequence[Any]) -> None:
+    try:
+        set(ids)
+    except TypeError:
+        raise DataError(f"ids must be numbers or text, got {ids[0]!r:.80}") from None
+
+
+def _changes(ids: nw.Series[Any]) -> npt.NDArray[np.bool_]:
+    """Tell for each row but the first whether its id differs from the one before."""
+    if ids.dtype == nw.String and not is_object(ids):
+        return (ids[1:] != ids[:-1]).to_numpy().astype(np.bool_)
+    array = np.asarray(ids.to_numpy())
+    return np.asarray(array[1:] != array[:-1], dtype=np.bool_)
+
+
+def _timed(grouping: Grouping, times: Times | None) -> Grouping:
+    """Sort the rows of each record by time, stably, with a warning if that was needed; no time may occur twice."""
+    if times is None:
+        return grouping
+    values = grouping.arranged(times.values)
+    within = np.ones(max(len(values) - 1, 0), np.bool_)
+    within[grouping.starts()[1:] - 1] = False
+    backward = np.flatnonzero((values[1:] < values[:-1]) & within)
+    if len(backward):
+        grouping = _sorted(grouping, values, backward)
+        values = grouping.arranged(times.values)
+    twice = np.flatnonzero((values[1:] == values[:-1]) & within)
+    if len(twice):
+        ids = grouping.ids.tolist()
+        records = (np.searchsorted(grouping.starts(), twice[:3], side="right") - 1).tolist()
+        shown = ", ".join(
+            f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
+        )
+        raise DataError(f"{len(twice)} steps repeat the time of their record: {shown}; keep one row for each time")
+    return Grouping(grouping.ids, grouping.lengths, grouping.order, _seconds(times, values, grouping))
+
+
+def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
+    codes = np.repeat(np.arange(len(grouping.lengths)), grouping.lengths)
+    late = np.unique(codes[backward])
+    ids = grouping.ids[late].tolist()
+    warn(f"{len(ids)} records were not sorted by time and now are: {listed(ids)}")
+    by_time = np.lexsort((values, codes)).astype(Index)
+    return Grouping(grouping.ids, grouping.lengths, by_time if grouping.order is None else grouping.order[by_time])
+
+
+def _seconds(times: Times, values: Array, grouping: Grouping) -> npt.NDArray[np.float64]:
+    if times.from_start:
+        values = values - np.repeat(values[grouping.starts()], grouping.lengths)
+    return np.asarray(values if times.per_second is None else values / times.per_second, np.float64)

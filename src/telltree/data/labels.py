@@ -1,0 +1,98 @@
+"""What the records are labelled with."""
+
+from typing import Any
+
+import numpy as np
+
+from telltree.data.encode import is_absent
+from telltree.data.frames import open_frame
+from telltree.data.grouping import Grouping, by_id
+from telltree.data.panel import Panel
+from telltree.data.schema import listed, require_known
+from telltree.data.store import Array
+from telltree.errors import DataError
+
+
+def labels_from_frame(
+    frame: Any,
+    *,
+    id: str,  # noqa: A002 - as in Panel.from_frame
+    label: str,
+) -> tuple[Array, Array]:
+    """Read one label per record from a long table; give ids and labels, in the record order of `Panel.from_frame`.
+
+    A label that varies inside a record, or is missing, is a DataError that names the first such records.
+    """
+    opened = open_frame(frame, index=(id, label))
+    require_known(str(id), opened.columns, "id column")
+    require_known(str(label), opened.columns, "label column")
+    grouping = by_id(opened[str(id)], str(id), None)
+    values = np.asarray(opened[str(label)].to_numpy())
+    absent = np.asarray(opened[str(label)].is_null().to_numpy(), np.bool_)
+    if values.dtype.kind == "f":
+        absent = absent | np.isnan(values)
+    values, absent = grouping.arranged(values), grouping.arranged(absent)
+    if absent.any():
+        ids = _ids_at(grouping, absent)
+        raise DataError(f"label {label!r} is missing in {len(ids)} records: {listed(ids)}; leave them out")
+    firsts = values[grouping.starts()]
+    differ = np.asarray(values != np.repeat(firsts, grouping.lengths), np.bool_)
+    if differ.any():
+        ids = _ids_at(grouping, differ)
+        raise DataError(f"label {label!r} varies inside {len(ids)} records: {listed(ids)}; a record has one label")
+    return grouping.ids, firsts
+
+
+def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
+    records = np.searchsorted(grouping.starts(), np.flatnonzero(rows), side="right") - 1
+    ids: list[object] = grouping.ids[np.unique(records)].tolist()
+    return ids
+
+
+def check_labels(y: Any, panel: Panel) -> Array:
+    """Give the labels as a 1-D array, one per record; a DataError if they cannot be class labels."""
+    labels = np.asarray(y)
+    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        labels = np.asarray(y, dtype=object)  # as they came: NumPy makes 1 and "a" both text
+    if labels.ndim != 1:
+        raise DataError(f"labels must be one-dimensional, one per record; got shape {labels.shape}")
+    if len(labels) != len(panel):
+        raise DataError(f"there are {len(labels)} labels for {len(panel)} records")
+    ids = panel.ids
+    if labels.dtype.kind == "O":
+        _check_objects(labels, ids)
+        plain = np.array(labels.tolist())
+        labels = plain if plain.dtype.kind in "biuf" else labels
+    if labels.dtype.kind == "f":
+        _check_floats(labels, ids)
+    elif labels.dtype.kind not in "biuUO":
+        raise DataError(f"labels must be text, whole numbers or Booleans; got {labels.dtype}")
+    return labels
+
+
+def _check_objects(labels: Array, ids: Array) -> None:
+    absent = np.fromiter(map(is_absent, labels), np.bool_, len(labels))
+    _require_present(absent, ids)
+    try:
+        sorted(set(labels.tolist()))
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise DataError(f"labels have types that cannot be told apart in order: {listed(kinds)}; use one") from None
+
+
+def _check_floats(labels: Array, ids: Array) -> None:
+    _require_present(np.isnan(labels), ids)
+    odd = ~np.isfinite(labels) | (labels != np.round(labels))
+    if odd.any():
+        examples = listed(labels[odd].tolist(), 3)
+        where = listed(ids[odd].tolist(), 3)
+        raise DataError(
+            f"labels must be classes, but {int(odd.sum())} are continuous numbers: {examples} (records {where}); "
+            "cut them into classes first"
+        )
+
+
+def _require_present(absent: Array, ids: Array) -> None:
+    if absent.any():
+        where = ids[absent].tolist()
+        raise DataError(f"{len(where)} of {len(ids)} labels are missing: records {listed(where)}; leave them out")

@@ -1,0 +1,328 @@
+"""Many records, column by column: an immutable view of shared row arrays."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from telltree.data.arrays import read_arrays, read_table
+from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.encode import nothing
+from telltree.data.frames import read_frame, read_frames
+from telltree.data.levels import align_codes
+from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
+from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
+from telltree.errors import DataError
+
+Overrides = Mapping[str, Mapping[str, Any]] | Schema
+Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Panel:
+    """Records as (start, length) into shared row arrays; slicing copies no rows. Build one with `Panel.from_...`.
+
+    `notes` says what type inference found worth a second look. Arrays handed in may be used without a copy: they
+    are never changed, and should not be changed by others while the panel is in use.
+    """
+
+    schema: Schema
+    ids: Array
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+    period: float | None
+    time_unit: str | None
+    notes: tuple[str, ...]
+    _store: Store
+    _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def _whole(cls, parts: Parts) -> "Panel":
+        store = parts.store
+        starts, positions = frozen(store.starts()), frozen(np.arange(len(store.lengths), dtype=Index))
+        period, unit = parts.period, parts.time_unit
+        ids, lengths = frozen(parts.ids), frozen(store.lengths)
+        return cls(parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        id: str,  # noqa: A002 - the word users look for
+        time: str | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        schema: Overrides | None = None,
+        period: float | None = None,
+        time_unit: str | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
+
+        Records come in order of first appearance; rows are sorted by `time` if given. `id` and `time` may be index
+        levels of a pandas frame. A date `time` becomes seconds from the start of its record. `columns` are the
+        attributes (default: all others); `static` ones have one value per record. `schema` overrides what is
+        inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses missing
+        values.
+        """
+        options = Options(schema, period, time_unit, missing)
+        return cls._whole(read_frame(frame, options, id=id, time=time, columns=columns, static=static))
+
+    @classmethod
+    def from_frames(
+        cls,
+        frames: Mapping[Any, Any] | Iterable[Any],
+        *,
+        time: str | None = None,
+        ids: Sequence[Any] | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        schema: Overrides | None = None,
+        period: float | None = None,
+        time_unit: str | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read one frame per record: a list (with `ids`, or numbered from 0) or a dict id -> frame.
+
+        Frames have the same columns, in any order. The other arguments are those of `from_frame`.
+        """
+        options = Options(schema, period, time_unit, missing)
+        return cls._whole(read_frames(frames, options, time=time, ids=ids, columns=columns, static=static))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        records: Any,
+        *,
+        columns: Iterable[str] | None = None,
+        layout: str | None = None,
+        ids: Sequence[Any] | None = None,
+        static: Any = None,
+        schema: Overrides | None = None,
+        period: float | None = None,
+        time_unit: str | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read a list of 2-D arrays, one per record, or one 3-D array.
+
+        `layout` names the axes. Lists: "steps, columns" (default) or "columns, steps". A 3-D array must say
+        "records, steps, columns" (used without a copy) or "records, columns, steps": the orientation is never
+        guessed. `columns` default to x1, x2, ... `static` is a frame, or a dict name -> one value per record.
+        """
+        options = Options(schema, period, time_unit, missing)
+        return cls._whole(read_arrays(records, options, columns=columns, layout=layout, ids=ids, static=static))
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        columns: Iterable[str] | None = None,
+        ids: Sequence[Any] | None = None,
+        schema: Overrides | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read a 2-D array or a frame of records x static attributes; every record has one step."""
+        return cls._whole(read_table(table, Options(schema, missing=missing), columns=columns, ids=ids))
+
+    def __len__(self) -> int:
+        """Count the records of this view."""
+        return len(self.lengths)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(records, columns); scikit-learn reads the number of samples here."""
+        return len(self), len(self.schema)
+
+    @property
+    def steps(self) -> int:
+        """The total number of steps of the records in this view."""
+        return int(self.lengths.sum())
+
+    def __getitem__(self, key: Key) -> "Panel":
+        """Give the records a slice, an integer array, a mask or one integer selects, as a panel without copying.
+
+        `panel[key, ...]`, which is how scikit-learn asks, means `panel[key]`.
+        """
+        picked = self._pick(key)
+        return dataclasses.replace(
+            self,
+            ids=frozen(self.ids[picked]),
+            starts=frozen(self.starts[picked]),
+            lengths=frozen(self.lengths[picked]),
+            _positions=frozen(self._positions[picked]),
+        )
+
+    def _pick(self, key: Key) -> slice | Array:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
+        if isinstance(key, slice):
+            return key
+        index = np.asarray(key)
+        if index.dtype.kind == "b" and index.shape != (len(self),):
+            raise IndexError(f"a mask of shape {index.shape} cannot select from {len(self)} records")
+        if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
+            index = index.astype(Index)  # an empty list arrives as float
+        if index.dtype.kind not in "biu" or index.ndim > 1:
+            raise IndexError(f"records are selected by position: an int, a slice, ints or a mask; got {key!r:.80}")
+        return np.atleast_1d(index)
+
+    def column(self, name: str) -> Array:
+        """Give the shared row array of a column, read-only; index it with `starts` and `lengths`.
+
+        Real: float64, NaN where missing. Boolean: int8, 1, 0 or -1 (missing). Categorical: int32 codes into
+        `schema[name].levels`, -1 missing, -2 a level the schema does not have. It covers all records of the panel
+        this view was cut from, and may be strided: `np.ascontiguousarray` it for compiled code.
+        """
+        return self._store.column(self._known(name))
+
+    def values(self, name: str, record: int) -> Array:
+        """Give the steps of one record (by its position in this view), encoded as in `column`."""
+        array = self._store.encoded(self._known(name))
+        start, length = int(self.starts[record]), int(self.lengths[record])
+        if name in self._store.rows:
+            return frozen(array[start : start + length])
+        return frozen(np.repeat(array[self._positions[record]], length))
+
+    def stacked(self, name: str) -> Array:
+        """Give the values of this view's records one after another; a view of `column` where that is possible."""
+        return frozen(self.column(name)[self._rows()])
+
+    def _rows(self) -> slice | Array:
+        """Give the rows of this view, in order: a slice if the records lie one after another."""
+        if len(self) == 0:
+            return slice(0, 0)
+        ends = self.starts + self.lengths
+        if np.array_equal(self.starts[1:], ends[:-1]):
+            return slice(int(self.starts[0]), int(ends[-1]))
+        before = np.cumsum(self.lengths) - self.lengths
+        return np.repeat(self.starts - before, self.lengths) + np.arange(self.steps, dtype=Index)
+
+    def _known(self, name: str) -> str:
+        if name not in self.schema:
+            require_known(name, self.schema.names, "column")
+        return name
+
+    def record(self, i: int) -> dict[str, Array]:
+        """Decode one record: floats; Booleans, None if missing; level names, None if missing or not a level."""
+        return {name: _decoded(column, self.values(name, i)) for name, column in self.schema.items()}
+
+    def times(self, i: int) -> npt.NDArray[np.float64] | None:
+        """Give the times of one record: as read, or counted from 0 by `period`, or None if neither is known."""
+        start, length = int(self.starts[i]), int(self.lengths[i])
+        if self._store.times is not None:
+            return frozen(self._store.times[start : start + length])
+        return None if self.period is None else np.arange(length, dtype=Real) * self.period
+
+    def missing(self) -> dict[str, int]:
+        """Count the missing values of each column over this view; a static value counts once per record."""
+        rows = self._rows()
+        return {
+            name: int(is_missing(self._store.encoded(name)[self._positions if column.static else rows]).sum())
+            for name, column in self.schema.items()
+        }
+
+    def with_schema(self, schema: Schema) -> "Panel":
+        """Give the same data under a schema with other kinds, units, phrases or thresholds."""
+        if schema.names != self.schema.names:
+            differ = set(schema.names) ^ set(self.schema.names)
+            raise DataError(f"the schema has other columns, or another order: {listed(sorted(differ)) or 'order'}")
+        for old, new in zip(self.schema.values(), schema.values(), strict=True):
+            if (old.type, old.levels, old.static) != (new.type, new.levels, new.static):
+                raise DataError(
+                    f"column {old.name!r}: type, levels and static cannot change on a panel that exists; "
+                    "give the schema when you read the data"
+                )
+        return dataclasses.replace(self, schema=schema)
+
+    def select(self, columns: Iterable[str]) -> "Panel":
+        """Give the same records with these columns, in this order."""
+        names = [self._known(name) for name in columns]
+        schema = Schema(self.schema[name] for name in names)
+        store = self._store.with_columns({name: self._store.encoded(name) for name in names})
+        return dataclasses.replace(self, schema=schema, _store=store)
+
+    def aligned(self, schema: Schema) -> "Panel":
+        """Give the columns of `schema`, found by name and in its order, coded by its levels; ignore all others.
+
+        A column that is not there, or of another type, is a DataError. Levels the schema does not have get the
+        code -2, which equals no level, and one DataWarning. A column without any value fits every type.
+        """
+        absent = [name for name in schema if name not in self.schema]
+        if absent:
+            raise DataError(f"the data lack {listed(absent)}; columns found: {listed(self.schema.names)}")
+        arrays, columns = {}, []
+        for name, wanted in schema.items():
+            own, arrays[name] = self.schema[name], self._store.encoded(name)
+            if own.type is not wanted.type:
+                arrays[name] = _retyped(own, wanted, arrays[name])
+            elif own.levels != wanted.levels:
+                arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
+            columns.append(dataclasses.replace(wanted, static=own.static))
+        aligned = dataclasses.replace(self, schema=Schema(columns), _store=self._store.with_columns(arrays))
+        unseen: list[str] = []
+        for column in schema.of_type(ColumnType.CATEGORICAL):
+            levels = self.schema[column.name].levels
+            if not set(levels) <= set(column.levels):  # in the store; perhaps not in this view of it
+                unseen += unseen_levels(column.name, levels, self.stacked(column.name), aligned.stacked(column.name))
+        warn_unseen(unseen)
+        return aligned
+
+    def __eq__(self, other: object) -> bool:
+        """Compare schema, ids, lengths, values (missing equals missing), period and unit of the two views."""
+        if not isinstance(other, Panel):
+            return NotImplemented
+        return (
+            (self.schema, self.period, self.time_unit) == (other.schema, other.period, other.time_unit)
+            and np.array_equal(self.lengths, other.lengths)
+            and self.ids.tolist() == other.ids.tolist()
+            and all(np.array_equal(self.stacked(name), other.stacked(name), equal_nan=True) for name in self.schema)
+        )
+
+    def __repr__(self) -> str:
+        """Summarise in a few lines, whatever the size."""
+        if len(self) == 0:
+            return f"Panel: no records, {len(self.schema)} columns"
+        shortest, longest = int(self.lengths.min()), int(self.lengths.max())
+        steps = _count(longest, "step") if shortest == longest else f"{shortest} to {longest} steps"
+        lines = [f"Panel: {_count(len(self), 'record')} of {steps} ({self.steps} in all)"]
+        for kind in ColumnType:
+            names = [column.name for column in self.schema.of_type(kind)]
+            lines += [f"  {kind} columns ({len(names)}): {listed(names)}"] if names else []
+        static = [column.name for column in self.schema.values() if column.static]
+        lines += [f"  static among them ({len(static)}): {listed(static)}"] if static else []
+        if self.period is not None:
+            lines.append(f"  one step every {self.period:g} {self.time_unit or '(no unit)'}")
+        missing = {name: count for name, count in self.missing().items() if count}
+        lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
+        lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
+        return "\n".join(lines)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _retyped(own: Column, wanted: Column, array: Array) -> Array:
+    """Let a column without any value be of the wanted type; any other change of type is a DataError."""
+    if not is_missing(array).all():
+        raise DataError(
+            f"column {own.name!r} is {own.type}, but {wanted.type} was expected; "
+            "convert it, or give the schema when you read the data"
+        )
+    return nothing(wanted.type, len(array)).array
+
+
+def _decoded(column: Column, values: Array) -> Array:
+    if column.type is ColumnType.REAL:
+        return values
+    names: list[object] = [False, True] if column.type is ColumnType.BOOLEAN else list(column.levels)
+    table = np.array([*names, None, None], dtype=object)  # the last two answer the codes -2 and -1
+    return table[values]

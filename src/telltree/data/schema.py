@@ -1,0 +1,219 @@
+"""What each column is: its type, and what the user says about its meaning."""
+
+import dataclasses
+import difflib
+import enum
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from telltree.errors import DataError
+
+ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
+
+
+class ColumnType(enum.StrEnum):
+    """What the values of a column are."""
+
+    REAL = "real"
+    BOOLEAN = "Boolean"
+    CATEGORICAL = "categorical"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ColumnType | None":
+        """Accept any capitals, so that a file may say `boolean`."""
+        matches = [member for member in cls if isinstance(value, str) and member.value.lower() == value.lower()]
+        return matches[0] if matches else None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of the records.
+
+    `kind` is the physical quantity; only columns of one kind are compared with each other. `thresholds` are the
+    constants worth asking about (reals only). `levels` are the names of a categorical column; codes index into
+    it. `static` columns have one value per record.
+    """
+
+    name: str
+    type: ColumnType
+    kind: str | None = None
+    unit: str | None = None
+    phrase: str | None = None
+    thresholds: tuple[float, ...] | None = None
+    levels: tuple[str, ...] = ()
+    static: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields, and turn what a file or a user may write into the exact types."""
+        if not isinstance(self.name, str):
+            raise DataError(f"the column name {self.name!r} is not a string")
+        object.__setattr__(self, "type", _column_type(self.name, self.type))
+        for field in ("kind", "unit", "phrase"):
+            value = getattr(self, field)
+            if value is not None and not isinstance(value, str):
+                raise DataError(f"column {self.name!r}: {field} must be text, got {value!r}")
+        if not isinstance(self.static, bool):
+            raise DataError(f"column {self.name!r}: static must be true or false, got {self.static!r}")
+        object.__setattr__(self, "thresholds", _thresholds(self.name, self.type, self.thresholds))
+        object.__setattr__(self, "levels", _levels(self.name, self.type, self.levels))
+
+    @property
+    def words(self) -> str:
+        """How English speaks of the column: its phrase, or its name."""
+        return self.phrase or self.name
+
+
+FIELDS = tuple(field.name for field in dataclasses.fields(Column) if field.name != "name")
+
+
+def _column_type(name: str, value: object) -> ColumnType:
+    try:
+        return ColumnType(value)  # type: ignore[arg-type]
+    except ValueError:
+        known = ", ".join(repr(member.value) for member in ColumnType)
+        raise DataError(f"column {name!r}: unknown type {value!r}; the types are {known}") from None
+
+
+def _thresholds(name: str, kind: ColumnType, values: object) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    if kind is not ColumnType.REAL:
+        raise DataError(f"column {name!r} is {kind}: only real columns have thresholds")
+    try:
+        numbers = tuple(float(value) for value in values)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise DataError(f"column {name!r}: thresholds must be a list of numbers, got {values!r}") from None
+    if not all(math.isfinite(number) for number in numbers):
+        raise DataError(f"column {name!r}: thresholds must be finite numbers, got {values!r}")
+    return numbers
+
+
+def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DataError(f"column {name!r}: levels must be a list of names, got {values!r}")
+    levels = tuple(values)
+    if levels and kind is not ColumnType.CATEGORICAL:
+        raise DataError(f"column {name!r} is {kind}: only categorical columns have levels")
+    if not all(isinstance(level, str) for level in levels):
+        raise DataError(f"column {name!r}: levels must be strings, got {levels[:5]!r}")
+    if len(set(levels)) < len(levels):
+        raise DataError(f"column {name!r}: a level appears twice in {levels[:20]!r}")
+    return levels
+
+
+class Schema(Mapping[str, Column]):
+    """The columns of a panel by name, in order. Immutable; equal when the columns are equal in the same order."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        """Take the columns in order; a name that appears twice is a DataError."""
+        ordered = tuple(columns)
+        self._columns = {column.name: column for column in ordered}
+        if len(self._columns) < len(ordered):
+            names = [column.name for column in ordered]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"two columns are named {twice!r}; column names must be unique")
+
+    def __getitem__(self, name: str) -> Column:
+        """Give the column of that name; KeyError otherwise, as for any mapping."""
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Walk the names in order."""
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Count the columns."""
+        return len(self._columns)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare columns, in order."""
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return tuple(self.values()) == tuple(other.values())
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(tuple(self.values()))
+
+    def __repr__(self) -> str:
+        """Show a table, one line a column; names appear as `repr` shows them."""
+        shown = list(self.values())[:ROWS_SHOWN]
+        table = [
+            ("column", "type", "kind", "unit", "phrase", "values"),
+            *(_cells(column) for column in shown),
+        ]
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        lines = [" ".join(cell.ljust(width + 1) for cell, width in zip(row, widths, strict=True)) for row in table]
+        if len(self) > ROWS_SHOWN:
+            lines.append(f"... and {len(self) - ROWS_SHOWN} more columns")
+        return "\n".join(line.rstrip() for line in lines)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self._columns)
+
+    def of_type(self, type: ColumnType | str) -> list[Column]:  # noqa: A002 - the field's own name
+        """List the columns of one type, in order."""
+        return [column for column in self.values() if column.type == ColumnType(type)]
+
+    def kinds(self) -> dict[str, list[Column]]:
+        """Group the columns that have a kind by it, in order of first appearance."""
+        groups: dict[str, list[Column]] = {}
+        for column in self.values():
+            if column.kind is not None:
+                groups.setdefault(column.kind, []).append(column)
+        return groups
+
+    def override(self, changes: Mapping[str, Mapping[str, Any]]) -> "Schema":
+        """Give a schema with some fields of some columns replaced: `{"alt": {"kind": "altitude", "unit": "ft"}}`.
+
+        An unknown column or field is a DataError that names the nearest known one.
+        """
+        columns = dict(self._columns)
+        for name, fields in changes.items():
+            require_known(name, self.names, "column")
+            columns[name] = dataclasses.replace(columns[name], **checked_fields(name, fields))
+        return Schema(columns.values())
+
+
+def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the fields as a dict; a field no column has is a DataError."""
+    if not isinstance(fields, Mapping):
+        raise DataError(f"column {name!r}: expected fields such as {{'kind': ...}}, got {fields!r}")
+    for field in fields:
+        require_known(field, FIELDS, f"field of column {name!r}:")
+    return dict(fields)
+
+
+def require_known(name: object, known: Iterable[str], what: str) -> None:
+    """Raise a DataError that names the nearest known name, unless `name` is one of them."""
+    names = list(known)
+    if name in names:
+        return
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
+    raise DataError(f"unknown {what} {name!r}{hint}")
+
+
+def listed(values: Iterable[object], most: int = 5) -> str:
+    """Show the first few values, through repr so that control characters stay harmless."""
+    items = list(values)
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(repr(item) for item in items[:most]) + more
+
+
+def _cells(column: Column) -> tuple[str, ...]:
+    values = ""
+    if column.thresholds is not None:
+        values = "thresholds " + ", ".join(f"{value:g}" for value in column.thresholds[:5])
+        values += ", ..." if len(column.thresholds) > 5 else ""
+    elif column.levels:
+        values = listed(column.levels)
+    kind = f"{column.type}, static" if column.static else str(column.type)
+    texts = ("" if text is None else repr(text)[1:-1] for text in (column.kind, column.unit, column.phrase))
+    return (repr(column.name), kind, *texts, values)
