@@ -1,0 +1,196 @@
+"""Expressions: what a derivation spells out, as a tree of operators over attributes and constants."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from telltree.operators.functions import UserFunction
+from telltree.operators.table import AND, OPERATORS, Form, Operator
+from telltree.operators.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of the panel."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A real constant."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The name of a category."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A place in a rule's template that a non-terminal fills."""
+
+    symbol: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class RandomNumber:
+    """A real constant to be drawn from a range when a derivation is drawn; only rules' templates hold it."""
+
+    low: float
+    high: float
+
+
+Head = Operator | UserFunction | Attribute | Number | Level | Hole | RandomNumber
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A head applied to arguments; leaves have none. Equality ignores the English that a rule may have given it."""
+
+    head: Head
+    args: tuple["Expression", ...] = ()
+    english: str | None = field(default=None, compare=False)
+    """The sentence of the grammar rule that wrote this node, overriding its operator's, with {0}, {1} … for `parts`."""
+    parts: tuple["Expression", ...] = field(default=(), compare=False, repr=False)
+    """What filled that rule's holes, in order."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.head, Operator | UserFunction) and len(self.args) != self.head.arity:
+            raise ValueError(f"{self.head.symbol} takes {self.head.arity} operands, got {len(self.args)}")
+
+    @cached_property
+    def type(self) -> Type:
+        """The type of the whole; ValueError if the operands do not fit (parsing never builds such a one)."""
+        match self.head:
+            case Number() | RandomNumber():
+                return Type.REAL
+            case Level():
+                return Type.LEVEL
+            case Attribute() | Hole():
+                return self.head.type
+        found = self.head.result(tuple(arg.type for arg in self.args))
+        if found is None:
+            types = ", ".join(str(arg.type) for arg in self.args)
+            raise ValueError(f"{self.head.symbol} takes {self.head.operands}, got {types}")
+        return found
+
+    @cached_property
+    def terminals(self) -> int:
+        """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""
+        return 1 + sum(arg.terminals for arg in self.args)
+
+    @cached_property
+    def depth(self) -> int:
+        """How deeply operators are nested: F(x1 ∧ (x3 < 2)) has depth 3."""
+        return (1 + max(arg.depth for arg in self.args)) if self.args else 0
+
+    def walk(self) -> Iterator["Expression"]:
+        """This node and all below it, in prefix order."""
+        yield self
+        for arg in self.args:
+            yield from arg.walk()
+
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the columns it mentions, in order of appearance, each once."""
+        return tuple(dict.fromkeys(e.head.name for e in self.walk() if isinstance(e.head, Attribute)))
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    def latex(self) -> str:
+        """The formula as LaTeX mathematics."""
+        return _latex(self)
+
+
+def conjunction(parts: list[Expression]) -> str:
+    """Formulas joined by ∧ on one level, as the paper writes the description of a category."""
+    if len(parts) == 1:
+        return _text(parts[0])
+    return f" {AND.symbol} ".join(_operand(part) for part in parts) or "true"
+
+
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+_WORDS = {spelling for operator in OPERATORS for spelling in operator.spellings} | {
+    "each", "other", "grid", "quantiles", "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind"
+}  # fmt: skip
+
+
+def number_text(value: float) -> str:
+    """A constant as short as it can be and still read back as the same number."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def name_text(name: str) -> str:
+    """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
+    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS:
+        return name
+    return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
+
+
+def level_text(name: str) -> str:
+    """A category's name as formulas write it, in double quotes with JSON's escapes."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _text(e: Expression) -> str:
+    match e.head:
+        case Attribute():
+            return name_text(e.head.name)
+        case Number():
+            return number_text(e.head.value)
+        case Level():
+            return level_text(e.head.name)
+        case Hole():
+            return e.head.symbol
+        case RandomNumber():
+            return f"random({number_text(e.head.low)}, {number_text(e.head.high)})"
+        case Operator(form=Form.INFIX):
+            return f"{_operand(e.args[0])} {e.head.symbol} {_operand(e.args[1])}"
+        case Operator(form=Form.PREFIX):
+            return e.head.symbol + _operand(e.args[0])
+    return f"{e.head.symbol}({', '.join(_text(arg) for arg in e.args)})"
+
+
+def _operand(e: Expression) -> str:
+    """Infix expressions are bracketed inside others, always, so that nobody needs to know which binds tighter."""
+    infix = isinstance(e.head, Operator) and e.head.form is Form.INFIX
+    return f"({_text(e)})" if infix else _text(e)
+
+
+_LATEX_SPECIAL = {c: "\\" + c for c in "#$%&_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " "
+}  # fmt: skip
+
+
+def _latex_words(text: str) -> str:
+    return r"\text{" + "".join(_LATEX_SPECIAL.get(c, c) for c in text) + "}"
+
+
+def _latex(e: Expression) -> str:
+    match e.head:
+        case Attribute() | Level():
+            return _latex_words(e.head.name)
+        case Number():
+            return number_text(e.head.value)
+        case Hole() | RandomNumber():
+            return _latex_words(_text(e))
+        case Operator(form=Form.INFIX):
+            left, right = (_latex_operand(arg) for arg in e.args)
+            return f"{left} {e.head.latex} {right}"
+        case Operator(form=Form.PREFIX):
+            return f"{e.head.latex} {_latex_operand(e.args[0])}"
+    return f"{e.head.latex}({', '.join(_latex(arg) for arg in e.args)})"
+
+
+def _latex_operand(e: Expression) -> str:
+    infix = isinstance(e.head, Operator) and e.head.form is Form.INFIX
+    return f"({_latex(e)})" if infix else _latex(e)

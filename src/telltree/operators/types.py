@@ -1,0 +1,37 @@
+"""The types of expressions, and which may stand where."""
+
+import enum
+
+
+class Type(enum.Enum):
+    """What an expression yields; the value is how messages name it."""
+
+    BOOLEAN = "Boolean"  # one truth value a record; as a vector it is read at every step (temporal logic's way)
+    BOOLEAN_VECTOR = "Boolean vector"
+    REAL_VECTOR = "real vector"
+    CATEGORICAL_VECTOR = "categorical vector"
+    REAL = "number"  # a constant; it broadcasts
+    LEVEL = "category name"  # a constant
+    COUNT = "count"  # one number a record
+
+    def __str__(self) -> str:
+        return self.value
+
+
+# Each type and what it may also be read as, beside itself.
+_READS_AS: dict[Type, frozenset[Type]] = {
+    Type.BOOLEAN: frozenset({Type.BOOLEAN_VECTOR}),
+    Type.REAL: frozenset({Type.REAL_VECTOR, Type.COUNT}),
+}
+
+
+def fits(given: Type, wanted: Type) -> bool:
+    """Whether a value of type `given` may stand where `wanted` is expected."""
+    return given is wanted or wanted in _READS_AS.get(given, frozenset())
+
+
+def join(first: Type, second: Type) -> Type | None:
+    """The narrowest type both may be read as, or None: the type of `first | second` in a grammar."""
+    if fits(first, second):
+        return second
+    return first if fits(second, first) else None
