@@ -1,0 +1,228 @@
+"""Grammars: what may be said about the records of a panel."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from telltree.data import Panel, Schema
+from telltree.errors import GrammarError, SettingsError
+from telltree.grammar.check import check_ends, check_used, rename_order
+from telltree.grammar.draft import lift
+from telltree.grammar.infer import infer
+from telltree.grammar.levels import check_levels
+from telltree.grammar.match import Matcher
+from telltree.grammar.normal import normal_form, written
+from telltree.grammar.parse import parse_formula
+from telltree.grammar.printing import grammar_text
+from telltree.grammar.resolve import resolve
+from telltree.grammar.rules import Rule
+from telltree.grammar.sizes import Sizes
+from telltree.grammar.stock import OPERATORS, stock_text
+from telltree.grammar.syntax import parse_grammar
+from telltree.operators import Attribute, Expression, UserFunction
+from telltree.operators.expression import RandomNumber
+
+if TYPE_CHECKING:
+    from telltree.grammar.derivation import Derivation
+    from telltree.grammar.tables import Tables
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grammar:
+    """A grammar in normal form. Immutable; equal to another if both have the same rules, weights and English.
+
+    Build one with `Grammar.parse(text, panel)` or `Grammar.for_panel(panel)`; `str(grammar)` is text that parses to
+    the same grammar, with groups written out, and needs a schema only.
+    """
+
+    start: str
+    rules: tuple[Rule, ...]
+    """Grouped by symbol, the start's first."""
+    schema: Schema
+    """Of the attributes that rules mention."""
+    functions: tuple[UserFunction, ...]
+    """Those that rules mention."""
+    left_out: dict[str, str]
+    """Columns that selectors passed over, and why."""
+    _text: str
+
+    @classmethod
+    def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
+        """Read a grammar; GrammarError with line and column if there is anything wrong with it.
+
+        The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
+        depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
+        """
+        definitions = parse_grammar(text)
+        drafts, left_out = resolve(definitions, data, functions)
+        start = "Start" if "Start" in drafts else definitions[0].symbol
+        places = {definition.symbol: definition.place for definition in definitions}
+        symbols = lift(drafts)
+        check_used(symbols, start, places)
+        order = rename_order(symbols)
+        check_ends(symbols, places)
+        types = infer(symbols, start)
+        schema = data if isinstance(data, Schema) else data.schema
+        check_levels(symbols, schema)
+        rules = normal_form(symbols, order, start, types)
+        used = {e.head for rule in rules for e in rule.template.walk()}
+        names = {head.name for head in used if isinstance(head, Attribute)}
+        return cls(
+            start=start,
+            rules=rules,
+            schema=Schema(column for column in schema.values() if column.name in names),
+            functions=tuple(function for function in functions if function in used),
+            left_out=left_out,
+            _text=grammar_text(drafts),
+        )
+
+    @classmethod
+    def for_panel(
+        cls,
+        panel: Panel,
+        *,
+        operators: Sequence[str] = OPERATORS,
+        points: int = 10,
+        atoms_weight: float = 4.0,
+        columns: Sequence[str] | None = None,
+    ) -> "Grammar":
+        """The paper's generic temporal-logic grammar for the columns of a panel that can tell records apart.
+
+        Real columns are compared with their thresholds in the schema, or else with `points` constants spread evenly
+        over their range; categorical ones with their levels; Boolean ones stand for themselves. All these atoms are one
+        alternative, drawn `atoms_weight` times as often as each connective. `columns` are those to use, by default all
+        but the unusable, which `left_out` lists.
+        """
+        text, left_out = stock_text(panel, operators, points, atoms_weight, columns)
+        grammar = cls.parse(text, panel)
+        return replace(grammar, left_out=left_out)
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that have rules, the start first."""
+        return tuple(dict.fromkeys(rule.symbol for rule in self.rules))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the columns that rules mention, in the order of the schema."""
+        return self.schema.names
+
+    @cached_property
+    def has_random_constants(self) -> bool:
+        """Whether some rule draws its constant at random."""
+        return any(isinstance(rule.template.head, RandomNumber) for rule in self.rules)
+
+    @cached_property
+    def tables(self) -> "Tables":
+        """The rules packed for compiled code."""
+        from telltree.grammar.tables import Tables
+
+        return Tables.of(self.rules, self.symbols)
+
+    def derive(self, formula: str | Expression) -> "Derivation":
+        """How this grammar writes a formula, by the first rules that can; GrammarError if none can.
+
+        A random constant can be any number of its range.
+        """
+        from telltree.grammar.derivation import Derivation
+
+        if isinstance(formula, str):
+            formula = parse_formula(formula, self.schema, functions=self.functions)
+        written_by = self._matcher.match(self.start, formula)
+        if written_by is None:
+            raise GrammarError(f"this grammar cannot say {formula}")
+        numbers, constants = zip(*written_by, strict=True)
+        return Derivation(self, numbers, constants)
+
+    def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
+        """A random derivation that nests at most `max_depth` operators; the seed alone decides which."""
+        from telltree.grammar.growing import draw, row_width
+        from telltree.grammar.population import Population
+
+        self.check_depth(max_depth)
+        room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
+        draw(self.tables, max_depth, np.uint64(seed), 0, *room, np.zeros(2, np.uint64), 1)
+        return room.derivation(0, self)
+
+    def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
+        """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
+
+        A codon is used only where there is a choice, and picks rule number codon mod choices; when they run out, they
+        are read again, `wraps` times.
+        """
+        from telltree.grammar.growing import decode, row_width
+        from telltree.grammar.population import Population
+
+        self.check_depth(max_depth)
+        self._refuse_random("decoded")
+        if not len(codons):
+            raise SettingsError("decode needs at least one codon")
+        room = Population.room(1, row_width(self.tables, max_depth), False)
+        decode(self.tables, max_depth, np.array([codons], np.int32), wraps, room.rules, room.lengths)
+        return room.derivation(0, self) if room.lengths[0] else None
+
+    def check_depth(self, max_depth: int) -> None:
+        """Refuse a limit within which this grammar can say nothing."""
+        least = int(self.tables.least_depth[0])
+        if max_depth < least:
+            raise SettingsError(
+                f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {least} operators"
+            )
+
+    def count(self, max_size: int) -> int:
+        """How many derivations write at most `max_size` terminals, exactly."""
+        self._refuse_random("counted")
+        return self._sizes.count(self.start, max_size)
+
+    def enumerate(self, max_size: int) -> Iterator["Derivation"]:
+        """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
+        from telltree.grammar.derivation import Derivation
+
+        self._refuse_random("enumerated")
+        return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))
+
+    def _refuse_random(self, what: str) -> None:
+        if self.has_random_constants:
+            raise SettingsError(
+                f"with random constants there are infinitely many formulas, which cannot be {what}; use a grid instead"
+            )
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(self.rules)
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return Sizes(self.rules)
+
+    @cached_property
+    def _written(self) -> tuple[object, ...]:
+        return tuple((rule.symbol, written(rule.template), rule.weight) for rule in self.rules)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.rules)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Grammar):
+            return NotImplemented
+        return self is other or (hash(self) == hash(other) and self._written == other._written)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is computed on demand: hashes of text differ from process to process.
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return (
+            f"<Grammar of {len(self.symbols)} symbols, {len(self.rules)} rules and {len(self.attributes)} attributes, "
+            f"start {self.start}>"
+        )

@@ -1,0 +1,149 @@
+"""Compiled drawing and decoding of derivations, whole populations at a time.
+
+A population is a two-dimensional array of rule numbers, one derivation a row in prefix order, with its lengths beside
+it; random constants lie in a parallel array of floats, which has no columns if the grammar draws none.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+
+from telltree.compiled import borrowed, inline, kernel
+from telltree.grammar.naming import FREE, name_of, place_of
+from telltree.grammar.streams import below, next_word, open_stream
+from telltree.grammar.tables import Tables
+
+POOL = 255
+"""A random constant is one of POOL + 1 evenly spread over its range: planes are costly, so they must be met again."""
+
+_LOW_BITS = np.uint64(0xFFFFFFFF)
+
+
+MOST_NODES = 256
+"""However deep a grammar may nest, no derivation has more rules than this."""
+
+
+def row_width(tables: Tables, depth: int) -> int:
+    """How many rules the longest derivation of this depth can have, within reason."""
+    most = np.full(len(tables.least_depth), 0.0)
+    by_depth = [most]
+    holes = np.diff(tables.first_hole)
+    owner = np.repeat(np.arange(len(holes)), holes)
+    for left in range(depth + 1):
+        nodes = np.where(tables.height <= left, 1.0, -np.inf)
+        below = left - tables.hole_drop
+        filled = np.array([by_depth[d + 1][s] if d >= 0 else -np.inf for d, s in zip(below, tables.hole_symbol, strict=True)])
+        np.add.at(nodes, owner, filled)
+        best = np.full(len(most), -np.inf)
+        np.maximum.at(best, tables.symbol, nodes)
+        by_depth.append(best)
+    return int(min(MOST_NODES, max(by_depth[-1][0], 1)))
+
+
+@inline
+def choose(tables, symbol, depth_left, stream):
+    """A random rule of this symbol whose shallowest derivation fits into the depth left."""
+    row = tables.first_row[symbol] + min(depth_left, tables.last_depth[symbol])
+    start = tables.row_start[row]
+    word = next_word(stream)
+    slot = start + np.int64(((word >> np.uint64(32)) * np.uint64(tables.row_size[row])) >> np.uint64(32))
+    return tables.choice[2 * slot + ((word & _LOW_BITS) >= tables.cut[slot])]
+
+
+@inline
+def constant_of(tables, rule, stream):
+    """A random constant for a rule that draws one."""
+    low, high = tables.low[rule], tables.high[rule]
+    step = below(stream, POOL + 1)
+    return high if step == POOL else low + (high - low) * (step / POOL)
+
+
+@inline
+def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
+    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room."""
+    todo[0, 0], todo[0, 1] = symbol, depth
+    waiting, position = 1, start
+    while waiting:
+        if position + waiting > end:  # each waiting symbol needs a place of its own
+            return -1
+        waiting -= 1
+        left = todo[waiting, 1]
+        rule = choose(tables, todo[waiting, 0], left, stream)
+        rules[position] = rule
+        if len(constants):
+            constants[position] = np.nan if np.isnan(tables.low[rule]) else constant_of(tables, rule, stream)
+        position += 1
+        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):  # leftmost on top
+            todo[waiting, 0], todo[waiting, 1] = tables.hole_symbol[hole], left - tables.hole_drop[hole]
+            waiting += 1
+    return position
+
+
+@inline
+def grow_within(tables, symbol, depth, rules, constants, start, end, stream, todo):
+    """As `grow`, and if there is no room tries again ever shallower."""
+    for shallower in range(depth, tables.least_depth[symbol] - 1, -1):
+        for _ in range(4):
+            done = grow(tables, symbol, shallower, rules, constants, start, end, stream, todo)
+            if done >= 0:
+                return done
+    return -1
+
+
+@kernel
+def draw(tables, depth, seed, generation, rules, constants, lengths, names, keys, attempts):
+    """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
+
+    One whose name is in the table `keys` is drawn again, `attempts` times at most. A length of 0 marks one for which
+    the row was too short.
+    """
+    tables, rules, constants, keys = borrowed(tables), borrowed(rules), borrowed(constants), borrowed(keys)
+    stream = np.empty(1, np.uint64)
+    todo = np.empty((rules.shape[1] + 1, 2), np.int64)
+    for i in range(rules.shape[0]):
+        open_stream(stream, seed, generation, i)
+        for _ in range(attempts):
+            done = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], stream, todo)
+            lengths[i] = max(done, 0)
+            names[i] = name_of(rules[i], constants[i], lengths[i])
+            if keys[place_of(keys, names[i])] == FREE:
+                break
+
+
+@inline
+def read_genome(tables, depth, genome, wraps, rules, todo):
+    """Grammatical evolution: read a genome as choices of rules, depth first, wrapping `wraps` times.
+
+    A codon is used only where there is a choice, and picks rule number codon mod choices, where a rule of greater
+    weight is offered more often. Returns the length; 0 if the genome runs out, or for a derivation too deep or long.
+    """
+    todo[0, 0], todo[0, 1] = 0, depth
+    waiting, position, used = 1, 0, 0
+    while waiting:
+        waiting -= 1
+        symbol, left = todo[waiting, 0], todo[waiting, 1]
+        first_lot = tables.first_lot[symbol]
+        choices, pick = tables.first_lot[symbol + 1] - first_lot, 0
+        if choices > 1:
+            if used == len(genome) * (wraps + 1):
+                return 0
+            pick = genome[used % len(genome)] % choices
+            used += 1
+        rule = tables.lot[first_lot + pick]
+        if tables.height[rule] > left or position + waiting >= len(rules):
+            return 0
+        rules[position] = rule
+        position += 1
+        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
+            todo[waiting, 0], todo[waiting, 1] = tables.hole_symbol[hole], left - tables.hole_drop[hole]
+            waiting += 1
+    return position
+
+
+@kernel
+def decode(tables, depth, genomes, wraps, rules, lengths):
+    """Read each genome; see `read_genome`."""
+    tables, rules = borrowed(tables), borrowed(rules)
+    todo = np.empty((rules.shape[1] + 8, 2), np.int64)
+    for i in range(genomes.shape[0]):
+        lengths[i] = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)

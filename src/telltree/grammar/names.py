@@ -1,0 +1,70 @@
+"""Which names a text may use, and what to say about one it may not."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from telltree.data import Column, ColumnType, Schema
+from telltree.errors import GrammarError, SettingsError
+from telltree.grammar.complaint import WORDS
+from telltree.grammar.source import Place
+from telltree.operators import OPERATORS, Attribute, Operator, Type, UserFunction
+from telltree.operators.expression import name_text
+from telltree.operators.table import Form
+
+_TYPE_OF = {
+    ColumnType.REAL: Type.REAL_VECTOR,
+    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
+    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
+}
+_CALLED: dict[str, Operator | UserFunction] = {o.name: o for o in OPERATORS if o.form is Form.CALL}
+RESERVED = WORDS | {spelling for operator in OPERATORS for spelling in operator.spellings}
+
+
+def attribute(column: Column) -> Attribute:
+    """The column as expressions mention it."""
+    return Attribute(column.name, _TYPE_OF[column.type])
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name most like this one, to end a message with; empty if none is like it."""
+    by_fold = {other.casefold(): other for other in known}
+    close = difflib.get_close_matches(name.casefold(), by_fold, n=1)
+    return f"; did you mean {by_fold[close[0]]}?" if close else ""
+
+
+@dataclass
+class Names:
+    """The attributes, symbols and functions that a text may mention."""
+
+    schema: Schema
+    functions: Sequence[UserFunction] = ()
+    symbols: frozenset[str] = frozenset()
+    _called: dict[str, Operator | UserFunction] = field(init=False)
+
+    def __post_init__(self) -> None:
+        by_name = {function.name: function for function in self.functions}
+        for name in by_name:
+            if name in WORDS:
+                raise SettingsError(f"a user function cannot be called {name!r}, a word of the grammar language")
+        if len(by_name) < len(self.functions):
+            raise SettingsError("two user functions have the same name")
+        self._called = {**_CALLED, **by_name}
+
+    def attribute(self, name: str, place: Place) -> Attribute:
+        """The attribute of this name."""
+        if name in self.schema:
+            return attribute(self.schema[name])
+        if name in self._called:
+            raise GrammarError(f"{name} needs operands: write {name}(...)", *place)
+        known = [*map(name_text, self.schema), *self.symbols, *self._called]
+        what = "attribute or symbol" if self.symbols else "attribute"
+        raise GrammarError(f"there is no {what} called {name_text(name)}{nearest(name, known)}", *place)
+
+    def called(self, name: str, place: Place) -> Operator | UserFunction:
+        """The operator or user function that is written `name(...)`."""
+        if name in self._called:
+            return self._called[name]
+        what = "a symbol" if name in self.symbols else "an attribute" if name in self.schema else "no function"
+        hint = nearest(name, self._called) if what == "no function" else "; it takes no operands"
+        raise GrammarError(f"{name} is {what}{hint}", *place)

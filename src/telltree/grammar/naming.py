@@ -1,0 +1,32 @@
+"""Names: derivations as 64-bit hashes, so that compiled code can tell whether one was met before."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+
+from telltree.compiled import inline
+from telltree.grammar.streams import GOLDEN, mix, number_name
+
+FREE = np.uint64(0)
+"""No derivation has this name: it marks a free place in tables of names."""
+
+
+@inline
+def name_of(rules, constants, length):
+    """The name of a derivation."""
+    name = FREE
+    for node in range(length):
+        name = (name ^ (name >> np.uint64(29)) ^ np.uint64(rules[node] + 1)) * GOLDEN
+        if len(constants) and not np.isnan(constants[node]):
+            name += number_name(constants[node])
+    return mix(name) | np.uint64(1)
+
+
+@inline
+def place_of(keys, name):
+    """Where a name is kept in an open-addressed table of a power of two places, or the free place for it."""
+    mask = np.uint64(len(keys) - 1)
+    place = (name >> np.uint64(1)) & mask
+    while keys[place] != FREE and keys[place] != name:
+        place = (place + np.uint64(1)) & mask
+    return place

@@ -1,0 +1,34 @@
+"""Formulas from text, without a grammar."""
+
+from collections.abc import Iterator, Sequence
+
+from telltree.data import Schema
+from telltree.errors import GrammarError
+from telltree.grammar.draft import Draft, Option, Pick
+from telltree.grammar.infer import infer
+from telltree.grammar.levels import check_levels
+from telltree.grammar.normal import template_of
+from telltree.grammar.resolve import Resolver
+from telltree.grammar.source import Place
+from telltree.grammar.syntax import parse_expression
+from telltree.operators import Expression, UserFunction
+from telltree.operators.expression import RandomNumber
+
+
+def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
+    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema."""
+    draft = Resolver(schema, functions, frozenset()).draft(parse_expression(text))
+    for place in _choices(draft):
+        raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
+    whole = {"the text": (Option(draft),)}
+    types = infer(whole, "the text")
+    check_levels(whole, schema)
+    return template_of(draft, types)
+
+
+def _choices(draft: Draft) -> Iterator[Place]:
+    if isinstance(draft, Pick) or isinstance(draft.head, RandomNumber):
+        yield draft.place
+        return
+    for arg in draft.args:
+        yield from _choices(arg)

@@ -1,0 +1,24 @@
+"""The normal form of a grammar: rules that each write at least one terminal.
+
+Rules that only rename (`B ::= Ev`) are folded into those they lead to, so that the size and depth of a derivation do
+not depend on how its grammar was factored.
+"""
+
+from dataclasses import dataclass
+
+from telltree.operators import Expression, Hole
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One alternative of a symbol: a template whose holes are to be filled from their own symbols."""
+
+    symbol: str
+    template: Expression
+    weight: float
+    """The share of draws at its symbol that take it; the weights of a symbol add up to one."""
+
+    @property
+    def holes(self) -> tuple[str, ...]:
+        """The symbols of the template's holes, in prefix order."""
+        return tuple(e.head.symbol for e in self.template.walk() if isinstance(e.head, Hole))

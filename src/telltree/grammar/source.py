@@ -1,0 +1,140 @@
+"""What the author of a grammar wrote, as a tree with places; names are not looked up yet."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from telltree.errors import GrammarError
+from telltree.operators import Operator
+
+DEEPEST = 100  # levels of nesting; later stages walk trees recursively, and nobody reads deeper ones
+
+
+class Place(NamedTuple):
+    """Where something stands in the text, from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An attribute or a symbol; an attribute for certain if it was quoted."""
+
+    text: str
+    quoted: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number or the name of a category."""
+
+    value: float | str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """A source of constants: `word` is grid, quantiles, random, thresholds, levels, other or list."""
+
+    word: str
+    values: tuple[float | str, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A selector: every attribute of a type, or of a kind."""
+
+    word: str
+    """real, Boolean, categorical or kind"""
+    kind: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A name before parentheses."""
+
+    name: str
+    args: tuple["Source", ...]
+    place: Place
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth_over(self.args, self.place))
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A connective or a difference."""
+
+    operator: Operator
+    args: tuple["Source", ...]
+    place: Place
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth_over(self.args, self.place))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A comparison by one operator, or by any of a set of them."""
+
+    operators: tuple[Operator, ...]
+    left: "Source"
+    right: "Source"
+    place: Place
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth_over((self.left, self.right), self.place))
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """The sentence of an alternative, as written."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of the things a symbol or an inline choice may become."""
+
+    body: "Source"
+    weight: float
+    english: English | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An inline choice."""
+
+    alternatives: tuple[Alternative, ...]
+    place: Place
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth_over(tuple(a.body for a in self.alternatives), self.place))
+
+
+Source = Name | Constant | Supply | Each | Call | Apply | Comparison | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol and its alternatives."""
+
+    symbol: str
+    alternatives: tuple[Alternative, ...]
+    place: Place
+
+
+def _depth_over(below: tuple[Source, ...], place: Place) -> int:
+    depth = 1 + max(getattr(source, "depth", 0) for source in below)
+    if depth > DEEPEST:
+        raise GrammarError(f"nested more than {DEEPEST} levels deep; name the inner part in a rule of its own", *place)
+    return depth

@@ -1,0 +1,82 @@
+"""The paper's generic grammar, written for a panel as anybody could write it by hand."""
+
+import math
+from collections.abc import Sequence
+
+from telltree.data import Column, ColumnType, Panel, unusable
+from telltree.errors import SettingsError
+from telltree.operators import Operator, operator_named
+from telltree.operators.expression import name_text, number_text
+from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+
+OPERATORS = ("F", "G", "implies", "not", "or", "and", "=", "<", "<=", ">", ">=")
+_TEMPORAL = (EVENTUALLY, GLOBALLY)
+_CONNECTIVES = (IMPLIES, NOT, OR, AND)
+
+
+def stock_text(
+    panel: Panel, operators: Sequence[str], points: int, atoms_weight: float, columns: Sequence[str] | None
+) -> tuple[str, dict[str, str]]:
+    """The text of the grammar, and the columns it leaves out with the reasons."""
+    known = _known(operators)
+    if not 0 < atoms_weight < math.inf:
+        raise SettingsError(f"atoms_weight must be a number greater than 0, got {atoms_weight!r}")
+    temporal = [f"{operator.name}(VB)" for operator in known if operator in _TEMPORAL]
+    if not temporal:
+        raise SettingsError("operators must include F or G, which make a truth value of a vector")
+    comparisons = [operator for operator in known if operator in COMPARISONS]
+    left_out = {} if columns is not None else dict(unusable(panel))
+    atoms = []
+    for name in panel.schema if columns is None else columns:
+        if name not in panel.schema:
+            raise SettingsError(f"columns: the panel has no column {name!r}")
+        if name not in left_out:
+            atom = _atom(panel.schema[name], comparisons, points)
+            if atom is None:
+                left_out[name] = "none of the operators compares it"
+            else:
+                atoms.append(atom)
+    if not atoms:
+        raise SettingsError(f"no column is left to make atoms of; left out: {_some(left_out)}")
+    connected = [
+        f"{operator.name} VB" if operator is NOT else f"VB {operator.name} VB"
+        for operator in known
+        if operator in _CONNECTIVES
+    ]
+    choice = f"({' | '.join(atoms)}) @{number_text(atoms_weight)}"
+    text = f"Start ::= {' | '.join(temporal)}\nVB ::= {' | '.join([*connected, choice])}\n"
+    return text, left_out
+
+
+def _known(operators: Sequence[str]) -> list[Operator]:
+    known = []
+    for spelling in [operators] if isinstance(operators, str) else operators:
+        try:
+            operator = operator_named(spelling)
+        except KeyError:
+            operator = None
+        if operator not in (*_TEMPORAL, *_CONNECTIVES, *COMPARISONS):
+            raise SettingsError(f"operators: {spelling!r} is none of {', '.join(OPERATORS)}")
+        known.append(operator)
+    return list(dict.fromkeys(known))
+
+
+def _atom(column: Column, comparisons: list[Operator], points: int) -> str | None:
+    name = _name(column.name)
+    if column.type is ColumnType.BOOLEAN:
+        return name
+    if column.type is ColumnType.CATEGORICAL:
+        return f"{name} = levels" if EQUAL in comparisons else None
+    if not comparisons:
+        return None
+    by = "{" + ", ".join(operator.name for operator in comparisons) + "}"
+    return f"{name} {by} " + ("thresholds" if column.thresholds else f"grid({points})")
+
+
+def _name(name: str) -> str:
+    return f"`{name}`" if name in ("Start", "VB") else name_text(name)
+
+
+def _some(left_out: dict[str, str]) -> str:
+    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
+    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

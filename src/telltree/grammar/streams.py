@@ -1,0 +1,54 @@
+"""Random streams for compiled code: a stream is a function of its key alone, so the order of work changes nothing."""
+
+import numpy as np
+
+from telltree.compiled import small
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@small
+def mix(x):  # type: ignore[no-untyped-def]
+    """Scramble 64 bits (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * _FIRST
+    x = (x ^ (x >> np.uint64(27))) * _SECOND
+    return x ^ (x >> np.uint64(31))
+
+
+@small
+def number_name(value):
+    """The name of a number: the same for the same number, wherever it comes from."""
+    return mix(np.float64(value).view(np.uint64) + GOLDEN)
+
+
+@small
+def weave(name, position, part):
+    """Add the name of an operand to that of what it belongs to; `mix` the result when all are added."""
+    return name + part * (_FIRST + _SECOND * np.uint64(position))
+
+
+@small
+def open_stream(stream, seed, generation, index):  # type: ignore[no-untyped-def]
+    """Set `stream` (one uint64 in an array) to the start of the stream with this key."""
+    stream[0] = mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
+
+
+@small
+def next_word(stream):  # type: ignore[no-untyped-def]
+    """64 random bits."""
+    stream[0] += GOLDEN
+    return mix(stream[0])
+
+
+@small
+def below(stream, n):  # type: ignore[no-untyped-def]
+    """A random integer in 0 … n−1 (n < 2**32; the bias is under n / 2**32)."""
+    return np.int64(((next_word(stream) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@small
+def unit(stream):  # type: ignore[no-untyped-def]
+    """A random number in [0, 1)."""
+    return np.float64(next_word(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
