@@ -1,0 +1,5 @@
+"""What formulas mean: bit planes, the compiled machine that evaluates on them, margins."""
+
+from telltree.logic.formula import Formula, truth_of
+
+__all__ = ["Formula", "truth_of"]

@@ -1,0 +1,48 @@
+"""Atoms: the smallest Boolean vectors, each brought to the form `signal compared with a constant`."""
+
+from dataclasses import dataclass
+
+from telltree.data import Schema
+from telltree.logic.instructions import EQUAL, GREATER, LESS
+from telltree.operators import Attribute, Expression, Level, Number, Operator
+from telltree.operators.table import COMPARISONS
+
+_OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+NO_LEVEL = -9.0
+"""A code that no category has, not even a missing or an unseen one."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """`signal` compared with `constant`; the atom is true for the outcomes set in `outcomes`."""
+
+    signal: Expression
+    outcomes: int
+    constant: float
+    graded: bool
+    """Whether the distance to the constant means something: real signals, not Booleans or categories."""
+
+    @classmethod
+    def of(cls, e: Expression, schema: Schema) -> "Atom":
+        """The atom that a Boolean vector without connectives says."""
+        if isinstance(e.head, Operator) and e.head in COMPARISONS:
+            left, right = e.args
+            operator = e.head.name
+            if isinstance(left.head, Number) and not isinstance(right.head, Number):
+                left, right, operator = right, left, _MIRRORED[operator]
+            if isinstance(right.head, Number):
+                return cls(left, _OUTCOMES[operator], right.head.value, True)
+            if isinstance(right.head, Level) and isinstance(left.head, Attribute):
+                return cls(left, EQUAL, _code(schema, left.head.name, right.head.name), False)
+        return cls(e, EQUAL, 1.0, False)
+
+    @property
+    def complement(self) -> "Atom":
+        """The atom that is true where this one is false, if nothing is missing."""
+        return Atom(self.signal, self.outcomes ^ (LESS | EQUAL | GREATER), self.constant, self.graded)
+
+
+def _code(schema: Schema, column: str, level: str) -> float:
+    levels = schema[column].levels
+    return float(levels.index(level)) if level in levels else NO_LEVEL

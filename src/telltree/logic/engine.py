@@ -1,0 +1,222 @@
+"""The engine: populations of derivations in, counts and answers out."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.grammar.derivation import expression_at
+from telltree.grammar.population import Population
+from telltree.grammar.rules import Rule
+from telltree.grammar.tables import Tables
+from telltree.logic.atoms import Atom
+from telltree.logic.layout import TILE, Layout
+from telltree.logic.instructions import COUNT, WORD_AND, Programs
+from telltree.logic.lowering import RECORD, STEPS, Absent, Desk, lower
+from telltree.logic.machine import Registers, Tally, evaluate
+from telltree.logic.margins import Gauges, Room, narrowest
+from telltree.logic.planes import Planes
+from telltree.logic.signals import Signals
+from telltree.operators import Expression
+
+MEMORY = 1 << 29
+"""Bytes that the planes of one engine may take."""
+
+
+LEAST_MARGIN = 1e-300
+"""Anything smaller only says on which side of an equality a record lies."""
+
+
+
+class Engine:
+    """Evaluates derivations of one grammar on the records of one panel."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        rules: Sequence[Rule],
+        tables: Tables,
+        signals: Signals | None = None,
+        memory: int = MEMORY,
+        threads: int = 1,
+    ) -> None:
+        self.panel = panel
+        self.layout = Layout.of(panel)
+        self.signals = signals or signals_of(panel)
+        self._rules = rules
+        self._tables = tables
+        self._planes = Planes(self.layout, self.signals, memory, int(tables.atoms[0]))
+        self._absent = Absent.room(4096)
+        self._programs = Programs.room(0, 0)
+        self._desk = Desk.room(0)
+        self._threads = max(1, threads)
+        self._registers = self._registers_for(8)
+        self._codes_per_rule = int(np.diff(tables.code_start).max()) + 2
+        self._known: dict[int, Atom] = self.signals.atoms
+
+    def evaluate(self, population: Population, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
+        """Count, mask by mask, the records for which each of the individuals `wanted` is true, in that order."""
+        tally = Tally.room(len(wanted), masks.shape[1])
+        self._run(population, wanted, masks, tally)
+        return tally
+
+    def truth(self, population: Population) -> NDArray[np.bool_]:
+        """The truth of every formula for every record, in the panel's order."""
+        tally = Tally.room(len(population.lengths), 0, blocks=len(self.layout.blocks) - 1)
+        self._run(population, np.arange(len(population.lengths)), self.layout.masks([]), tally)
+        return self.layout.unpack(tally.truth)
+
+    def trace(self, population: Population, individual: int) -> list[NDArray[np.bool_]]:
+        """The truth of one formula at every step of every record."""
+        tally = Tally.room(0, 0, words=self.layout.words)
+        self._run(population, np.array([individual]), self.layout.masks([]), tally, mode=STEPS)
+        return self.layout.unpack_steps(tally.steps)
+
+    def margins(self, population: Population, cutoff: bool = False) -> NDArray[np.float64]:
+        """The smallest absolute margin of each formula over the records.
+
+        With `cutoff` only the widest is exact: formulas that fall behind it are not followed to the end.
+        """
+        found = np.zeros(len(population.lengths))
+        held: list[NDArray[np.float64]] = []
+        for part in self._lowered(population, np.arange(len(population.lengths)), RECORD):
+            gauges = Gauges.of(self._planes.atoms(), self._used(part), self.signals, held)
+            room = Room.of(len(self._registers[0].words), self.layout.longest)
+            narrowest(self._programs, part, self.layout.starts, self.layout.lengths, gauges, room, cutoff, found)
+        found[found < LEAST_MARGIN] = 0.0
+        return found
+
+    def _used(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The planes that programs read."""
+        first, last = self._programs.bounds[part].min(), self._programs.bounds[part].max()
+        steps = self._programs.steps[first:last]
+        on_words = steps[:, 0] == WORD_AND
+        vectors = steps[(steps[:, 0] <= COUNT) & ~on_words, 2:4]
+        words = np.concatenate([steps[on_words, 2:4].ravel(), self._programs.result[part, 0]])
+        planes = np.concatenate([vectors[vectors >= 0], words[words >= 0] >> 1])
+        return np.unique(planes).astype(np.int64)
+
+    def _run(
+        self, population: Population, wanted: NDArray[np.int64], masks: NDArray[np.uint64], tally: Tally, mode: int = RECORD
+    ) -> None:
+        done = 0
+        for part in self._lowered(population, wanted, mode):
+            bounds = [len(part) * share // self._threads for share in range(self._threads + 1)]
+            tiles = self.layout.tiles(self._planes.used)
+            jobs = [
+                (part[low:high], tiles, masks, registers, tally.part(done + low, done + high))
+                for low, high, registers in zip(bounds[:-1], bounds[1:], self._registers, strict=True)
+                if high > low
+            ]
+            if len(jobs) == 1:
+                self._share(jobs[0])
+            else:
+                with ThreadPoolExecutor(len(jobs)) as pool:
+                    list(pool.map(self._share, jobs))
+            done += len(part)
+
+    def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
+        part, tiles, *rest = job
+        layout, planes = self.layout, self._planes
+        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, *rest)
+
+    def _lowered(
+        self, population: Population, wanted: NDArray[np.int64], mode: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Lower `wanted` and yield it; in several parts if its planes do not fit into memory at once."""
+        if not len(wanted):
+            return
+        self._make_room(population, wanted)
+        if self._lower(population, wanted, mode):
+            yield wanted
+        elif len(wanted) == 1:
+            self._planes.capacity *= 2  # one formula must always fit
+            yield from self._lowered(population, wanted, mode)
+        else:
+            half = len(wanted) // 2
+            yield from self._lowered(population, wanted[:half], mode)
+            yield from self._lowered(population, wanted[half:], mode)
+
+    def _make_room(self, population: Population, wanted: NDArray[np.int64]) -> None:
+        instructions = int(population.lengths[wanted].sum()) * self._codes_per_rule
+        if len(self._programs.bounds) < len(population.lengths) or len(self._programs.steps) < instructions:
+            self._programs = Programs.room(len(population.lengths), 2 * instructions)
+        if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
+            self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
+
+    def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int) -> bool:
+        """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
+        planes, forgot = self._planes, False
+        while True:
+            self._absent.count[0] = 0
+            self._absent.keys[:] = 0
+            lower(
+                self._tables, population.rules, population.constants, population.lengths, wanted, mode,
+                planes.keys, planes.slots, planes.direct, self._programs, self._desk, self._absent,
+            )  # fmt: skip
+            absent = int(self._absent.count[0])
+            if not absent:
+                break
+            if planes.used + absent <= planes.capacity:
+                planes.add(self._atoms(population, absent))
+            elif not forgot:
+                planes.forget()
+                forgot = True
+            else:
+                return False
+        if self._programs.registers[0] > len(self._registers[0].words):
+            self._registers = self._registers_for(2 * int(self._programs.registers[0]))
+        return True
+
+    def _registers_for(self, number: int) -> list[Registers]:
+        words = max(TILE, self.layout.longest)
+        return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
+
+    def _atoms(self, population: Population, absent: int) -> list[tuple[int, Atom]]:
+        found = []
+        for name, (individual, node, micro) in zip(
+            self._absent.name[:absent].tolist(), self._absent.where[:absent].tolist(), strict=True
+        ):
+            if name not in self._known:
+                constants = population.constants[individual]
+                drawn = constants if len(constants) else np.full(population.rules.shape[1], np.nan)
+                whole, _ = expression_at(self._rules, population.rules[individual], drawn, node)
+                rule = population.rules[individual, node]
+                template = self._rules[rule].template
+                e = _counterpart(template, whole, micro - int(self._tables.code_start[rule]))
+                self._known[name] = Atom.of(e, self.panel.schema)
+            found.append((name, self._known[name]))
+        return found
+
+
+def _counterpart(template: Expression, whole: Expression, position: int) -> Expression:
+    """What stands in `whole` where `template`, whose holes it fills, has its node number `position`."""
+    pairs = [(template, whole)]
+    while True:
+        node, filled = pairs.pop()
+        if position == 0:
+            return filled
+        position -= 1
+        if node.args:
+            pairs.extend(reversed(list(zip(node.args, filled.args, strict=True))))
+
+
+def signals_of(panel: Panel) -> Signals:
+    """The signals of a panel, with this engine to work out formulas inside atoms."""
+    return Signals(panel, _trace_closed)
+
+
+def engine_for(panel: Panel, formulas: Sequence[Expression], signals: Signals | None = None) -> tuple[Engine, Population]:
+    """An engine for given formulas: a grammar that can say just these, and its derivations of them."""
+    rules = [Rule("Formula", formula, 1.0) for formula in formulas]
+    population = Population.room(len(rules), 1, False)
+    population.rules[:, 0] = np.arange(len(rules))
+    population.lengths[:] = 1
+    return Engine(panel, rules, Tables.of(rules, ["Formula"]), signals), population
+
+
+def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[NDArray[np.bool_]]:
+    engine, population = engine_for(panel, [formula], signals)
+    return engine.trace(population, 0)

@@ -1,0 +1,67 @@
+"""Formulas: sentences that are true or false of a record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel, Schema
+from telltree.errors import GrammarError
+from telltree.grammar import parse_formula
+from telltree.logic.engine import engine_for
+from telltree.operators import Expression, Type, UserFunction
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A Boolean expression; `formula(panel)` says of which records it is true."""
+
+    expression: Expression
+
+    def __post_init__(self) -> None:
+        if self.expression.type is not Type.BOOLEAN:
+            raise GrammarError(
+                f"{self.expression} is a {self.expression.type}, not true or false of a record: wrap it in F or G"
+            )
+
+    @classmethod
+    def parse(cls, text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> "Formula":
+        """Read a formula over the columns of `schema`, in any spelling of the operators."""
+        return cls(parse_formula(text, schema, functions=functions))
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+    @property
+    def terminals(self) -> int:
+        """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""
+        return self.expression.terminals
+
+    @property
+    def depth(self) -> int:
+        """How deeply operators are nested."""
+        return self.expression.depth
+
+    def latex(self) -> str:
+        """The formula as LaTeX mathematics."""
+        return self.expression.latex()
+
+    def __call__(self, panel: Panel) -> NDArray[np.bool_]:
+        """Its truth for every record of the panel."""
+        engine, population = engine_for(panel, [self.expression])
+        truth: NDArray[np.bool_] = engine.truth(population)[0]
+        return truth
+
+    def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
+        """Its truth at every step of every record: F and G look from there to the end."""
+        engine, population = engine_for(panel, [self.expression])
+        return engine.trace(population, 0)
+
+
+def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
+    """The truth of many formulas at once: formulas × records."""
+    if not formulas:
+        return np.zeros((0, len(panel)), np.bool_)
+    engine, population = engine_for(panel, formulas)
+    return engine.truth(population)

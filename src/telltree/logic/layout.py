@@ -1,0 +1,103 @@
+"""How records lie in bit planes: sorted by length, 64 to a block, a word for each step of a block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.logic.machine import LANES
+
+
+TILE = 512
+"""Words that an instruction works on at a time, at most: three vectors of them fit into the first-level cache."""
+CACHE = 5 << 18
+"""Bytes of planes to be worked on together: the second-level cache of most machines holds them."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of a panel's records in planes."""
+
+    order: NDArray[np.int64]  # record number at each place; place p is bit p % 64 of block p // 64
+    starts: NDArray[np.int64]  # first row of the record at each place, in the panel's columns
+    lengths: NDArray[np.int64]
+    blocks: NDArray[np.int64]  # first word of each block, and one past the last
+    valid: NDArray[np.uint64]  # which bits of each word stand for a step of a record
+
+    @classmethod
+    def of(cls, panel: Panel) -> "Layout":
+        """Longest records first, so that blocks waste few words."""
+        order = np.argsort(-panel.lengths, kind="stable")
+        starts, lengths = panel.starts[order], panel.lengths[order]
+        blocks = np.concatenate([[0], np.cumsum(lengths[::LANES])])
+        return cls(order, starts, lengths, blocks, _valid(lengths, blocks))
+
+    @property
+    def records(self) -> int:
+        return len(self.order)
+
+    @property
+    def words(self) -> int:
+        """Words in a plane."""
+        return int(self.blocks[-1])
+
+    @property
+    def longest(self) -> int:
+        return int(self.lengths.max(initial=0))
+
+    def tiles(self, planes: int) -> NDArray[np.int64]:
+        """The first block of each tile, and one past the last: runs of blocks to be worked on together.
+
+        A tile is small enough for the words of all planes in use to stay in the cache, and large enough to make each
+        instruction worth its overhead.
+        """
+        words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
+        if words >= self.words:
+            return np.array([0, len(self.blocks) - 1])
+        ends = [0]
+        while ends[-1] < len(self.blocks) - 1:
+            reached = int(np.searchsorted(self.blocks, self.blocks[ends[-1]] + words, side="right")) - 1
+            ends.append(max(reached, ends[-1] + 1))
+        return np.array(ends)
+
+    def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """One bit a record (individuals × blocks) to one Boolean a record, in the panel's order."""
+        bits = np.unpackbits(truth.view(np.uint8).reshape(len(truth), -1), axis=1, bitorder="little")
+        found = np.empty((len(truth), self.records), np.bool_)
+        found[:, self.order] = bits[:, : self.records]
+        return found
+
+    def unpack_steps(self, plane: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
+        """A plane to one Boolean vector a record, in the panel's order."""
+        bits = np.unpackbits(plane.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
+        found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * self.records
+        for place, (record, length) in enumerate(zip(self.order, self.lengths, strict=True)):
+            first = self.blocks[place // LANES]
+            found[record] = bits[first : first + length, place % LANES]
+        return found
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+        """Blocks × groups: which bits of each block stand for the records of each group (one Boolean a record)."""
+        blocks = len(self.blocks) - 1
+        member = np.zeros((len(groups), blocks * LANES), np.bool_)
+        for k, group in enumerate(groups):
+            member[k, : self.records] = group[self.order]
+        words = np.packbits(member, axis=1, bitorder="little").view(np.uint64).reshape(len(groups), blocks)
+        return np.ascontiguousarray(words.T)
+
+
+def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Records are sorted by length, so the valid bits of a word are its lowest ones, fewer and fewer with time."""
+    steps = np.arange(blocks[-1]) - np.repeat(blocks[:-1], np.diff(blocks))
+    block = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
+    padded = np.zeros((len(blocks) - 1) * LANES, np.int64)
+    padded[: len(lengths)] = lengths
+    span = padded.max(initial=0) + 1
+    # how many records of the block are longer than this step
+    keys = block * span + steps
+    descending = np.repeat(np.arange(len(blocks) - 1), LANES) * span + padded
+    ends = np.sort(descending)
+    longer = (block + 1) * LANES - np.searchsorted(ends, keys, side="right")
+    return np.where(longer >= LANES, ~np.uint64(0), (np.uint64(1) << longer.astype(np.uint64)) - np.uint64(1))

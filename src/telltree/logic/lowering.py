@@ -1,0 +1,287 @@
+"""From derivations to programs: compiled, for whole populations.
+
+A first pass, from left to right, settles how each part of a formula is read (see `grammar.microcode.Mode`). A second
+pass, from right to left, finds operands on a stack when their operator comes.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import borrowed, inline, kernel, small
+from telltree.grammar.microcode import OPERAND_MODES, Code, Mode
+from telltree.grammar.streams import mix, number_name, weave
+from telltree.logic.instructions import (
+    COMPARE,
+    CONSTANT,
+    COUNT,
+    EQUAL,
+    GREATER,
+    LESS,
+    REDUCE,
+    REDUCE_AND,
+    SUBTRACT,
+    SUFFIX_OR,
+    VECTOR_AND,
+    WORD_AND,
+)
+
+# Compiled code takes enum members as constants only through plain numbers.
+_HOLE, _NAME, _ATOM = int(Code.HOLE), int(Code.NAME), int(Code.ATOM)
+_AND, _OR, _NOT, _IMPLIES = int(Code.AND), int(Code.OR), int(Code.NOT), int(Code.IMPLIES)
+_EVENTUALLY, _GLOBALLY, _COUNT = int(Code.EVENTUALLY), int(Code.GLOBALLY), int(Code.COUNT)
+_SUBTRACT, _LESS = int(Code.SUBTRACT), int(Code.LESS)
+_OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
+_NOTHING = -1
+
+RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
+
+
+class Absent(NamedTuple):
+    """The atoms that lowering found without a plane, each once; when it is full, further ones are left for next time."""
+
+    count: NDArray[np.int64]
+    name: NDArray[np.uint64]
+    where: NDArray[np.int64]  # individual, node, and the microcode of the atom's root
+    keys: NDArray[np.uint64]  # an open-addressed set of the names
+    at: NDArray[np.int64]  # where lowering is now
+
+    @classmethod
+    def room(cls, atoms: int) -> "Absent":
+        """Room for so many atoms (a power of two)."""
+        return cls(
+            np.zeros(1, np.int64),
+            np.zeros(atoms, np.uint64),
+            np.zeros((atoms, 3), np.int64),
+            np.zeros(2 * atoms, np.uint64),
+            np.zeros(2, np.int64),
+        )
+
+
+class Desk(NamedTuple):
+    """Scratch for lowering one individual: a stack of items, each what a part of the formula has become."""
+
+    items: NDArray[np.int64]  # operand, whether negated, first instruction, whether it is only a name, constant
+    name: NDArray[np.uint64]
+    value: NDArray[np.float64]  # of a number
+    mode: NDArray[np.int64]  # how each rule's part of the formula is read
+    waiting: NDArray[np.int64]
+
+    @classmethod
+    def room(cls, nodes: int) -> "Desk":
+        """A desk for formulas of so many nodes."""
+        n = 2 * nodes + 64
+        return cls(np.empty((n, 5), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
+
+
+_REF, _NEGATED, _BEGIN, _NAMED, _CONSTANT = 0, 1, 2, 3, 4
+
+
+@small
+def find(keys, name):
+    """The place of `name` in an open-addressed table of a power of two places, or of the hole where it would go."""
+    mask = np.uint64(len(keys) - 1)
+    place = name & mask
+    while keys[place] != np.uint64(0) and keys[place] != name:
+        place = (place + np.uint64(1)) & mask
+    return np.int64(place)
+
+
+@inline
+def _note(absent, name, micro):
+    """Note an atom without a plane, once."""
+    place = find(absent.keys, name)
+    n = absent.count[0]
+    if absent.keys[place] == np.uint64(0) and n < len(absent.name):
+        absent.keys[place] = name
+        absent.name[n] = name
+        absent.where[n, 0], absent.where[n, 1], absent.where[n, 2] = absent.at[0], absent.at[1], micro
+        absent.count[0] = n + 1
+
+
+@inline
+def _read_modes(tables, rules, length, mode, desk):
+    """Settle how each rule's part of the formula is read."""
+    waiting = desk.waiting
+    waiting[0] = mode
+    top = 1
+    for node in range(length):
+        top -= 1
+        here, rule = waiting[top], rules[node]
+        desk.mode[node] = here
+        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
+            waiting[top] = tables.hole_mode[hole, here]
+            top += 1
+
+
+@inline
+def _move(desk, source, target):
+    for k in range(desk.items.shape[1]):
+        desk.items[target, k] = desk.items[source, k]
+    desk.name[target] = desk.name[source]
+    desk.value[target] = desk.value[source]
+
+
+@small
+def _write(steps, end, step, register, a, b, flags):
+    steps[end, 0], steps[end, 1], steps[end, 2], steps[end, 3], steps[end, 4] = step, register, a, b, flags
+    return end + 1
+
+
+@inline
+def _load_constants(items, first, last, programs, values, end, fresh):
+    """Constants are loaded when counts meet them."""
+    for k in range(first, last + 1):
+        if items[k, _NAMED]:
+            programs.values[end] = values[k]
+            items[k, _REF] = -1 - fresh
+            end, fresh = _write(programs.steps, end, CONSTANT, -1 - fresh, 0, 0, 0), fresh + 1
+    return end, fresh
+
+
+@inline
+def _push_constant(tables, rule, desk, top, end):
+    """A rule that writes a constant and nothing else."""
+    items, m = desk.items, tables.code_start[rule]
+    items[top, _REF], items[top, _NEGATED], items[top, _BEGIN], items[top, _NAMED] = 0, 0, end, 1
+    items[top, _CONSTANT] = tables.constant[rule]
+    desk.name[top], desk.value[top] = tables.code_ident[m], tables.code_value[m]
+
+
+@inline
+def _push_known_atom(slot, mode, desk, top, end):
+    """An atom whose plane is known, in the place of the constant that ends it. Only its name is not worked out: an
+    atom inside another atom is never known this way."""
+    items, every = desk.items, 1 if mode == EVERY else 0
+    items[top, _REF], items[top, _NEGATED] = (slot >> 1, slot & 1) if mode == STEPS else (slot ^ every, every)
+    items[top, _BEGIN], items[top, _NAMED] = end, 0
+
+
+@inline
+def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, desk, top, end, fresh, absent):
+    """Lower one rule whose holes' items lie on the stack, the first hole's on top.
+
+    Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
+    is noted on the item, and whoever uses it takes that into account. `read` is how the whole is read.
+    """
+    first, last = tables.code_start[rule], tables.code_start[rule + 1]
+    holes = tables.first_hole[rule + 1] - tables.first_hole[rule]
+    items, steps = desk.items, programs.steps
+    tail = 0  # holes that end the template find their items in place
+    while tail < holes and tables.code[last - 1 - tail] == _HOLE:
+        tail += 1
+    far = len(items) - holes  # the items of other holes wait here while the template's own nodes come between them
+    for k in range(holes - tail):
+        _move(desk, top - 1 - k, far + k)
+    top -= holes - tail
+    hole = holes - tail
+    for m in range(last - 1 - tail, first - 1, -1):
+        code, arity, mode = tables.code[m], tables.code_arity[m], tables.code_mode[m, read]
+        if code == _HOLE:
+            hole -= 1
+            _move(desk, far + hole, top)
+            top += 1
+            continue
+        a, b, begin = top - 1, top - arity, end  # the first and the last operand; where there is one, the same
+        name, value, named = tables.code_ident[m], np.nan, 0
+        for k in range(arity):
+            begin = min(begin, items[a - k, _BEGIN])
+            name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
+        name = mix(name) if arity else name
+        ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
+        register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
+        every, negated = 1 if mode == EVERY else 0, 0
+        step, flags = _NOTHING, 0
+        if code == _NAME:
+            named, register, value = 1, 0, tables.code_value[m]
+            if not np.isnan(constant):
+                name, value = number_name(constant), constant
+        elif code == _ATOM:
+            place, register = find(keys, name), 0
+            # what operands emitted belongs to the atom now; where there are holes, other parts may lie between
+            end = end if holes else begin
+            if keys[place] == np.uint64(0):
+                _note(absent, name, m)
+            elif mode == STEPS:
+                register, negated = slots[place] >> 1, slots[place] & 1
+            else:
+                register, negated = slots[place] ^ every, every
+            if keys[place] != np.uint64(0) and tables.first_atom[rule] >= 0:
+                direct[tables.first_atom[rule] + items[b, _CONSTANT]] = slots[place]
+        elif code == _NOT:
+            register, negated = ref_a, items[a, _NEGATED] ^ 1
+        elif code <= _IMPLIES:  # a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b)
+            negated = 0 if code == _AND else 1
+            flags = items[a, _NEGATED] ^ (code == _OR) | (items[b, _NEGATED] ^ negated) << 1
+            step = VECTOR_AND if mode == STEPS else WORD_AND
+            if mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS:
+                step, flags, negated = REDUCE_AND, flags | (negated ^ every) << 2, every
+        elif code <= _GLOBALLY:
+            register, negated = ref_a, items[a, _NEGATED]
+            if OPERAND_MODES[code, mode, 0] == STEPS:  # G a = ¬F ¬a
+                dual = 1 if code == _GLOBALLY else 0
+                register = ref_a if ref_a < 0 else -1 - fresh
+                end = _write(steps, end, SUFFIX_OR, register, ref_a, 0, negated ^ dual)
+                negated = dual
+                if mode != STEPS:
+                    step, flags, ref_a, negated = REDUCE, dual ^ every, register, every
+        else:
+            end, fresh = _load_constants(items, b, a, programs, desk.value, end, fresh)
+            ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
+            if code == _COUNT:
+                step, flags = COUNT, items[a, _NEGATED]
+            elif code < _LESS:
+                step = SUBTRACT + (code - _SUBTRACT)
+            else:
+                step, flags = COMPARE, _OUTCOMES[code - _LESS]
+        if step != _NOTHING:
+            end = _write(steps, end, step, register, ref_a, ref_b, flags)
+        if register == -1 - fresh:
+            fresh += 1
+        top = b if arity else top
+        items[top, _REF], items[top, _NEGATED], items[top, _BEGIN], items[top, _NAMED] = register, negated, begin, named
+        desk.name[top], desk.value[top] = name, value
+        top += 1
+    return top, end, fresh
+
+
+@kernel
+def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, programs, desk, absent):
+    """Lower the individuals `wanted`; what planes they lack is noted in `absent`.
+
+    `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that the
+    grammar numbers, filled here. An individual that lacks a plane must be lowered again when it is there. `mode` is how formulas are to be read:
+    RECORD for the truth of the record, STEPS for the truth at every step.
+    """
+    tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
+    rules, constants, direct = borrowed(rules), borrowed(constants), borrowed(direct)
+    keys, slots = borrowed(keys), borrowed(slots)
+    end = 0
+    programs.registers[0] = 1
+    for i in wanted:
+        _read_modes(tables, rules[i], lengths[i], mode, desk)
+        begin, top, fresh, size = end, 0, 0, 0
+        for node in range(lengths[i] - 1, -1, -1):
+            rule = rules[i, node]
+            size += tables.size[rule]
+            constant = constants[i, node] if constants.shape[1] else np.nan
+            slot = -1
+            if tables.first_atom[rule] >= 0:
+                slot = direct[tables.first_atom[rule] + desk.items[top - 1, _CONSTANT]]
+            if tables.constant[rule] >= 0:
+                _push_constant(tables, rule, desk, top, end)
+                top += 1
+            elif slot >= 0:
+                _push_known_atom(slot, desk.mode[node], desk, top - 1, end)
+            else:
+                absent.at[0], absent.at[1] = i, node
+                top, end, fresh = _lower_rule(
+                    tables, rule, constant, desk.mode[node], keys, slots, direct, programs, desk, top, end, fresh, absent
+                )
+        programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
+        programs.result[i, 0], programs.result[i, 1] = desk.items[0, _REF], desk.items[0, _NEGATED]
+        programs.size[i] = size
+        programs.registers[0] = max(programs.registers[0], fresh)

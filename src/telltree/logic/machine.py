@@ -1,0 +1,238 @@
+"""The machine that runs programs on bit planes: 64 records at a time, a whole population in one call."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from telltree.compiled import borrowed, inline, kernel, small
+from telltree.grammar.streams import GOLDEN, mix
+from telltree.logic.instructions import (
+    ABS,
+    COMPARE,
+    CONSTANT,
+    COUNT,
+    EQUAL,
+    GREATER,
+    LESS,
+    REDUCE,
+    REDUCE_AND,
+    SUBTRACT,
+    SUFFIX_OR,
+    VECTOR_AND,
+    WORD_AND,
+)
+
+Word = np.uint64  # the same step of 64 records
+LANES = 64
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Registers(NamedTuple):
+    """Where programs keep what they have worked out for the tile at hand."""
+
+    vectors: NDArray[np.uint64]
+    words: NDArray[np.uint64]
+    lanes: NDArray[np.float64]
+    counters: NDArray[np.uint64]  # bit k of 64 running counts
+
+    @classmethod
+    def room(cls, registers: int, words: int, blocks: int) -> "Registers":
+        """Room for so many registers over tiles of at most so many words and blocks."""
+        return cls(
+            np.empty((registers, words), np.uint64),
+            np.empty((registers, blocks), np.uint64),
+            np.empty((registers, blocks, LANES)),
+            np.empty(64, np.uint64),
+        )
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set: one machine instruction."""
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
+@small
+def _count(vector, negate, valid, counters, lanes):
+    """Bit-sliced counting: each step adds one bit to 64 counters at once, then the counters are read out."""
+    bits = 1
+    while (1 << bits) <= len(vector):
+        bits += 1
+    counters[:bits] = _ZERO
+    for t in range(len(vector)):
+        carry = (vector[t] ^ negate) & valid[t]
+        k = 0
+        while carry != _ZERO:
+            kept = counters[k]
+            counters[k] = kept ^ carry
+            carry &= kept
+            k += 1
+    for lane in range(LANES):
+        total = 0
+        for k in range(bits):
+            total |= np.int64((counters[k] >> np.uint64(lane)) & _ONE) << k
+        lanes[lane] = total
+
+
+@small
+def _compare(a, b, outcomes):
+    word = _ZERO
+    for lane in range(LANES):
+        x, y = a[lane], b[lane]
+        if (outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y):
+            word |= _ONE << np.uint64(lane)
+    return word
+
+
+@inline
+def _on_lanes(step, destination, a, b, flags, value, registers, block, start, stop):
+    """The instructions on 64 numbers: what counts need, once they are counted."""
+    lanes = registers.lanes
+    one, two, out = lanes[-1 - a, block], lanes[-1 - b, block], lanes[destination, block]
+    if step == COMPARE:
+        word = _compare(one, two, flags)
+        registers.words[destination, block] = word
+        for t in range(start, stop):
+            registers.vectors[destination, t] = word
+        return
+    for lane in range(LANES):
+        x = one[lane]
+        if step == CONSTANT:
+            x = value
+        elif step == SUBTRACT:
+            x -= two[lane]
+        elif step == ABS:
+            x = abs(x)
+        else:
+            x = np.sign(x)
+        out[lane] = x
+
+
+@inline
+def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers):
+    """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
+    steps, vectors, words = programs.steps, registers.vectors, registers.words
+    first, last = blocks[low], blocks[high]
+    for k in range(programs.bounds[individual, 0], programs.bounds[individual, 1]):
+        step, destination, a, b, flags = steps[k, 0], -1 - steps[k, 1], steps[k, 2], steps[k, 3], steps[k, 4]
+        not_a = _ALL if flags & 1 else _ZERO
+        not_b = _ALL if flags & 2 else _ZERO
+        words_only = step == WORD_AND
+        one = planes[a, first:last] if a >= 0 and not words_only else vectors[max(0, -1 - a), : last - first]
+        two = planes[b, first:last] if b >= 0 and not words_only else vectors[max(0, -1 - b), : last - first]
+        if step == VECTOR_AND:
+            out = vectors[destination, : last - first]
+            for t in range(last - first):
+                out[t] = (one[t] ^ not_a) & (two[t] ^ not_b)
+            continue
+        for block in range(low, high):
+            start, stop = blocks[block] - first, blocks[block + 1] - first
+            ok = valid[blocks[block] : blocks[block + 1]]
+            mine, found = one[start:stop], _ZERO
+            if step == REDUCE_AND:
+                other, not_out = two[start:stop], _ALL if flags & 4 else _ZERO
+                for t in range(stop - start):
+                    found |= (((mine[t] ^ not_a) & (other[t] ^ not_b)) ^ not_out) & ok[t]
+                words[destination, block - low] = found
+            elif step == REDUCE:
+                for t in range(stop - start):
+                    found |= (mine[t] ^ not_a) & ok[t]
+                words[destination, block - low] = found
+            elif step == WORD_AND:
+                left = reduced[a, block] if a >= 0 else words[-1 - a, block - low]
+                right = reduced[b, block] if b >= 0 else words[-1 - b, block - low]
+                words[destination, block - low] = (left ^ not_a) & (right ^ not_b)
+            elif step == SUFFIX_OR:
+                out = vectors[destination, start:stop]
+                for t in range(stop - start - 1, -1, -1):
+                    found |= (mine[t] ^ not_a) & ok[t]
+                    out[t] = found
+            elif step == COUNT:
+                _count(mine, not_a, ok, registers.counters, registers.lanes[destination, block - low])
+            else:
+                _on_lanes(step, destination, a, b, flags, programs.values[k], registers, block - low, start, stop)
+
+
+class Tally(NamedTuple):
+    """What evaluation finds out; parts without rows or columns are not asked for."""
+
+    counts: NDArray[np.int64]  # individuals × masks: records of the mask for which it is true
+    members: NDArray[np.int64]  # individuals × (records for which it is true, whether it is of the first)
+    answer: NDArray[np.uint64]  # a hash of the split it makes
+    size: NDArray[np.int64]  # terminals
+    truth: NDArray[np.uint64]  # individuals × blocks: a bit a record
+    steps: NDArray[np.uint64]  # of a single individual: a plane, its truth at every step
+
+    @classmethod
+    def room(cls, individuals: int, masks: int, blocks: int = 0, words: int = 0) -> "Tally":
+        """Room for the findings on so many individuals."""
+        return cls(
+            np.empty((individuals, masks), np.int64),
+            np.empty((individuals, 2), np.int64),
+            np.empty(individuals, np.uint64),
+            np.empty(individuals, np.int64),
+            np.empty((individuals, blocks), np.uint64),
+            np.empty(words, np.uint64),
+        )
+
+    def part(self, low: int, high: int) -> "Tally":
+        """The rows for some of the individuals."""
+        return Tally(*(rows[low:high] for rows in self[:-1]), self.steps)
+
+
+@inline
+def _tally(tally, j, block, word, records, masks):
+    """Add what a program answered for one block."""
+    if block == 0:
+        tally.members[j, 0], tally.members[j, 1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
+        for k in range(tally.counts.shape[1]):
+            tally.counts[j, k] = 0
+    tally.members[j, 0] += popcount(word)
+    counts, masks = tally.counts[j], masks[block]
+    for channel in range(len(masks)):
+        counts[channel] += popcount(word & masks[channel])
+    # the same for two formulas that send the same records apart, whichever side they call true
+    side = word ^ records if tally.members[j, 1] else word
+    tally.answer[j] = mix((tally.answer[j] ^ side) + GOLDEN)
+    if tally.truth.shape[1]:
+        tally.truth[j, block] = word
+
+
+@kernel
+def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, registers, tally):
+    """Run the programs of the individuals `wanted` on all blocks; row j of the tally is for wanted[j].
+
+    Blocks are taken a tile at a time, for the whole population, so that planes stay in cache and each instruction has
+    enough words to work on.
+    """
+    programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
+    planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
+    for tile in range(len(tiles) - 1):
+        low, high = tiles[tile], tiles[tile + 1]
+        first = blocks[low]
+        for j in range(len(wanted)):
+            i = wanted[j]
+            _run(programs, i, planes, reduced, valid, blocks, low, high, registers)
+            result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
+            if len(tally.steps):
+                for t in range(first, blocks[high]):
+                    found = planes[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
+                    tally.steps[t] = (found ^ negate) & valid[t]
+                continue
+            tally.size[j] = programs.size[i]
+            for block in range(low, high):
+                records = valid[blocks[block]]
+                word = reduced[result, block] if result >= 0 else registers.words[-1 - result, block - low]
+                word = (word ^ negate) & records
+                _tally(tally, j, block, word, records, masks)

@@ -1,0 +1,186 @@
+"""Signals: what atoms compare, as one float a row of the panel's columns.
+
+Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are missing
+(NaN) where the data is.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.errors import DataError, FunctionError
+from telltree.grammar.names import attribute
+from telltree.logic.atoms import Atom
+from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
+from telltree.operators.expression import Level
+from telltree.operators.table import ABS, COMPARISONS, DIFFERENCE, MISSING, SIGN
+
+Floats = NDArray[np.float64]
+Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal
+}  # fmt: skip
+
+
+class Signals:
+    """The signals of one panel, worked out when asked for and kept while they fit into `memory` bytes."""
+
+    def __init__(self, panel: Panel, trace: Trace, memory: int = 1 << 28) -> None:
+        self.panel = panel
+        self._trace = trace
+        self._memory = memory
+        self._kept: OrderedDict[Expression, Floats] = OrderedDict()
+        self._spread: dict[Expression, float] = {}
+        self._misses: dict[Expression, bool] = {}
+        self.atoms: dict[int, Atom] = {}
+        """Atoms met so far, by name: what an atom is does not depend on which records are looked at."""
+
+    def values(self, signal: Expression) -> Floats:
+        """One number a row of the shared columns; rows of records outside the panel hold anything."""
+        if isinstance(signal.head, Attribute):
+            column = self._column(signal.head)
+            if column.dtype == np.float64 and column.flags.c_contiguous:
+                return column  # the panel's own array costs nothing to keep
+        if signal in self._kept:
+            self._kept.move_to_end(signal)
+            return self._kept[signal]
+        made = np.ascontiguousarray(self._make(signal), dtype=np.float64)
+        made.flags.writeable = False
+        self._kept[signal] = made
+        while sum(kept.nbytes for kept in self._kept.values()) > self._memory and len(self._kept) > 1:
+            self._kept.popitem(last=False)
+        return made
+
+    def spread(self, signal: Expression) -> float:
+        """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
+        if signal not in self._spread:
+            values = self.values(signal)[self._rows()]
+            finite = values[np.isfinite(values)]
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
+                deviation = float(np.std(finite)) if len(finite) else 0.0
+            self._spread[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
+        return self._spread[signal]
+
+    def misses(self, signal: Expression) -> bool:
+        """Whether any value of the signal may be missing."""
+        if signal not in self._misses:
+            self._misses[signal] = bool(np.isnan(self.values(signal).min()))
+        return self._misses[signal]
+
+    def _column(self, read: Attribute) -> NDArray[Any]:
+        name, schema = read.name, self.panel.schema
+        if name not in schema:
+            raise DataError(f"the panel has no column {name!r}, which a formula mentions; it has {list(schema)[:9]}")
+        if attribute(schema[name]).type is not read.type:
+            raise DataError(
+                f"column {name!r} is {schema[name].type} in this panel, but a formula reads it as a {read.type}; "
+                "give the schema when you read the data"
+            )
+        return self.panel.column(name)
+
+    def _rows(self) -> NDArray[np.int64]:
+        starts, lengths = self.panel.starts, self.panel.lengths
+        ends = np.cumsum(lengths)
+        rows: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
+        return rows
+
+    def _make(self, e: Expression) -> Any:
+        head = e.head
+        if isinstance(head, Attribute):
+            codes = self._column(head)
+            if codes.dtype == np.float64:
+                return codes.copy()
+            return np.where(codes == -1, np.nan, codes)
+        if isinstance(head, Number):
+            return np.full(self._height(), head.value)
+        if isinstance(head, UserFunction):
+            return self._call(head, e.args)
+        if isinstance(head, Operator):
+            if head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:  # those of counts are for the engine
+                return _COMPARE[head.name](*self._operands(e.args))
+            if head is MISSING:
+                return self._missing(e.args[0])
+            if head in (ABS, SIGN):
+                return (np.abs if head is ABS else np.sign)(self.values(e.args[0]))
+            if head is DIFFERENCE:
+                with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+                    return self.values(e.args[0]) - self.values(e.args[1])
+        return self._truth(e)
+
+    def _height(self) -> int:
+        return len(self.panel.column(self.panel.schema.names[0]))
+
+    def _operands(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
+        """Two vectors to compare; categories of different columns are compared by name."""
+        if args[0].type is not Type.CATEGORICAL_VECTOR:
+            return self.values(args[0]), self.values(args[1])
+        names: dict[str, int] = {}
+        sides = []
+        for side, arg in enumerate(args):
+            assert isinstance(arg.head, Attribute | Level)
+            levels = (arg.head.name,) if isinstance(arg.head, Level) else self.panel.schema[arg.head.name].levels
+            number = np.array([*(names.setdefault(level, len(names)) for level in levels), -1.0], np.float64)
+            codes = np.zeros(self._height()) if isinstance(arg.head, Level) else self.values(arg)
+            known = np.isfinite(codes) & (codes >= 0)
+            # what is missing or unseen equals nothing, itself included
+            sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
+        return sides[0], sides[1]
+
+    def _missing(self, e: Expression) -> Any:
+        if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
+            return np.zeros(self._height())  # a formula is never missing
+        return np.isnan(self.values(e))
+
+    def _truth(self, e: Expression) -> Floats:
+        """A Boolean vector with connectives or temporal operators inside an atom: the operand of a user function."""
+        found = np.zeros(self._height())
+        for start, truth in zip(self.panel.starts, self._trace(self.panel, self, e), strict=True):
+            found[start : start + len(truth)] = truth
+        return found
+
+    def _call(self, function: UserFunction, args: tuple[Expression, ...]) -> Floats:
+        rows = self._rows()
+        operands = [self._operand(arg, rows) for arg in args]
+        found = np.full(self._height(), np.nan)
+        if function.elementwise and len(rows):
+            found[rows] = _checked(function, operands, None)
+            return found
+        ends = np.cumsum(self.panel.lengths)
+        for i, (start, end) in enumerate(zip(ends - self.panel.lengths, ends, strict=True)):
+            record = [operand[start:end] for operand in operands]
+            found[rows[start:end]] = _checked(function, record, self.panel.ids[i])
+        return found
+
+    def _operand(self, e: Expression, rows: NDArray[np.int64]) -> NDArray[Any]:
+        values = self.values(e)[rows]
+        if e.type in (Type.BOOLEAN_VECTOR, Type.BOOLEAN):
+            return values == 1.0
+        if e.type is Type.CATEGORICAL_VECTOR:
+            assert isinstance(e.head, Attribute)
+            names = np.array([*self.panel.schema[e.head.name].levels, None], dtype=object)
+            return names[np.where(values >= 0, values, len(names) - 1).astype(np.int64)]
+        values.flags.writeable = False
+        return values
+
+
+def _checked(function: UserFunction, operands: list[NDArray[Any]], record: object) -> NDArray[Any]:
+    """Call a user's function, and say clearly what is wrong if it does not keep its promise."""
+    where = f"function {function.name!r}" + ("" if record is None else f", record {record!r}")
+    try:
+        found = np.asarray(function(*operands))
+    except Exception as error:
+        raise FunctionError(f"{where}: it raised {type(error).__name__}: {error}") from error
+    wanted = operands[0].shape
+    if found.shape != wanted:
+        raise FunctionError(f"{where}: it must return one value a step, shape {wanted}, but returned shape {found.shape}")
+    if function.gives == "Boolean" and found.dtype != np.bool_:
+        raise FunctionError(f"{where}: it must return Booleans, but returned {found.dtype}; end it with a comparison")
+    if function.gives == "real" and found.dtype.kind not in "fiu":
+        raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")
+    return found
+

@@ -1,0 +1,141 @@
+"""The judge: what formulas mean, record by record and step by step, in plain Python that shares nothing with telltree.
+
+A formula is a nested tuple, its operator first: ("F", ("and", ("x", "on"), ("<", ("x", "alt"), ("number", 2.0)))).
+Leaves are ("x", column), ("number", value) and ("level", name); ("call", name, operand, ...) calls a function.
+A record is a dict from column to a list with one value a step: floats, Booleans or names, None where missing.
+Functions are a dict from name to a plain function on such lists.
+"""
+
+import json
+import operator
+import re
+
+UNSEEN = object()
+"""A category that the schema does not know: it is not missing, and equals nothing."""
+
+COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+ARITHMETIC = {"-": operator.sub, "abs": abs, "sign": lambda x: float((x > 0) - (x < 0))}
+STEPWISE = COMPARE | ARITHMETIC
+
+
+def truth(formula, record, functions):
+    """Whether the formula is true of a record: its value at the first step."""
+    return over_time(formula, record, functions)[0]
+
+
+def over_time(formula, record, functions):
+    """Whether the formula is true, at each step of a record; a missing Boolean is false."""
+    return [value is True for value in values(formula, record, functions)]
+
+
+def values(formula, record, functions):
+    """What an expression of any type yields at each step of a record; None where it is missing."""
+    head, operands = formula[0], formula[1:]
+    if head in ("x", "number", "level"):
+        yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
+    elif head == "call":
+        given = [values(operand, record, functions) for operand in operands[1:]]
+        yielded = functions[operands[0]](*([known(value) for value in operand] for operand in given))
+    elif head in CONNECT:
+        yielded = CONNECT[head](*(over_time(operand, record, functions) for operand in operands))
+    else:
+        given = zip(*(values(operand, record, functions) for operand in operands), strict=True)
+        yielded = [stepwise(head, *step) for step in given]
+    return [None if is_nan(value) else value for value in yielded]
+
+
+def length(record):
+    return len(next(iter(record.values())))
+
+
+CONNECT = {
+    "not": lambda a: [not x for x in a],
+    "and": lambda a, b: [x and y for x, y in zip(a, b, strict=True)],
+    "or": lambda a, b: [x or y for x, y in zip(a, b, strict=True)],
+    "implies": lambda a, b: [not x or y for x, y in zip(a, b, strict=True)],
+    "F": lambda a: [any(a[t:]) for t in range(len(a))],
+    "G": lambda a: [all(a[t:]) for t in range(len(a))],
+    "count": lambda a: [float(sum(a))] * len(a),  # of the whole record, at every step
+}
+"""From the truth of the operands at every step to the value at every step."""
+
+
+def stepwise(head, *operands):
+    """What depends on one step alone: comparisons are false on missing values, arithmetic is missing."""
+    if head == "missing":
+        return operands[0] is None
+    if any(value is None or value is UNSEEN for value in operands):
+        return False if head in COMPARE else None
+    return STEPWISE[head](*operands)
+
+
+def known(value):
+    return None if value is UNSEEN else value
+
+
+def is_nan(value):
+    """Also the answer to inf - inf, which is none."""
+    return value != value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+SPELLINGS = {
+    "and": ("and", "∧"),
+    "or": ("or", "∨"),
+    "not": ("not", "¬"),
+    "implies": ("implies", "⇒", "=>"),
+    "<=": ("<=", "≤"),
+    ">=": (">=", "≥"),
+    "=": ("=", "=="),
+    "-": ("-", "−"),
+}
+WORDS = {
+    "F", "G", "and", "or", "not", "implies", "abs", "sign", "count", "missing", "each", "other", "grid", "quantiles",
+    "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind",
+}  # fmt: skip
+"""Names that are quoted when columns have them."""
+
+# How tightly an operator binds, and how tightly its left and right operands must; what is not here is closed.
+BINDS = {"implies": (1, 2, 1), "or": (2, 2, 3), "and": (3, 3, 4), "not": (4, 4, 4), "-": (6, 6, 7)}
+BINDS |= dict.fromkeys(COMPARE, (5, 6, 6))
+
+
+def text(formula, rng, least=0):
+    """The formula as text, with the fewest brackets or more, in any spelling; `rng` chooses."""
+    head = formula[0]
+    binds, left, right = BINDS.get(head, (9, 0, 0))
+    match formula:
+        case ("x", name):
+            written = name_text(name, rng)
+        case ("number", value):
+            written = number_text(value, rng)
+        case ("level", name):
+            written = json.dumps(name, ensure_ascii=rng.random() < 0.5)
+        case ("call", name, *operands):
+            written = name + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
+        case ("not", operand):
+            sign = rng.choice(SPELLINGS["not"])
+            written = sign + " " * (sign == "not" or rng.random() < 0.5) + text(operand, rng, left)
+        case (_, operand):
+            written = head + bracketed(text(operand, rng), rng)
+        case (_, first, second):
+            sign = rng.choice(SPELLINGS.get(head, (head,)))
+            gap = " " if sign.isalpha() or rng.random() < 0.7 else ""
+            written = text(first, rng, left) + gap + sign + gap + text(second, rng, right)
+    return bracketed(written, rng) if binds < least or rng.random() < 0.1 else written
+
+
+def bracketed(written, rng):
+    return f"( {written}\n)" if rng.random() < 0.1 else f"({written})"
+
+
+def name_text(name, rng):
+    """Bare if that is possible, but sometimes in backticks all the same."""
+    if re.fullmatch(r"[^\W\d]\w*", name) and name not in WORDS and rng.random() < 0.9:
+        return name
+    return "`" + json.dumps(name, ensure_ascii=rng.random() < 0.5)[1:-1].replace("`", "\\u0060") + "`"
+
+
+def number_text(value, rng):
+    """A number in any form that reads back as the same float."""
+    forms = [repr(value), f"{value:.17e}"] + [str(int(value))] * (value == int(value) and abs(value) < 1e15)
+    return rng.choice(forms)
