@@ -1,0 +1,83 @@
+"""What a search has found: the best formula, its runners-up, and all that tie with it."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.grammar import Derivation, Grammar
+from telltree.grammar.population import Population
+
+MOST_TIES = 1_000
+
+
+class Candidate(NamedTuple):
+    """A formula that was tried, and how well it did (less is better)."""
+
+    derivation: Derivation
+    fitness: float
+
+
+class Moment(NamedTuple):
+    """How far a search had come: after so many evaluations and seconds, the best fitness so far."""
+
+    evaluations: int
+    seconds: float
+    fitness: float
+
+
+@dataclass
+class Archive:
+    """Keeps the k best formulas that answer differently, and every formula that ties for the best."""
+
+    grammar: Grammar
+    k: int
+    best: float = np.inf
+    _ties: list[Population] = field(default_factory=list)
+    _tied: int = 0
+    _bar: float = np.inf
+    """A formula that does no better than this is no runner-up."""
+    _kept: dict[int, tuple[float, Population]] = field(default_factory=dict)
+
+    def add(
+        self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
+    ) -> None:
+        """Take in the individuals `fresh`, whose fitness and answers are given in the same order."""
+        least = fitness.min()
+        if not np.isfinite(least) or least > max(self.best, self._bar):
+            return
+        if least < self.best:
+            self.best, self._ties, self._tied = float(least), [], 0
+        room = MOST_TIES - self._tied
+        equals = fresh[np.flatnonzero(fitness == self.best)[:room]]
+        if len(equals):
+            self._ties.append(population.take(equals))
+            self._tied += len(equals)
+        self._add_runners_up(population, fresh, fitness, answer)
+
+    def _add_runners_up(
+        self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
+    ) -> None:
+        promising = np.flatnonzero(fitness < self._bar)
+        best_first = promising[np.argsort(fitness[promising], kind="stable")]
+        for i in best_first[: 2 * self.k]:
+            split = int(answer[i])
+            if split not in self._kept or fitness[i] < self._kept[split][0]:
+                self._kept[split] = float(fitness[i]), population.take(fresh[i : i + 1])
+        if len(self._kept) > self.k:
+            ranked = sorted(self._kept.items(), key=lambda entry: entry[1][0])
+            self._kept = dict(ranked[: self.k])
+        if len(self._kept) == self.k:
+            self._bar = max(fitness for fitness, _ in self._kept.values())
+
+    def ties(self) -> Population | None:
+        """All formulas that tie for the best, in the order in which they were found; None if there is none."""
+        if not self._ties:
+            return None
+        return Population(*(np.concatenate(parts) for parts in zip(*self._ties, strict=True)))
+
+    def runners_up(self) -> tuple[Candidate, ...]:
+        """The k best formulas that answer differently, best first."""
+        ranked = sorted(self._kept.values(), key=lambda entry: entry[0])
+        return tuple(Candidate(rows.derivation(0, self.grammar), fitness) for fitness, rows in ranked)

@@ -1,0 +1,210 @@
+"""Compiled breeding of derivations: tournaments, exchange of subtrees, regrowth."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import borrowed, inline, kernel, small
+from telltree.grammar.growing import grow_within
+from telltree.grammar.naming import FREE, name_of, place_of
+from telltree.grammar.streams import below, open_stream, unit
+
+_TRIES = 4
+"""How often to look for nodes that can change places, before the parents are taken as they are."""
+
+
+class Desk(NamedTuple):
+    """Scratch for breeding."""
+
+    stack: NDArray[np.int64]
+    todo: NDArray[np.int64]
+
+    @classmethod
+    def room(cls, nodes: int) -> "Desk":
+        """A desk for derivations of so many nodes."""
+        n = nodes + 2
+        return cls(np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
+
+
+class Chances(NamedTuple):
+    """How parents are chosen and what becomes of them."""
+
+    tournament: int
+    crossover: float
+    mutation: float
+    attempts: int  # how often to try for children that are both new
+
+
+@inline
+def _above(tables, rules, node, stack):
+    """How many operators lie above a node."""
+    stack[0] = 0
+    top = 1
+    for k in range(node):
+        top -= 1
+        above, rule = stack[top], rules[k]
+        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
+            stack[top] = above + tables.hole_drop[hole]
+            top += 1
+    return stack[top - 1]
+
+
+@inline
+def _span(tables, rules, node, stack):
+    """Where the subtree at a node ends, and how many operators are nested in it."""
+    stack[0] = 0
+    top, end, deep = 1, node, 0
+    while top:
+        top -= 1
+        above, rule = stack[top], rules[end]
+        deep = max(deep, above + tables.height[rule])
+        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
+            stack[top] = above + tables.hole_drop[hole]
+            top += 1
+        end += 1
+    return end, deep
+
+
+@small
+def _tournament(fitness, size, stream):
+    best = below(stream, len(fitness))
+    for _ in range(size - 1):
+        other = below(stream, len(fitness))
+        if fitness[other] < fitness[best]:
+            best = other
+    return best
+
+
+@small
+def _copy(source, start, end, target, position):
+    for k in range(start, end):
+        target[position + k - start] = source[k]
+    return position + end - start
+
+
+@inline
+def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
+    """Choose a node of each parent that can change places: `nodes`, and where their subtrees end."""
+    a, b = parents
+    for _ in range(_TRIES):
+        i = below(stream, lengths[a])
+        symbol, found = tables.symbol[rules[a, i]], 0
+        for j in range(lengths[b]):
+            if tables.symbol[rules[b, j]] == symbol:
+                stack[found] = j
+                found += 1
+        if not found:
+            continue
+        sites, fits = (i, stack[below(stream, found)]), True
+        for k in range(2):
+            nodes[k] = sites[k]
+            ends[k], nodes[2 + k] = _span(tables, rules[parents[k]], sites[k], stack)
+        for k in range(2):
+            grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
+            fits &= lengths[parents[k]] + grown <= rules.shape[1]
+            fits &= _above(tables, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+        if fits:
+            return
+    nodes[0] = nodes[1] = ends[0] = ends[1] = 0
+
+
+@inline
+def _exchange(source, parents, lengths, nodes, ends, children, first, child_lengths):
+    """Write both parents with their chosen subtrees exchanged."""
+    for k in range(2):
+        mine, other = parents[k], parents[1 - k]
+        i, j = nodes[k], nodes[1 - k]
+        position = _copy(source[mine], 0, i, children[first + k], 0)
+        position = _copy(source[other], j, ends[1 - k], children[first + k], position)
+        child_lengths[first + k] = _copy(source[mine], ends[k], lengths[mine], children[first + k], position)
+
+
+@inline
+def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants, first,
+            child_lengths):  # fmt: skip
+    """Write both parents, each with the subtree at a random node regrown."""
+    for k in range(2):
+        parent = parents[k]
+        i = below(stream, lengths[parent])
+        after, _ = _span(tables, rules[parent], i, desk.stack)
+        room = rules.shape[1] - (lengths[parent] - after)
+        child, drawn = children[first + k], child_constants[first + k]
+        _copy(rules[parent], 0, i, child, 0)
+        symbol, left = tables.symbol[rules[parent, i]], depth - _above(tables, rules[parent], i, desk.stack)
+        grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
+        if grown < 0:  # no room for anything else
+            grown = _copy(rules[parent], i, after, child, i)
+        if len(drawn):
+            _copy(constants[parent], 0, i, drawn, 0)
+            _copy(constants[parent], after, lengths[parent], drawn, grown)
+        child_lengths[first + k] = _copy(rules[parent], after, lengths[parent], child, grown)
+
+
+@kernel
+def breed(tables, depth, seed, generation, chances, rules, constants, lengths, fitness, children, child_constants,
+          child_lengths, names, keys, desk):  # fmt: skip
+    """Fill `children` two by two: parents win tournaments, then exchange subtrees, or have one regrown, or are copied.
+
+    A pair of children that are both in the table `keys` already is bred again, a few times.
+    """
+    tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
+    constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
+    stream = np.empty(1, np.uint64)
+    nodes, ends = np.zeros(4, np.int64), np.zeros(2, np.int64)
+    for first in range(0, len(child_lengths) - 1, 2):
+        open_stream(stream, seed, generation, first)
+        for _ in range(chances.attempts):
+            parents = (_tournament(fitness, chances.tournament, stream), _tournament(fitness, chances.tournament, stream))
+            chance = unit(stream)
+            if chances.crossover <= chance < chances.crossover + chances.mutation:
+                _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants,
+                        first, child_lengths)  # fmt: skip
+            else:
+                nodes[0] = nodes[1] = ends[0] = ends[1] = 0
+                if chance < chances.crossover:
+                    _mate(tables, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
+                _exchange(rules, parents, lengths, nodes, ends, children, first, child_lengths)
+                if constants.shape[1]:
+                    _exchange(constants, parents, lengths, nodes, ends, child_constants, first, child_lengths)
+            new = 0
+            for child in range(first, first + 2):
+                names[child] = name_of(children[child], child_constants[child], child_lengths[child])
+                new += keys[place_of(keys, names[child])] == FREE
+            if new:
+                break
+
+
+@kernel
+def survive(rules, constants, lengths, answer, child_rules, child_constants, child_lengths, child_answer, ranked,
+            unique, seen, next_rules, next_constants, next_lengths, chosen):  # fmt: skip
+    """Copy the first of `ranked` (parents first, then children) into the next generation, as many as it holds.
+
+    With `unique`, only the first of those that answer alike; `seen` is a table of a power of two places for that.
+    Returns how many there are; `chosen` says which.
+    """
+    parents, taken, mask = len(lengths), 0, np.uint64(len(seen) - 1)
+    seen[:] = np.uint64(0)
+    for i in ranked:
+        if taken == len(next_lengths):
+            break
+        child = i - parents
+        length = lengths[i] if child < 0 else child_lengths[child]
+        if length == 0:
+            continue
+        name = (answer[i] if child < 0 else child_answer[child]) | np.uint64(1)
+        place = (name >> np.uint64(1)) & mask
+        while seen[place] != np.uint64(0) and seen[place] != name:
+            place = (place + np.uint64(1)) & mask
+        if unique and seen[place] == name:
+            continue
+        seen[place] = name
+        source, drawn = (rules[i], constants[i]) if child < 0 else (child_rules[child], child_constants[child])
+        _copy(source, 0, length, next_rules[taken], 0)
+        if len(drawn):
+            _copy(drawn, 0, length, next_constants[taken], 0)
+        next_lengths[taken], chosen[taken] = length, i
+        taken += 1
+    return taken

@@ -1,0 +1,120 @@
+"""Genetic programming: formulas exchange and regrow parts, and the fitter ones have more children."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.grammar.growing import draw, row_width
+from telltree.grammar.population import Population
+from telltree.search.breeding import Chances, Desk, breed, survive
+from telltree.search.memory import Memory
+from telltree.search.search import Breeder, Search
+
+
+_ATTEMPTS = 6
+"""How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""
+
+
+@dataclass(frozen=True)
+class GeneticProgramming(Search):
+    """Type-compatible subtree crossover, subtree mutation, tournament selection. See `Search` for the other settings.
+
+    population: how many formulas live at a time; by default it follows the budget.
+    tournament: how many are drawn, of which the fittest becomes a parent.
+    crossover, mutation: how often parents exchange subtrees, or have one regrown; the rest are copied.
+    survival: "best", the fittest of parents and children, or "children", whatever they are.
+    unique: keep only one formula for each way of splitting the records.
+    """
+
+    population: int | None = None
+    tournament: int = 5
+    crossover: float = 0.5
+    mutation: float = 0.5
+    survival: Literal["best", "children"] = "best"
+    unique: bool = True
+
+    @classmethod
+    def paper(cls) -> "GeneticProgramming":
+        """The settings of the paper's authors: 20 generations of 1,000."""
+        return cls(
+            evaluations=20_000, max_depth=6, population=1_000, tournament=2, crossover=0.3, mutation=0.4,
+            survival="children", unique=False,
+        )  # fmt: skip
+
+    def check(self, grammar: Grammar) -> None:
+        super().check(grammar)
+        if self.population is not None and self.population < 2:
+            raise SettingsError(f"population must be at least 2, got {self.population!r}")
+        if self.tournament < 1:
+            raise SettingsError(f"tournament must be at least 1, got {self.tournament!r}")
+        if self.crossover < 0 or self.mutation < 0 or not 0 < self.crossover + self.mutation <= 1:
+            raise SettingsError(
+                f"crossover and mutation are probabilities that add up to more than 0 and at most 1, got "
+                f"{self.crossover!r} and {self.mutation!r}"
+            )
+        if self.survival not in ("best", "children"):
+            raise SettingsError(f'survival must be "best" or "children", got {self.survival!r}')
+
+    @property
+    def revisits(self) -> bool:
+        return self.survival == "children"  # otherwise what was good enough is among the parents still
+
+    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
+        return _Evolution(self, grammar, seed, memory)
+
+
+def _population_for(evaluations: int | None) -> int:
+    """Small populations make the most of a small budget, larger ones go on improving for longer."""
+    if evaluations is None:
+        return 2_000
+    return int(np.clip(2.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
+
+
+class _Evolution:
+    def __init__(self, settings: GeneticProgramming, grammar: Grammar, seed: int, memory: Memory) -> None:
+        self._settings, self._tables, self._seed, self._memory = settings, grammar.tables, np.uint64(seed), memory
+        width = row_width(grammar.tables, settings.max_depth)
+        size = settings.population or _population_for(settings.evaluations)
+        size += size % 2
+        attempts = _ATTEMPTS if settings.crossover + settings.mutation == 1 else 1
+        self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
+        constants = grammar.has_random_constants
+        self._parents = Population.room(0, width, constants)
+        self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
+        self._children = Population.room(size, width, constants)
+        self._rows = [Population.room(size, width, constants) for _ in range(2)]  # parents now, and the next ones
+        self._desk = Desk.room(width)
+        self._seen = np.zeros(1 << (4 * size).bit_length(), np.uint64)
+
+    def propose(self, generation: int) -> Population:
+        if not len(self._parents.lengths):
+            draw(
+                self._tables, self._settings.max_depth, self._seed, generation, *self._children, self._memory.keys, 1
+            )  # fmt: skip
+        else:
+            breed(
+                self._tables, self._settings.max_depth, self._seed, generation, self._chances, *self._parents[:3],
+                self._fitness, *self._children, self._memory.keys, self._desk,
+            )  # fmt: skip
+        return self._children
+
+    def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        if self._settings.survival == "children" or not len(self._parents.lengths):
+            self._parents = self._parents.take(np.arange(0))
+            self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
+        fitness_of_all = np.concatenate([self._fitness, fitness])
+        ranked = np.argsort(fitness_of_all, kind="stable")
+        chosen = np.empty(len(population.lengths), np.int64)
+        taken = survive(
+            *self._parents[:3], self._answer, *population[:3], answer, ranked, self._settings.unique, self._seen,
+            *self._rows[1][:3], chosen,
+        )  # fmt: skip
+        chosen = chosen[:taken]
+        answer_of_all = np.concatenate([self._answer, answer])
+        self._fitness, self._answer = fitness_of_all[chosen], answer_of_all[chosen]
+        self._rows.reverse()
+        self._parents = Population(*(part[:taken] for part in self._rows[0]))

@@ -1,0 +1,50 @@
+"""Monte Carlo: draw formulas at random and keep the best."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.grammar import Grammar
+from telltree.grammar.growing import draw, row_width
+from telltree.grammar.population import Population
+from telltree.search.memory import Memory
+from telltree.search.search import Breeder, Search
+
+
+_BATCH = 1_024
+"""Formulas drawn at a time: enough to make a call worth its overhead, few enough to stay in the cache."""
+_ATTEMPTS = 4
+"""How often to draw again what was drawn before."""
+
+
+@dataclass(frozen=True)
+class MonteCarlo(Search):
+    """Independent random draws; the earliest of equals wins. See `Search` for the settings."""
+
+    evaluations: int | None = 20_000
+
+    @classmethod
+    def paper(cls) -> "MonteCarlo":
+        """The settings of the paper's authors."""
+        return cls(evaluations=2_000, max_depth=5)
+
+    @property
+    def revisits(self) -> bool:
+        return False
+
+    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
+        return _Drawing(grammar, self.max_depth, seed, memory)
+
+
+class _Drawing:
+    def __init__(self, grammar: Grammar, depth: int, seed: int, memory: Memory) -> None:
+        self._tables, self._depth, self._seed, self._memory = grammar.tables, depth, np.uint64(seed), memory
+        self._room = Population.room(_BATCH, row_width(grammar.tables, depth), grammar.has_random_constants)
+
+    def propose(self, generation: int) -> Population:
+        draw(self._tables, self._depth, self._seed, generation, *self._room, self._memory.keys, _ATTEMPTS)
+        return self._room
+
+    def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Draws are independent."""

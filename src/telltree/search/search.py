@@ -1,0 +1,201 @@
+"""One protocol for all searches: a grammar, an objective, a budget and a seed in; the best formulas out."""
+
+import abc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import SettingsError
+from telltree.grammar import Derivation, Grammar
+from telltree.grammar.population import Population
+from telltree.search.archive import Archive, Candidate, Moment
+from telltree.search.memory import Memory
+
+_PATIENCE = 200
+"""A search that proposes nothing new so many times in a row has said all that its grammar can say."""
+
+
+class Scores(NamedTuple):
+    """What an objective makes of individuals: less fitness is better; equal answers mean the same split."""
+
+    fitness: NDArray[np.float64]
+    answer: NDArray[np.uint64]
+
+
+class Objective(Protocol):
+    """Scores for some rows of a population, in the order in which they are `wanted`."""
+
+    def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores: ...
+
+
+class Progress(NamedTuple):
+    """What a search reports while it runs."""
+
+    evaluations: int
+    budget: int | None
+    seconds: float
+    fitness: float
+    best: Derivation | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search returns."""
+
+    best: Candidate | None
+    """None if nothing was tried, or nothing tried was of use."""
+    runners_up: tuple[Candidate, ...]
+    """The best formulas that answer differently, best first."""
+    ties: Population | None
+    """All formulas that tie for the best, up to 1,000."""
+    history: tuple[Moment, ...]
+    evaluations: int
+    seconds: float
+    interrupted: bool
+
+
+class Breeder(Protocol):
+    """The part in which searches differ: what to try next, and what to learn from how it went."""
+
+    def propose(self, generation: int) -> Population: ...
+
+    def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Search(abc.ABC):
+    """Settings common to all searches.
+
+    evaluations: how many distinct formulas to try (None: no limit, then give `seconds`).
+    seconds: stop after so long, whatever was reached (None: no limit). The one setting that makes results depend on
+        the machine.
+    max_depth: how deeply operators may be nested: F(x1 ∧ (x3 < 2)) has depth 3.
+    keep: how many of the best formulas that answer differently to return.
+    """
+
+    evaluations: int | None = 20_000
+    seconds: float | None = None
+    max_depth: int = 6
+    keep: int = 10
+
+    @property
+    def revisits(self) -> bool:
+        """Whether a formula that was tried before can be of use again, so that its score must be kept."""
+        return True
+
+    @abc.abstractmethod
+    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
+        """What makes this search the search it is."""
+
+    def run(
+        self,
+        grammar: Grammar,
+        objective: Objective,
+        seed: int,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Found:
+        """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out."""
+        self.check(grammar)
+        return _Run(self, grammar, objective, seed, progress).result()
+
+    def check(self, grammar: Grammar) -> None:
+        """Refuse settings that make no sense, for any grammar or for this one."""
+        if self.evaluations is None and self.seconds is None:
+            raise SettingsError("a search needs a budget: give it evaluations, seconds, or both")
+        if self.evaluations is not None and self.evaluations < 1:
+            raise SettingsError(f"evaluations must be at least 1, got {self.evaluations!r}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise SettingsError(f"seconds must be more than 0, got {self.seconds!r}")
+        if self.keep < 1:
+            raise SettingsError(f"keep must be at least 1, got {self.keep!r}")
+        grammar.check_depth(self.max_depth)
+
+
+class _Run:
+    """One run of a search."""
+
+    def __init__(
+        self,
+        search: Search,
+        grammar: Grammar,
+        objective: Objective,
+        seed: int,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
+        self._memory = Memory(search.evaluations or 100_000, search.revisits)
+        self._breeder = search.breeder(grammar, seed, self._memory)
+        self._archive = Archive(grammar, search.keep)
+        self._history: list[Moment] = []
+        self._start = time.monotonic()
+        self._evaluations = 0
+
+    def result(self) -> Found:
+        interrupted = False
+        try:
+            self._explore()
+        except KeyboardInterrupt:
+            interrupted = True
+        runners_up = self._archive.runners_up()
+        return Found(
+            best=runners_up[0] if runners_up else None,
+            runners_up=runners_up,
+            ties=self._archive.ties(),
+            history=tuple(self._history),
+            evaluations=self._evaluations,
+            seconds=self._elapsed(),
+            interrupted=interrupted,
+        )
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._start
+
+    def _explore(self) -> None:
+        generation, idle, reported = 0, 0, -np.inf
+        while idle < _PATIENCE and not self._spent():
+            idle = 0 if self._try(self._breeder.propose(generation)) else idle + 1
+            generation += 1
+            if self._progress and self._elapsed() > reported + 0.1:
+                reported = self._elapsed()
+                self._report()
+        if self._progress:
+            self._report()
+
+    def _spent(self) -> bool:
+        evaluations, seconds = self._search.evaluations, self._search.seconds
+        if evaluations is not None and self._evaluations >= evaluations:
+            return True
+        return seconds is not None and self._elapsed() >= seconds
+
+    def _try(self, population: Population) -> bool:
+        """Score what is new in a population, let the breeder learn from all of it; False if nothing was new."""
+        places, fresh = self._memory.recall(population)
+        if self._search.evaluations is not None:
+            fresh = fresh[: self._search.evaluations - self._evaluations]
+        scores = Scores(np.zeros(0), np.zeros(0, np.uint64))
+        if len(fresh):
+            scores = self._objective(population, fresh)
+            self._evaluations += len(fresh)
+            before = self._archive.best
+            self._archive.add(population, fresh, *scores)
+            if self._archive.best < before or not self._history:
+                self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
+        self._breeder.learn(population, *self._memory.scores(places, fresh, *scores))
+        return len(fresh) > 0
+
+    def _report(self) -> None:
+        assert self._progress is not None
+        best = self._archive.runners_up()[:1]
+        self._progress(
+            Progress(
+                self._evaluations,
+                self._search.evaluations,
+                self._elapsed(),
+                self._archive.best,
+                best[0].derivation if best else None,
+            )
+        )
