@@ -1,0 +1,7 @@
+"""What is learned: fitness, induction, and the tree itself."""
+
+from telltree.tree.fitness import Fitness, GiniSize
+from telltree.tree.induction import Induction, Learned, Limits, NodeProgress
+from telltree.tree.tree import Leaf, Node, Tree
+
+__all__ = ["Fitness", "GiniSize", "Induction", "Leaf", "Learned", "Limits", "Node", "NodeProgress", "Tree"]

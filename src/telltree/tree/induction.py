@@ -1,0 +1,156 @@
+"""Induction: the paper's Algorithm 1, top-down, one search a node."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.grammar import Derivation, Grammar
+from telltree.grammar.population import Population
+from telltree.logic import Formula
+from telltree.logic.engine import Engine, signals_of
+from telltree.search import Found, Progress, Search
+from telltree.tree.fitness import Fitness
+from telltree.tree.objective import ONE, Labels, SplitObjective
+from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+
+logger = logging.getLogger("telltree")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a node stays a leaf, beside when all its records have one class.
+
+    max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
+    a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
+    the same.
+    """
+
+    max_depth: int = 6
+    min_members: int = 1
+    min_gain: float | None = None
+    prevent_same_label: bool = False
+
+
+class NodeProgress(NamedTuple):
+    """What induction reports while a node is searched."""
+
+    node: int
+    """Nodes are numbered as in a heap: the root is 1, the children of n are 2n (true) and 2n + 1."""
+    depth: int
+    records: int
+    search: Progress
+
+
+@dataclass(frozen=True)
+class Induction:
+    """How to learn a tree."""
+
+    grammar: Grammar
+    search: Search
+    fitness: Fitness
+    limits: Limits
+    seed: int
+    threads: int = 1
+    progress: Callable[[NodeProgress], None] | None = None
+
+    def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
+        """The tree for these records, and what the searches of its nodes found."""
+        growth = _Growth(self, panel, labels)
+        root = growth.split(np.arange(len(panel)), 1)
+        if growth.interrupted:
+            logger.warning(
+                "telltree: interrupted; the tree keeps the best splits found so far, %d of them", len(growth.found)
+            )
+        used = {name for found in growth.chosen for name in found.expression.attributes()}
+        schema = panel.select([name for name in panel.schema if name in used]).schema if used else panel.schema
+        return Learned(Tree(root, classes, schema), growth.found, growth.interrupted)
+
+
+class Learned(NamedTuple):
+    """What induction returns; `searches` by node number."""
+
+    tree: Tree
+    searches: dict[int, Found]
+    interrupted: bool
+
+
+class _Growth:
+    def __init__(self, settings: Induction, panel: Panel, labels: Labels) -> None:
+        self._settings, self._panel, self._labels = settings, panel, labels
+        self._signals = signals_of(panel)
+        self.found: dict[int, Found] = {}
+        self.chosen: list[Formula] = []
+        self.interrupted = False
+
+    def split(self, members: NDArray[np.int64], number: int) -> Node | Leaf:
+        """The subtree for some of the records."""
+        settings, limits, labels = self._settings, self._settings.limits, self._labels[members]
+        depth = number.bit_length() - 1
+        leaf = leaf_of(labels)
+        pure = np.count_nonzero(leaf.counts) <= 1
+        if self.interrupted or pure or depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
+            return leaf
+        grammar = settings.grammar
+        engine = Engine(
+            self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads
+        )
+        objective = SplitObjective(engine, labels, settings.fitness, limits.min_members)
+        found = settings.search.run(grammar, objective, _seed(settings.seed, number), self._report(number, len(members)))
+        self.interrupted |= found.interrupted
+        if found.best is None:
+            return leaf
+        self.found[number] = found
+        best, margin = _widest(found, engine, grammar)
+        truth = engine.truth(Population.of([best], grammar.has_random_constants))[0]
+        gain = _gain(settings.fitness, labels, len(best), found.best.fitness)
+        sides = members[truth], members[~truth]
+        same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
+        if (limits.min_gain is not None and gain < limits.min_gain) or (limits.prevent_same_label and same):
+            return leaf
+        formula = Formula(best.expression)
+        self.chosen.append(formula)
+        del engine, objective  # the children need the memory
+        true, false = self.split(sides[0], 2 * number), self.split(sides[1], 2 * number + 1)
+        others = tuple(
+            RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
+        )
+        return Node(formula, true, false, leaf.counts, found.best.fitness, gain, margin, others)
+
+    def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
+        tell = self._settings.progress
+        if tell is None:
+            return None
+        return lambda progress: tell(NodeProgress(number, number.bit_length() - 1, records, progress))
+
+
+def leaf_of(labels: Labels) -> Leaf:
+    """The leaf for records with these labels."""
+    weights = labels.totals() / (1 if labels.weights is None else ONE)
+    if not weights.any():  # records of weight 0 only
+        weights = labels.counts()
+    return Leaf(tuple(labels.counts().tolist()), tuple(map(float, weights)))
+
+
+def _seed(seed: int, number: int) -> int:
+    """A seed for a node that depends on nothing but the tree's seed and the node's place in it."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
+
+
+def _widest(found: Found, engine: Engine, grammar: Grammar) -> tuple[Derivation, float]:
+    """Of the formulas that tie for the best, the one with the widest margin; then the smallest; then by text."""
+    assert found.ties is not None
+    margins = engine.margins(found.ties, cutoff=True)
+    rivals = np.flatnonzero(margins == margins.max())
+    derivations = [found.ties.derivation(int(i), grammar) for i in rivals]
+    return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
+
+
+def _gain(fitness: Fitness, labels: Labels, size: int, reached: float) -> float:
+    """By how much a split lowers the fitness, compared with a formula of the same size that is true of all."""
+    total = labels.totals()
+    return float(fitness(total[None, :], total, np.array([size]))[0] - reached)

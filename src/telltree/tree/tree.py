@@ -1,0 +1,175 @@
+"""The tree that was learned: small, frozen, and all that prediction needs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel, Schema
+from telltree.logic import Formula, truth_of
+
+_BAR = "│   "
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A category: the records that come here, by class, and the class it predicts."""
+
+    counts: tuple[int, ...]
+    """Training records of each class."""
+    weights: tuple[float, ...]
+    """The same, weighted."""
+
+    @cached_property
+    def label(self) -> int:
+        """The class of greatest weight; the first of equals."""
+        return int(np.argmax(self.weights))
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The share of each class."""
+        weights = np.array(self.weights)
+        return weights / weights.sum()
+
+    @property
+    def support(self) -> int:
+        """Training records that came here."""
+        return sum(self.counts)
+
+
+@dataclass(frozen=True)
+class RunnerUp:
+    """A formula that would have split the records otherwise, and nearly as well."""
+
+    formula: Formula
+    fitness: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """A branch: records of which the formula is true go one way, the others the other."""
+
+    formula: Formula
+    true: "Node | Leaf"
+    false: "Node | Leaf"
+    counts: tuple[int, ...]
+    fitness: float = 0.0
+    gain: float = 0.0
+    """By how much the split lowers the fitness of not splitting at all."""
+    margin: float = 0.0
+    """How far the nearest training record is from the other side, in standard deviations."""
+    runners_up: tuple[RunnerUp, ...] = ()
+
+
+Branch = tuple[Formula, bool]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A binary tree of formulas over the columns of `schema`, whose leaves predict one of `classes`."""
+
+    root: Node | Leaf
+    classes: tuple[Any, ...]
+    schema: Schema
+
+    @cached_property
+    def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
+        """The leaves from left to right, the true branch first, each with the branches on the way to it."""
+        return tuple(_leaves(self.root, ()))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The branching nodes in preorder, the true child first."""
+        return tuple(_nodes(self.root))
+
+    @property
+    def depth(self) -> int:
+        """Branches on the longest way from the root to a leaf."""
+        return max(len(path) for _, path in self.leaves)
+
+    @property
+    def terminals(self) -> float:
+        """The mean number of terminals of the formulas, the paper's measure of how hard they are to read."""
+        return float(np.mean([node.formula.terminals for node in self.nodes])) if self.nodes else 0.0
+
+    def truth(self, panel: Panel) -> NDArray[np.bool_]:
+        """The truth of every node's formula for every record: nodes × records."""
+        aligned = panel.aligned(self.schema) if self.nodes else panel
+        return truth_of([node.formula.expression for node in self.nodes], aligned)
+
+    def apply(self, panel: Panel) -> NDArray[np.int64]:
+        """The cluster number of every record: leaves from left to right, from 1."""
+        return self.apply_truth(self.truth(panel))
+
+    def apply_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The cluster numbers of records for which the nodes' formulas are known to be true or false."""
+        clusters = np.zeros(truth.shape[1], np.int64)
+        rows, numbers = iter(truth), iter(range(1, len(self.leaves) + 1))
+
+        def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
+            if isinstance(node, Leaf):
+                clusters[here] = next(numbers)
+            else:
+                holds = next(rows)  # nodes are met in preorder, as the rows are
+                descend(node.true, here & holds)
+                descend(node.false, here & ~holds)
+
+        descend(self.root, np.ones(truth.shape[1], np.bool_))
+        return clusters
+
+    def passes(self, panel: Panel) -> NDArray[np.bool_]:
+        """Whether each record passes each node: records × nodes, in preorder, leaves included."""
+        rows, found = iter(self.truth(panel)), []
+
+        def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
+            found.append(here)
+            if isinstance(node, Node):
+                holds = next(rows)
+                descend(node.true, here & holds)
+                descend(node.false, here & ~holds)
+
+        descend(self.root, np.ones(len(panel), np.bool_))
+        return np.array(found).T
+
+    def predict(self, panel: Panel) -> NDArray[np.int64]:
+        """The code of the predicted class of every record."""
+        labels = np.array([leaf.label for leaf, _ in self.leaves])
+        found: NDArray[np.int64] = labels[self.apply(panel) - 1]
+        return found
+
+    def probabilities(self, panel: Panel) -> NDArray[np.float64]:
+        """The share of each class in the leaf of every record: records × classes."""
+        shares = np.array([leaf.probabilities for leaf, _ in self.leaves])
+        found: NDArray[np.float64] = shares[self.apply(panel) - 1]
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self.root, self, "", "", iter(range(1, len(self.leaves) + 1))))
+
+
+def _leaves(node: Node | Leaf, path: tuple[Branch, ...]) -> Iterator[tuple[Leaf, tuple[Branch, ...]]]:
+    if isinstance(node, Leaf):
+        yield node, path
+    else:
+        yield from _leaves(node.true, (*path, (node.formula, True)))
+        yield from _leaves(node.false, (*path, (node.formula, False)))
+
+
+def _nodes(node: Node | Leaf) -> Iterator[Node]:
+    if isinstance(node, Node):
+        yield node
+        yield from _nodes(node.true)
+        yield from _nodes(node.false)
+
+
+def _lines(node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int]) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(node.counts) if n]
+        yield f"{first}[{next(numbers)}] {tree.classes[node.label]}  ({', '.join(mixed)})"
+        return
+    yield first + str(node.formula)
+    yield from _lines(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers)
+    yield from _lines(node.false, tree, rest + "└─ no:  ", rest + "    ", numbers)
