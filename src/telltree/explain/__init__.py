@@ -1,0 +1,24 @@
+"""Why, in words: English, categories, the rule table, and the steps that decided."""
+
+from telltree.explain.categories import Category, categories_text, categorize, sentence
+from telltree.explain.english import english
+from telltree.explain.evidence import Margins, decisive_step, decisive_steps
+from telltree.explain.implication import redundant, shown
+from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
+
+__all__ = [
+    "Category",
+    "Margins",
+    "RuleRow",
+    "as_records",
+    "categories_text",
+    "categorize",
+    "decisive_step",
+    "decisive_steps",
+    "english",
+    "redundant",
+    "rules_table",
+    "rules_text",
+    "sentence",
+    "shown",
+]

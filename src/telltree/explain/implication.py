@@ -1,0 +1,197 @@
+"""Which parts of a conjunction follow from the others, for every record there could be.
+
+A formula follows from others if they and its negation cannot all be true. That is looked for by taking claims apart
+until two of them clash: claims about one step, and with them those that hold from there on to the end. Whatever is
+found this way is so; what would take too long to find, or takes more than this (arithmetic, say), is left unfound.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from telltree.logic import Formula
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, MISSING, NOT, OR
+
+Branch = tuple[Formula, bool]
+Signal: TypeAlias = Expression | tuple[Expression, Expression]
+Claim: TypeAlias = "Literal | Both | Either | Sometime | Always"
+
+MOST_STATES = 400  # looked at for one question
+DEEPEST = 60  # choices and steps into the future, one after the other
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom or its negation: at this step, `signal` is (or is not) in `relation` to `constant`."""
+
+    signal: Signal
+    """What is compared with a constant; or two vectors, whose comparison is with each other (and the constant 0)."""
+    relation: str
+    """A comparison, or "missing"."""
+    constant: float | str | None
+    holds: bool
+    lasting: bool
+    """Whether it says the same at every step, and of values that are never missing: comparisons of counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """All of these."""
+
+    parts: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least one of these."""
+
+    parts: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sometime:
+    """At this step or a later one."""
+
+    part: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """At this step and all later ones."""
+
+    part: Claim
+
+
+def redundant(branches: Sequence[Branch]) -> list[bool]:
+    """Which conjuncts to leave out: all of them together follow from those that stay, for every possible record.
+
+    A branch is a formula and whether it is true. Earlier ones, which say less of a category, go first.
+    """
+    claims = [_claim(formula.expression, truth) for formula, truth in branches]
+    denials = [_claim(formula.expression, not truth) for formula, truth in branches]
+    dropped = [False] * len(claims)
+    for i, denial in enumerate(denials):
+        others = [claim for j, claim in enumerate(claims) if j != i and not dropped[j]]
+        dropped[i] = _Refutation().impossible((*others, denial))
+    return dropped
+
+
+def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
+    """The conjuncts worth showing, in order: the rest follows from them. At least the last one stays."""
+    kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]
+    return tuple(kept or branches[-1:])
+
+
+class _Refutation:
+    """Looks for a contradiction, within limits."""
+
+    def __init__(self) -> None:
+        self._left = MOST_STATES
+
+    def impossible(self, claims: Iterable[Claim], depth: int = 0) -> bool:
+        """Whether no record has a step at which all the claims are true, as far as can be seen."""
+        self._left -= 1
+        if self._left < 0 or depth > DEEPEST:
+            return False
+        known = _taken_apart(claims)
+        if _clash([claim for claim in known if isinstance(claim, Literal)]):
+            return True
+        for choice in known:
+            if isinstance(choice, Either) and not any(part in known for part in choice.parts):
+                return all(self.impossible((*known, part), depth + 1) for part in choice.parts)
+        later = [
+            claim for claim in known if isinstance(claim, Always) or (isinstance(claim, Literal) and claim.lasting)
+        ]
+        return any(
+            self.impossible((claim.part, *later), depth + 1)
+            for claim in known
+            if isinstance(claim, Sometime) and claim.part not in known
+        )
+
+
+def _taken_apart(claims: Iterable[Claim]) -> dict[Claim, None]:
+    """The claims and all that they say of this step without a choice, each once, in order."""
+    known: dict[Claim, None] = {}
+    waiting = list(claims)
+    for claim in waiting:  # grows while it is walked
+        if claim not in known:
+            known[claim] = None
+            match claim:
+                case Both(parts):
+                    waiting.extend(parts)
+                case Always(part):
+                    waiting.append(part)
+    return known
+
+
+def _clash(literals: Iterable[Literal]) -> bool:
+    """Whether no value of some signal satisfies all that is said of it."""
+    by_signal: dict[Signal, list[Literal]] = {}
+    for literal in literals:
+        by_signal.setdefault(literal.signal, []).append(literal)
+    return any(not _values(said) for said in by_signal.values())
+
+
+def _values(said: Sequence[Literal]) -> set[int]:
+    """Which values satisfy all literals on one signal, as numbers of intervals.
+
+    The constants cut the line: 0 is what lies below the first, 1 the first itself, 2 what lies between it and the
+    second … and the last number stands for a missing value. Categories are put on a line too, in any order.
+    """
+    points = sorted({literal.constant for literal in said if literal.constant is not None})
+    end = 2 * len(points) + 1
+    left = set(range(end if said[0].lasting else end + 1))
+    for literal in said:
+        place = end if literal.constant is None else 2 * points.index(literal.constant) + 1
+        true = {
+            "<": range(place),
+            "<=": range(place + 1),
+            ">": range(place + 1, end),
+            ">=": range(place, end),
+            "=": range(place, place + 1),
+            "missing": range(end, end + 1),
+        }[literal.relation]
+        left = left.intersection(true) if literal.holds else left.difference(true)
+    return left
+
+
+def _claim(e: Expression, truth: bool) -> Claim:
+    """What it says of a step that the expression is true, or false, there; negations are pushed into the literals."""
+    head = e.head
+    if head is NOT:
+        return _claim(e.args[0], not truth)
+    if head is EVENTUALLY or head is GLOBALLY:
+        part = _claim(e.args[0], truth)
+        return Sometime(part) if (head is EVENTUALLY) == truth else Always(part)
+    if head is AND or head is OR or head is IMPLIES:
+        first = _claim(e.args[0], truth != (head is IMPLIES))
+        parts = (first, _claim(e.args[1], truth))
+        return Both(parts) if (head is AND) == truth else Either(parts)
+    return _literal(e, truth)
+
+
+def _literal(e: Expression, truth: bool) -> Claim:
+    if isinstance(e.head, Operator) and e.head in COMPARISONS:
+        return _comparison(e, e.head.name, truth)
+    if e.head is MISSING:
+        asked = e.args[0]
+        if asked.type is Type.BOOLEAN_VECTOR and not isinstance(asked.head, Attribute):
+            return Either(()) if truth else Both(())  # a formula is never missing
+        return Literal(asked, "missing", None, truth, False)
+    return Literal(e, "=", 1.0, truth, False)
+
+
+def _comparison(e: Expression, relation: str, truth: bool) -> Literal:
+    left, right = e.args
+    lasting = e.type is Type.BOOLEAN
+    if isinstance(left.head, Number):
+        left, right, relation = right, left, _MIRRORED[relation]
+    if isinstance(right.head, Number):
+        return Literal(left, relation, right.head.value, truth, lasting)
+    if isinstance(right.head, Level):
+        return Literal(left, relation, right.head.name, truth, lasting)
+    if str(right) < str(left):
+        left, right, relation = right, left, _MIRRORED[relation]
+    return Literal((left, right), relation, 0.0, truth, lasting)

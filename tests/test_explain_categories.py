@@ -1,0 +1,146 @@
+"""Categories partition the records, and each is the set that its description selects."""
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
+
+from telltree.data import Column, Panel, Schema
+from telltree.errors import DataError
+from telltree.explain import categories_text, categorize, sentence
+from telltree.logic import Formula
+from telltree.tree import Leaf, Node, Tree
+
+SCHEMA = Schema([Column("x", "real", unit="m", phrase="height"), Column("a", "Boolean", phrase="it rains")])
+
+
+def panel(*records, ids=None):
+    arrays = [np.array(record, dtype=object) for record in records]
+    overrides = {"x": {"type": "real"}, "a": {"type": "Boolean"}}
+    return Panel.from_arrays(arrays, columns=["x", "a"], schema=overrides, ids=ids)
+
+
+PANEL = panel([[1.0, True]], [[3.0, True], [2.0, False]], [[9.0, False]], [[5.0, True]], ids=["p", "q", "r", "s"])
+
+
+def leaf(*counts):
+    return Leaf(counts, tuple(map(float, counts)))
+
+
+def node(text, true, false, schema=SCHEMA):
+    return Node(Formula.parse(text, schema, functions=FUNCTIONS), true, false, counts=(1, 1))
+
+
+@pytest.fixture
+def tree():
+    low = node("F(x < 2)", leaf(3, 0), leaf(1, 1))
+    return Tree(node("F(x < 4)", low, leaf(0, 2)), classes=("calm", "storm"), schema=SCHEMA)
+
+
+def test_the_fields_of_categories(tree):
+    first, second, third = categorize(tree, PANEL, ["calm", "storm", "storm", "calm"])
+    assert [first.number, second.number, third.number] == [1, 2, 3]
+    assert [first.label, second.label, third.label] == ["calm", "calm", "storm"]
+    assert third.members.tolist() == ["r", "s"]
+    assert third.positions.tolist() == [2, 3]
+    assert third.counts == {"calm": 1, "storm": 1}
+    assert (third.purity, third.coverage) == (0.5, 0.5)
+    assert second.counts == {"storm": 1}
+    assert second.description == "F(x < 4) ∧ ¬F(x < 2)"
+    assert second.branches == tree.leaves[1][1]
+    assert str(second.formula) == second.description
+
+
+def test_english_leaves_out_what_follows_and_the_description_does_not(tree):
+    first, second, _ = categorize(tree, PANEL)
+    assert first.description == "F(x < 4) ∧ F(x < 2)"
+    assert first.english == "at some point, [height] is less than 2 m"
+    assert second.english == "at some point, [height] is less than 4 m; and at no point, [height] is less than 2 m"
+
+
+def test_english_speaks_of_missing_values_where_the_panel_has_them():
+    tree = Tree(node("G(not x < 2)", leaf(1, 0), leaf(0, 1)), (0, 1), SCHEMA)
+    known = "for all time, [height] is greater than or equal to 2 m"
+    doubtful = "for all time, [height] is not less than 2 m (or is missing)"
+    assert categorize(tree, PANEL)[0].english == known
+    assert categorize(tree, panel([[None, True]]))[0].english == doubtful
+    assert categorize(tree, PANEL, missing={"x"})[0].english == doubtful
+    assert sentence(tree.leaves[0][1], SCHEMA) == doubtful
+
+
+def test_a_single_leaf_is_true_of_every_record():
+    (only,) = categorize(Tree(leaf(2, 1), ("calm", "storm"), SCHEMA), PANEL)
+    assert only.description == "true"
+    assert only.english == "every record"
+    assert only.formula is None
+    assert only.coverage == 1.0
+    assert only.purity is None
+
+
+def test_an_empty_category_is_there(tree):
+    first, *_ = categorize(tree, PANEL[[2]], ["storm"])
+    assert (len(first.members), first.counts, first.purity, first.coverage) == (0, {}, None, 0.0)
+
+
+def test_no_records_at_all():
+    (only,) = categorize(Tree(leaf(2, 1), ("calm", "storm"), SCHEMA), PANEL[[]], [])
+    assert only.coverage == 0.0
+
+
+def test_labels_the_tree_does_not_know(tree):
+    third = categorize(tree, PANEL, ["calm", "calm", "fog", "storm"])[2]
+    assert third.counts == {"storm": 1, "fog": 1}
+
+
+@pytest.mark.parametrize("y", [["calm"], [["calm"]] * 4, "calm"])
+def test_labels_that_do_not_fit(tree, y):
+    with pytest.raises(DataError, match="one label for each of the 4 records"):
+        categorize(tree, PANEL, y)
+
+
+def test_text(tree):
+    categories = categorize(tree, PANEL, ["calm", "storm", "storm", "calm"])
+    assert str(categories[1]) == (
+        "[2] calm  (1 record, 25.0%; storm: 1)\n"
+        "    F(x < 4) ∧ ¬F(x < 2)\n"
+        "    at some point, [height] is less than 4 m; and at no point, [height] is less than 2 m"
+    )
+    assert categories_text(categories) == "\n\n".join(map(str, categories))
+
+
+def test_columns_are_found_by_name(tree):
+    other = PANEL.select(["a", "x"])
+    assert [c.members.tolist() for c in categorize(tree, other)] == [["p"], ["q"], ["r", "s"]]
+
+
+def draw_tree(rng, draw, schema, depth):
+    if depth == 0 or rng.random() < 0.2:
+        return leaf(rng.randint(0, 5), rng.randint(1, 5))
+    text = oracle.text(draw.boolean(rng.randint(1, 3)), rng)
+    true, false = (draw_tree(rng, draw, schema, depth - 1) for _ in range(2))
+    return node(text, true, false, schema)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32))
+def test_clusters_partition_the_records_as_described(seed):
+    rng = random.Random(seed)
+    columns = draw_columns(rng)
+    records = draw_case(rng, columns, [rng.randint(1, 5) for _ in range(rng.randint(1, 70))]).panel
+    tree = Tree(draw_tree(rng, Formulas(rng, columns), records.schema, 3), ("no", "yes"), records.schema)
+    categories = categorize(tree, records, [rng.choice(("no", "yes")) for _ in range(len(records))])
+    assert sorted(np.concatenate([c.positions for c in categories]).tolist()) == list(range(len(records)))
+    assert sum(c.coverage for c in categories) == pytest.approx(1.0)
+    for category in categories:
+        assert sum(category.counts.values()) == len(category.positions)
+        assert category.english
+        selected = np.ones(len(records), bool)
+        if category.description != "true":
+            parsed = Formula.parse(category.description, records.schema, functions=FUNCTIONS)
+            assert parsed.expression == category.formula
+            selected = parsed(records)
+        assert np.flatnonzero(selected).tolist() == category.positions.tolist()

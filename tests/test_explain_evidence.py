@@ -1,0 +1,140 @@
+"""Decisive moments: witnesses, near misses, and margins whose sign is the truth."""
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
+
+from telltree.data import Panel
+from telltree.errors import DataError
+from telltree.explain import Margins, decisive_step, decisive_steps
+from telltree.logic import Formula
+
+TYPES = {"x": "real", "y": "real", "a": "Boolean"}
+nan = np.nan
+
+
+def panel(*records):
+    arrays = [np.array([*zip(*record, strict=True)], dtype=object) for record in records]
+    return Panel.from_arrays(arrays, columns=list(TYPES), schema={name: {"type": kind} for name, kind in TYPES.items()})
+
+
+PANEL = panel(
+    ([0, 3, 5, 3], [9, 9, 0, 9], [False, True, False, True]),
+    ([2, 2], [1, 1], [None, False]),
+    ([nan, 4, nan], [0, 50, 60], [True, True, None]),
+    ([7], [7], [True]),
+)
+
+
+def step(text, record):
+    return decisive_step(Formula.parse(text, PANEL.schema), PANEL, record)
+
+
+@pytest.mark.parametrize(
+    ("text", "record", "wanted"),
+    [
+        ("F(x > 2)", 0, 1),  # true: the first witness
+        ("F(a)", 0, 1),
+        ("G(x < 4)", 0, 2),  # false: the first witness against it
+        ("G(a)", 0, 0),
+        ("F(x > 6)", 0, 2),  # false: the nearest
+        ("F(x < 0)", 0, 0),  # nearest although the distance is 0
+        ("F(x = 4)", 0, 1),
+        ("G(x < 6)", 0, 2),  # true: nearest to breaking
+        ("G(x >= 0)", 0, 0),
+        ("F(x > 6)", 1, 0),  # equals: the first
+        ("F(a)", 1, 0),
+        ("F(x > 5)", 2, 1),  # a missing value is one deviation away, this one less
+        ("F(missing(x))", 2, 0),
+        ("G(missing(x))", 2, 1),
+        ("F(x < 3 and y > 100)", 0, 0),  # by the smaller of both margins
+        ("not F(x > 2)", 0, 1),
+        ("F(G(x < 4))", 0, 3),  # the first step from which on it holds
+        ("G(F(a))", 0, 0),
+        ("F(x > 6)", 3, 0),
+        # ∧ and ∨: the operand that decides
+        ("F(x > 4) and F(a)", 0, 2),  # both true: the one that is less so
+        ("F(x > 900) and G(a)", 0, 2),  # both false: the one that is more so
+        ("F(x > 4) and G(x < 3)", 0, 1),  # the false one
+        ("F(x > 4) or G(x < 3)", 0, 2),  # the true one
+        ("F(x > 4) => G(x < 3)", 0, 2),  # false, and its left side is the weaker reason
+        ("G(a) => F(x > 9)", 0, 0),  # true, for its left side is false
+        # counts: from where on the comparison comes out as it does
+        ("count(a) > 0", 0, 1),
+        ("count(a) > 1", 0, 3),
+        ("count(a) > 2", 0, 0),
+        ("count(a) < 2", 0, 3),
+        ("count(x > 2) - count(a) = 1", 0, 2),
+        ("count(a) = count(x < 5)", 0, 0),
+        ("not abs(count(a)) < 2", 0, 3),
+        ("sign(count(a)) = 1", 0, 1),
+    ],
+)
+def test_decisive_step(text, record, wanted):
+    assert step(text, record) == wanted
+
+
+def test_all_records_at_once_and_some():
+    formula = Formula.parse("F(x > 3)", PANEL.schema)
+    assert decisive_steps(formula, PANEL).tolist() == [2, 0, 1, 0]
+    assert decisive_steps(formula, PANEL, [2, 0]).tolist() == [1, 2]
+    assert decisive_steps(formula, PANEL[[2]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("record", [-1, 4])
+@pytest.mark.parametrize("text", ["F(a)", "count(a) > 0"])
+def test_a_record_that_is_not_there(text, record):
+    with pytest.raises(DataError, match=f"there is no record {record}: the panel has 4"):
+        step(text, record)
+
+
+def test_margins_are_in_standard_deviations():
+    records = panel(([0, 4], [0, 0], [True, None]), ([nan], [0], [False]))
+    margins = Margins(records)
+    operand = Formula.parse("F(x < 1)", records.schema).expression.args[0]
+    assert margins.over_time(operand, 0).tolist() == [0.5, -1.5]
+    assert margins.over_time(operand, 1).tolist() == [-1.0]
+
+
+def test_a_constant_column_has_margins_too():
+    records = panel(([1, 1], [0, 0], [True, True]))
+    assert decisive_step(Formula.parse("F(x > 3)", records.schema), records, 0) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_sign_of_margins_is_the_truth(seed):
+    rng = random.Random(seed)
+    columns = draw_columns(rng)
+    case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(4)])
+    draw = Formulas(rng, columns)
+    for _ in range(3):
+        text = oracle.text(draw.boolean(rng.randint(1, 4)), rng)
+        formula = Formula.parse(text, case.panel.schema, functions=FUNCTIONS)
+        margins = Margins(case.panel)
+        for i, truth in enumerate(formula.over_time(case.panel)):
+            assert (margins.over_time(formula.expression, i) > 0).tolist() == truth.tolist(), text
+        lengths = case.panel.lengths
+        steps = decisive_steps(formula, case.panel)
+        assert ((steps >= 0) & (steps < lengths)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_witnesses_witness(seed):
+    rng = random.Random(seed)
+    columns = draw_columns(rng)
+    case = draw_case(rng, columns, [rng.randint(1, 6) for _ in range(6)])
+    inner = Formulas(rng, columns).vector(rng.randint(0, 2))
+    head = rng.choice("FG")
+    formula = Formula.parse(oracle.text((head, inner), rng), case.panel.schema, functions=FUNCTIONS)
+    steps = decisive_steps(formula, case.panel)
+    for i, record in enumerate(case.records):
+        holds = oracle.over_time(inner, record, PLAIN_FUNCTIONS)
+        if (head == "F") in holds:
+            assert steps[i] == holds.index(head == "F")

@@ -1,0 +1,82 @@
+"""The rule table."""
+
+import math
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from telltree.data import Column, Schema
+from telltree.explain import as_records, rules_table, rules_text
+from telltree.explain.rules import wilson
+from telltree.logic import Formula
+from telltree.tree import Leaf, Node, Tree
+
+SCHEMA = Schema([Column("x", "real", phrase="height"), Column("a b", "Boolean")])
+
+
+@pytest.fixture
+def tree():
+    low = Node(Formula.parse("F(x < 2)", SCHEMA), Leaf((3, 1), (3.0, 1.0)), Leaf((0, 4), (0.0, 4.0)), counts=(3, 5))
+    root = Node(Formula.parse("F(x < 4) and G(`a b`)", SCHEMA), low, Leaf((2, 1), (2.0, 3.0)), counts=(5, 6))
+    return Tree(root, classes=("calm", "storm"), schema=SCHEMA)
+
+
+def test_one_row_for_each_leaf(tree):
+    first, second, third = rules_table(tree)
+    assert [row.cluster for row in (first, second, third)] == [1, 2, 3]
+    assert first.formula == "(F(x < 4) ∧ G(`a b`)) ∧ F(x < 2)"
+    assert (first.label, first.probability, first.support) == ("calm", 0.75, 4)
+    assert first.counts == {"calm": 3, "storm": 1}
+    assert second.counts == {"storm": 4}
+    assert second.english == (
+        "[at some point, [height] is less than 4] and [for all time, a b]; and at no point, [height] is less than 2"
+    )
+    assert (third.label, third.probability, third.support) == ("storm", 0.6, 3)  # by weight
+
+
+def test_intervals_hold_their_share(tree):
+    for row in rules_table(tree):
+        assert 0.0 <= row.low <= row.probability <= row.high <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("true", "records", "low", "high"),
+    [(3, 4, 0.3006, 0.9544), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
+)
+def test_wilson(true, records, low, high):
+    assert wilson(true / records, records) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_leaf_nobody_came_to_promises_nothing():
+    (row,) = rules_table(Tree(Leaf((0, 0), (0.0, 0.0)), ("calm", "storm"), SCHEMA))
+    assert math.isnan(row.probability)
+    assert (row.low, row.high, row.support, row.counts) == (0.0, 1.0, 0, {})
+    assert (row.formula, row.english) == ("true", "every record")
+
+
+def test_frames_are_made_of_records(tree):
+    records = as_records(rules_table(tree))
+    assert list(records[0]) == [
+        "cluster", "formula", "english", "label", "probability", "low", "high", "support", "counts",
+    ]  # fmt: skip
+    assert pd.DataFrame(records)["label"].tolist() == ["calm", "storm", "storm"]
+    assert pl.DataFrame(records)["support"].to_list() == [4, 4, 3]
+
+
+def test_text(tree):
+    assert rules_text(rules_table(tree)).splitlines() == [
+        "cluster  label  probability  95 % interval   support  formula",
+        "1        calm   0.750        0.301 to 0.954  4        (F(x < 4) ∧ G(`a b`)) ∧ F(x < 2)",
+        "2        storm  1.000        0.510 to 1.000  4        (F(x < 4) ∧ G(`a b`)) ∧ ¬F(x < 2)",
+        "3        storm  0.600        0.172 to 0.915  3        ¬(F(x < 4) ∧ G(`a b`))",
+    ]
+
+
+def test_missing_values_are_spoken_of_as_the_caller_says():
+    root = Node(
+        Formula.parse("G(not x < 2)", SCHEMA), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1)
+    )
+    tree = Tree(root, ("calm", "storm"), SCHEMA)
+    assert rules_table(tree)[0].english == "for all time, [height] is not less than 2 (or is missing)"
+    assert rules_table(tree, missing=())[0].english == "for all time, [height] is greater than or equal to 2"
