@@ -1,0 +1,5 @@
+"""The scikit-learn face."""
+
+from telltree.estimators.classifier import GrammarTreeClassifier
+
+__all__ = ["GrammarTreeClassifier"]

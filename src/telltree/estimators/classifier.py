@@ -1,0 +1,202 @@
+"""GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from telltree.data import Panel, check_labels, unusable
+from telltree.errors import DataWarning, SettingsError
+from telltree.explain import Category, RuleRow, categorize, rules_table
+from telltree.grammar import Grammar
+from telltree.operators import UserFunction
+from telltree.search import GeneticProgramming, Search
+from telltree.tree import Fitness, GiniSize, Induction, Limits, NodeProgress, Tree
+from telltree.tree.induction import leaf_of
+from telltree.tree.objective import ONE, Labels
+
+
+class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns a tree of formulas drawn from a grammar, classifies with it, and explains each leaf as a category.
+
+    Parameters
+    ----------
+    grammar: a Grammar, the text of one, or None for the generic temporal-logic grammar of the training data.
+    search: how to look for the formula of a node, such as GeneticProgramming(), MonteCarlo(), GrammaticalEvolution().
+    fitness: what makes a split good; any function of (class weights of the true side, of all, sizes).
+    max_depth: the most branches from the root to a leaf.
+    min_members: records that each side of a split must have.
+    min_gain: by how much a split must lower the fitness; None takes any.
+    prevent_same_label: refuse splits whose two sides predict the same class.
+    class_weight: None, "balanced" or a dict from class to weight.
+    functions: user functions that a grammar given as text may call.
+    random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
+    n_jobs: threads for evaluation; −1 for all cores.
+    progress: called with a NodeProgress now and then while fitting.
+
+    `X` is a Panel, or a plain two-dimensional table whose rows are records with one step.
+
+    Attributes
+    ----------
+    tree_: the Tree; `print(clf.tree_)`. classes_, n_features_in_, feature_names_in_: as in scikit-learn.
+    grammar_: the Grammar that was searched. searches_: what each node's search found, by node number (root 1,
+    children of n: 2n and 2n + 1). interrupted_: whether Ctrl-C cut learning short.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar | str | None = None,
+        search: Search = GeneticProgramming(),  # noqa: B008  frozen, so it can be shared
+        *,
+        fitness: Fitness = GiniSize(),  # noqa: B008  frozen, so it can be shared
+        max_depth: int = 6,
+        min_members: int = 1,
+        min_gain: float | None = None,
+        prevent_same_label: bool = False,
+        class_weight: str | dict[Any, float] | None = None,
+        functions: Sequence[UserFunction] = (),
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: Callable[[NodeProgress], None] | None = None,
+    ) -> None:
+        self.grammar = grammar
+        self.search = search
+        self.fitness = fitness
+        self.max_depth = max_depth
+        self.min_members = min_members
+        self.min_gain = min_gain
+        self.prevent_same_label = prevent_same_label
+        self.class_weight = class_weight
+        self.functions = functions
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GrammarTreeClassifier":
+        """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far."""
+        self._check_parameters()
+        panel = as_panel(X)
+        labels = check_labels(y, panel)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.n_features_in_ = len(panel.schema)
+        self.feature_names_in_ = np.array(panel.schema.names, dtype=object)
+        weights = _fixed_point(self._weights(labels, sample_weight))
+        coded = Labels(codes.astype(np.int64), len(self.classes_), weights)
+        names = tuple(self.classes_.tolist())
+        self.grammar_ = self._grammar_for(panel)
+        reason = self._why_leaf()
+        if reason or self.grammar_ is None:
+            warnings.warn(f"{reason}: the tree is a single leaf", DataWarning, stacklevel=2)
+            self.tree_, self.searches_, self.interrupted_ = Tree(leaf_of(coded), names, panel.schema), {}, False
+            return self
+        learned = Induction(
+            self.grammar_,
+            self.search,
+            self.fitness,
+            Limits(self.max_depth, self.min_members, self.min_gain, self.prevent_same_label),
+            int(check_random_state(self.random_state).randint(2**31 - 1)),
+            _threads(self.n_jobs),
+            self.progress,
+        ).run(panel, coded, names)
+        self.tree_, self.searches_, self.interrupted_ = learned
+        return self
+
+    def _check_parameters(self) -> None:
+        wanted: list[tuple[str, bool, str]] = [
+            ("grammar", self.grammar is None or isinstance(self.grammar, Grammar | str), "a Grammar, text, or None"),
+            ("search", isinstance(self.search, Search), "a search, such as GeneticProgramming()"),
+            ("fitness", callable(self.fitness), "a fitness, such as GiniSize(), or a function"),
+            ("max_depth", _whole(self.max_depth, 0), "a whole number of at least 0"),
+            ("min_members", _whole(self.min_members, 1), "a whole number of at least 1"),
+            ("min_gain", self.min_gain is None or np.isreal(self.min_gain), "a number or None"),
+            ("n_jobs", self.n_jobs is None or _whole(self.n_jobs, -1) and self.n_jobs != 0, "None, −1 or at least 1"),
+        ]
+        for name, right, expected in wanted:
+            if not right:
+                raise SettingsError(f"{name} must be {expected}, got {getattr(self, name)!r}")
+
+    def _grammar_for(self, panel: Panel) -> Grammar | None:
+        """The grammar to search; None if there is nothing that a generic one could speak of."""
+        if isinstance(self.grammar, Grammar):
+            return self.grammar
+        if isinstance(self.grammar, str):
+            return Grammar.parse(self.grammar, panel, functions=self.functions)
+        return Grammar.for_panel(panel) if len(unusable(panel)) < len(panel.schema) else None
+
+    def _why_leaf(self) -> str:
+        if len(self.classes_) == 1:
+            return f"there is only one class, {self.classes_[0]!r}"
+        return "no column tells records apart" if self.grammar_ is None else ""
+
+    def _weights(self, labels: NDArray[Any], sample_weight: Any) -> NDArray[np.float64] | None:
+        """The product of sample and class weights, or None if neither is given."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        given = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        if given.shape != (len(labels),) or not np.all(np.isfinite(given)) or np.any(given < 0) or not given.any():
+            raise SettingsError(
+                f"sample_weight must hold one finite number of at least 0 for each of the {len(labels)} records, not "
+                f"all of them 0"
+            )
+        if self.class_weight is not None:
+            given = given * compute_sample_weight(self.class_weight, labels)
+        return given
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each record."""
+        return self.classes_[self._fitted().predict(as_panel(X))]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
+        return self._fitted().probabilities(as_panel(X))
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """The cluster number of each record: leaves from left to right, from 1."""
+        return self._fitted().apply(as_panel(X))
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Which nodes each record passes: records × nodes, in preorder, the true child first, leaves included."""
+        tree = self._fitted()
+        return csr_matrix(tree.passes(as_panel(X)))
+
+    def categories(self, X: Any, y: Any = None) -> tuple[Category, ...]:
+        """Each leaf as a category: its members among the records of X, its formula, and what it says in English."""
+        tree, panel = self._fitted(), as_panel(X)
+        return categorize(tree, panel, None if y is None else check_labels(y, panel))
+
+    def rules(self) -> list[RuleRow]:
+        """One row a leaf: formula, English, class, probability, support."""
+        return rules_table(self._fitted())
+
+    def _fitted(self) -> Tree:
+        check_is_fitted(self, "tree_")
+        return self.tree_
+
+
+def as_panel(X: Any) -> Panel:
+    """A panel as it is; anything else is read as a plain table of records with one step."""
+    return X if isinstance(X, Panel) else Panel.from_table(X)
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+
+
+def _threads(n_jobs: int | None) -> int:
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+
+
+def _fixed_point(weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
+    """Weights as whole numbers of 1 / ONE of the largest; None if all are the same."""
+    if weights is None or np.all(weights == weights[0]):
+        return None
+    found: NDArray[np.int64] = np.round(weights / weights.max() * ONE).astype(np.int64)
+    return found
