@@ -1,8 +1,10 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
+import math
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -83,6 +85,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far."""
         self._check_parameters()
+        generator = _generator(self.random_state)
         panel = as_panel(X)
         labels = check_labels(y, panel)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -102,7 +105,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.search,
             self.fitness,
             Limits(self.max_depth, self.min_members, self.min_gain, self.prevent_same_label),
-            int(check_random_state(self.random_state).randint(2**31 - 1)),
+            int(generator.randint(2**31 - 1)),
             _threads(self.n_jobs),
             self.progress,
         ).run(panel, coded, names)
@@ -116,8 +119,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             ("fitness", callable(self.fitness), "a fitness, such as GiniSize(), or a function"),
             ("max_depth", _whole(self.max_depth, 0), "a whole number of at least 0"),
             ("min_members", _whole(self.min_members, 1), "a whole number of at least 1"),
-            ("min_gain", self.min_gain is None or np.isreal(self.min_gain), "a number or None"),
-            ("n_jobs", self.n_jobs is None or _whole(self.n_jobs, -1) and self.n_jobs != 0, "None, −1 or at least 1"),
+            ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
+            ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
+            ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
+            ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
+            ("n_jobs", self.n_jobs is None or (_whole(self.n_jobs, -1) and self.n_jobs != 0), "None, −1 or at least 1"),
+            ("progress", self.progress is None or callable(self.progress), "a function or None"),
         ]
         for name, right, expected in wanted:
             if not right:
@@ -133,26 +140,27 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _why_leaf(self) -> str:
         if len(self.classes_) == 1:
-            return f"there is only one class, {self.classes_[0]!r}"
+            return f"there is only one class, {self.classes_.tolist()[0]!r}"
         return "no column tells records apart" if self.grammar_ is None else ""
 
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> NDArray[np.float64] | None:
         """The product of sample and class weights, or None if neither is given."""
         if sample_weight is None and self.class_weight is None:
             return None
-        given = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        given = np.ones(len(labels)) if sample_weight is None else _floats(sample_weight)
         if given.shape != (len(labels),) or not np.all(np.isfinite(given)) or np.any(given < 0) or not given.any():
             raise SettingsError(
                 f"sample_weight must hold one finite number of at least 0 for each of the {len(labels)} records, not "
                 f"all of them 0"
             )
         if self.class_weight is not None:
-            given = given * compute_sample_weight(self.class_weight, labels)
+            given = given * _class_weights(self.class_weight, labels)
         return given
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
-        return self.classes_[self._fitted().predict(as_panel(X))]
+        tree = self._fitted()
+        return self.classes_[tree.predict(as_panel(X))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
@@ -187,7 +195,47 @@ def as_panel(X: Any) -> Panel:
 
 
 def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not math.isnan(value)
+
+
+def _weighs_classes(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(_is_number(weight) and 0 <= weight < math.inf for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+def _are_functions(value: Any) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(function, UserFunction) for function in value)
+
+
+def _generator(random_state: Any) -> np.random.RandomState:
+    try:
+        found: np.random.RandomState = check_random_state(random_state)
+    except ValueError as error:
+        raise SettingsError(f"random_state must be None, a seed or a RandomState: {error}") from error
+    return found
+
+
+def _floats(values: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"sample_weight must hold numbers: {error}") from error
+
+
+def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    """The weight of each record's class."""
+    try:
+        found: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
+    except ValueError as error:  # a dict that names none of the classes
+        raise SettingsError(f"class_weight: {error}") from error
+    if not found.any():
+        raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
+    return found
 
 
 def _threads(n_jobs: int | None) -> int:
@@ -195,8 +243,12 @@ def _threads(n_jobs: int | None) -> int:
 
 
 def _fixed_point(weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
-    """Weights as whole numbers of 1 / ONE of the largest; None if all are the same."""
+    """Weights as whole numbers of at most ONE; None if all are the same.
+
+    They are scaled by a power of two, so that whole weights keep their ratios and stand for repeated records exactly.
+    """
     if weights is None or np.all(weights == weights[0]):
         return None
-    found: NDArray[np.int64] = np.round(weights / weights.max() * ONE).astype(np.int64)
+    _, exponent = np.frexp(weights.max())
+    found: NDArray[np.int64] = np.round(np.ldexp(weights, ONE.bit_length() - 1 - exponent)).astype(np.int64)
     return found

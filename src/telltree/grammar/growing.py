@@ -10,7 +10,7 @@ import numpy as np
 
 from telltree.compiled import borrowed, inline, kernel
 from telltree.grammar.naming import FREE, name_of, place_of
-from telltree.grammar.streams import below, next_word, open_stream
+from telltree.grammar.streams import after, mix, open_stream
 from telltree.grammar.tables import Tables
 
 POOL = 255
@@ -37,24 +37,23 @@ def row_width(tables: Tables, depth: int) -> int:
         best = np.full(len(most), -np.inf)
         np.maximum.at(best, tables.symbol, nodes)
         by_depth.append(best)
-    return int(min(MOST_NODES, max(by_depth[-1][0], 1)))
+    return int(min(MOST_NODES, max(by_depth[-1][0], 1))) + 1  # the last place is never filled by drawing
 
 
 @inline
-def choose(tables, symbol, depth_left, stream):
-    """A random rule of this symbol whose shallowest derivation fits into the depth left."""
+def choose(tables, symbol, depth_left, word):
+    """A rule of this symbol whose shallowest derivation fits into the depth left, chosen by 64 random bits."""
     row = tables.first_row[symbol] + min(depth_left, tables.last_depth[symbol])
-    start = tables.row_start[row]
-    word = next_word(stream)
-    slot = start + np.int64(((word >> np.uint64(32)) * np.uint64(tables.row_size[row])) >> np.uint64(32))
+    slot = tables.row_start[row]
+    slot += np.int64(((word >> np.uint64(32)) * np.uint64(tables.row_size[row])) >> np.uint64(32))
     return tables.choice[2 * slot + ((word & _LOW_BITS) >= tables.cut[slot])]
 
 
 @inline
-def constant_of(tables, rule, stream):
-    """A random constant for a rule that draws one."""
+def constant_of(tables, rule, word):
+    """A constant for a rule that draws one, chosen by 64 random bits."""
     low, high = tables.low[rule], tables.high[rule]
-    step = below(stream, POOL + 1)
+    step = np.int64(((word >> np.uint64(32)) * np.uint64(POOL + 1)) >> np.uint64(32))
     return high if step == POOL else low + (high - low) * (step / POOL)
 
 
@@ -62,21 +61,28 @@ def constant_of(tables, rule, stream):
 def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
     """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room."""
     todo[0, 0], todo[0, 1] = symbol, depth
-    waiting, position = 1, start
-    while waiting:
-        if position + waiting > end:  # each waiting symbol needs a place of its own
-            return -1
+    waiting, position, state = 1, start, stream[0]
+    while waiting and position + waiting < end:  # each waiting symbol needs a place of its own, and may have one hole
         waiting -= 1
-        left = todo[waiting, 1]
-        rule = choose(tables, todo[waiting, 0], left, stream)
+        left, state = todo[waiting, 1], after(state)
+        rule = choose(tables, todo[waiting, 0], left, mix(state))
         rules[position] = rule
         if len(constants):
-            constants[position] = np.nan if np.isnan(tables.low[rule]) else constant_of(tables, rule, stream)
+            state = after(state)
+            constants[position] = np.nan if np.isnan(tables.low[rule]) else constant_of(tables, rule, mix(state))
         position += 1
+        if tables.first_atom[rule] >= 0:  # its one hole is for a constant: no need to queue for that
+            state = after(state)
+            rules[position] = choose(tables, tables.hole_symbol[tables.first_hole[rule]], 0, mix(state))
+            if len(constants):
+                constants[position] = np.nan
+            position += 1
+            continue
         for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):  # leftmost on top
             todo[waiting, 0], todo[waiting, 1] = tables.hole_symbol[hole], left - tables.hole_drop[hole]
             waiting += 1
-    return position
+    stream[0] = state
+    return -1 if waiting else position
 
 
 @inline

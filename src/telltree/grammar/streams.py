@@ -36,6 +36,12 @@ def open_stream(stream, seed, generation, index):  # type: ignore[no-untyped-def
 
 
 @small
+def after(state):
+    """The state of a stream after one more word; that word is `mix` of it."""
+    return state + GOLDEN
+
+
+@small
 def next_word(stream):  # type: ignore[no-untyped-def]
     """64 random bits."""
     stream[0] += GOLDEN

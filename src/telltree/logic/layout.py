@@ -10,10 +10,10 @@ from telltree.data import Panel
 from telltree.logic.machine import LANES
 
 
-TILE = 512
+TILE = 1024
 """Words that an instruction works on at a time, at most: three vectors of them fit into the first-level cache."""
-CACHE = 5 << 18
-"""Bytes of planes to be worked on together: the second-level cache of most machines holds them."""
+CACHE = 1 << 24
+"""Bytes of planes to be worked on together: the last-level cache of most machines holds them."""
 
 
 @dataclass(frozen=True)

@@ -107,11 +107,15 @@ def _read_modes(tables, rules, length, mode, desk):
     """Settle how each rule's part of the formula is read."""
     waiting = desk.waiting
     waiting[0] = mode
-    top = 1
-    for node in range(length):
+    top, node = 1, 0
+    while node < length:
         top -= 1
         here, rule = waiting[top], rules[node]
         desk.mode[node] = here
+        if tables.first_atom[rule] >= 0:  # the next node is its constant
+            node += 2
+            continue
+        node += 1
         for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
             waiting[top] = tables.hole_mode[hole, here]
             top += 1
@@ -153,8 +157,7 @@ def _push_constant(tables, rule, desk, top, end):
 
 @inline
 def _push_known_atom(slot, mode, desk, top, end):
-    """An atom whose plane is known, in the place of the constant that ends it. Only its name is not worked out: an
-    atom inside another atom is never known this way."""
+    """An atom whose plane is known. Its name is not: an atom inside another atom is never known this way."""
     items, every = desk.items, 1 if mode == EVERY else 0
     items[top, _REF], items[top, _NEGATED] = (slot >> 1, slot & 1) if mode == STEPS else (slot ^ every, every)
     items[top, _BEGIN], items[top, _NAMED] = end, 0
@@ -218,7 +221,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
             flags = items[a, _NEGATED] ^ (code == _OR) | (items[b, _NEGATED] ^ negated) << 1
             step = VECTOR_AND if mode == STEPS else WORD_AND
             if mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS:
-                step, flags, negated = REDUCE_AND, flags | (negated ^ every) << 2, every
+                step, negated = REDUCE_AND, every  # the two negations, of the result and of G, cancel
         elif code <= _GLOBALLY:
             register, negated = ref_a, items[a, _NEGATED]
             if OPERAND_MODES[code, mode, 0] == STEPS:  # G a = ¬F ¬a
@@ -263,20 +266,23 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
     programs.registers[0] = 1
     for i in wanted:
         _read_modes(tables, rules[i], lengths[i], mode, desk)
-        begin, top, fresh, size = end, 0, 0, 0
-        for node in range(lengths[i] - 1, -1, -1):
+        begin, top, fresh, size, node = end, 0, 0, 0, lengths[i]
+        while node > 0:
+            node -= 1
             rule = rules[i, node]
             size += tables.size[rule]
-            constant = constants[i, node] if constants.shape[1] else np.nan
-            slot = -1
-            if tables.first_atom[rule] >= 0:
-                slot = direct[tables.first_atom[rule] + desk.items[top - 1, _CONSTANT]]
             if tables.constant[rule] >= 0:
-                _push_constant(tables, rule, desk, top, end)
+                atom = tables.first_atom[rules[i, node - 1]] if node else -1
+                slot = direct[atom + tables.constant[rule]] if atom >= 0 else -1
+                if slot >= 0:
+                    node -= 1
+                    size += tables.size[rules[i, node]]
+                    _push_known_atom(slot, desk.mode[node], desk, top, end)
+                else:
+                    _push_constant(tables, rule, desk, top, end)
                 top += 1
-            elif slot >= 0:
-                _push_known_atom(slot, desk.mode[node], desk, top - 1, end)
             else:
+                constant = constants[i, node] if constants.shape[1] else np.nan
                 absent.at[0], absent.at[1] = i, node
                 top, end, fresh = _lower_rule(
                     tables, rule, constant, desk.mode[node], keys, slots, direct, programs, desk, top, end, fresh, absent

@@ -119,6 +119,18 @@ def _on_lanes(step, destination, a, b, flags, value, registers, block, start, st
         out[lane] = x
 
 
+@small
+def _known(reduced, a, b, flags, block):
+    """What F(a ∧ b) is for records that need no look at the steps, and for which records one is needed.
+
+    It is false where a or b never holds, and true where one ever holds and the other always does.
+    """
+    ever_a, ever_not_a = reduced[2 * a + (flags & 1), block], reduced[2 * a + 1 - (flags & 1), block]
+    ever_b, ever_not_b = reduced[2 * b + (flags >> 1 & 1), block], reduced[2 * b + 1 - (flags >> 1 & 1), block]
+    ever = ever_a & ever_b
+    return ever & ~(ever_not_a & ever_not_b), ever & ever_not_a & ever_not_b
+
+
 @inline
 def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers):
     """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
@@ -128,9 +140,14 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
         step, destination, a, b, flags = steps[k, 0], -1 - steps[k, 1], steps[k, 2], steps[k, 3], steps[k, 4]
         not_a = _ALL if flags & 1 else _ZERO
         not_b = _ALL if flags & 2 else _ZERO
-        words_only = step == WORD_AND
-        one = planes[a, first:last] if a >= 0 and not words_only else vectors[max(0, -1 - a), : last - first]
-        two = planes[b, first:last] if b >= 0 and not words_only else vectors[max(0, -1 - b), : last - first]
+        if step == WORD_AND:
+            left = reduced[a, low:high] if a >= 0 else words[-1 - a, : high - low]
+            right = reduced[b, low:high] if b >= 0 else words[-1 - b, : high - low]
+            for block in range(high - low):
+                words[destination, block] = (left[block] ^ not_a) & (right[block] ^ not_b)
+            continue
+        one = planes[a, first:last] if a >= 0 else vectors[-1 - a, : last - first]
+        two = planes[b, first:last] if b >= 0 else vectors[-1 - b, : last - first]
         if step == VECTOR_AND:
             out = vectors[destination, : last - first]
             for t in range(last - first):
@@ -141,18 +158,17 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             ok = valid[blocks[block] : blocks[block + 1]]
             mine, found = one[start:stop], _ZERO
             if step == REDUCE_AND:
-                other, not_out = two[start:stop], _ALL if flags & 4 else _ZERO
-                for t in range(stop - start):
-                    found |= (((mine[t] ^ not_a) & (other[t] ^ not_b)) ^ not_out) & ok[t]
+                other, open_records = two[start:stop], _ALL
+                if a >= 0 and b >= 0:
+                    found, open_records = _known(reduced, a, b, flags, block)
+                if open_records & ok[0] != _ZERO:
+                    for t in range(stop - start):
+                        found |= (mine[t] ^ not_a) & (other[t] ^ not_b) & ok[t]
                 words[destination, block - low] = found
             elif step == REDUCE:
                 for t in range(stop - start):
                     found |= (mine[t] ^ not_a) & ok[t]
                 words[destination, block - low] = found
-            elif step == WORD_AND:
-                left = reduced[a, block] if a >= 0 else words[-1 - a, block - low]
-                right = reduced[b, block] if b >= 0 else words[-1 - b, block - low]
-                words[destination, block - low] = (left ^ not_a) & (right ^ not_b)
             elif step == SUFFIX_OR:
                 out = vectors[destination, start:stop]
                 for t in range(stop - start - 1, -1, -1):

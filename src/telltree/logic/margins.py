@@ -14,7 +14,7 @@ import numpy as np
 from numba import carray
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, pointer
+from telltree.compiled import borrowed, inline, kernel, pointer, small
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import (
     ABS,
@@ -25,6 +25,7 @@ from telltree.logic.instructions import (
     GREATER,
     LESS,
     REDUCE,
+    REDUCE_AND,
     SUBTRACT,
     SUFFIX_OR,
     VECTOR_AND,
@@ -78,50 +79,35 @@ class Room(NamedTuple):
         return cls(np.empty((registers, steps)), np.empty(registers), np.empty(registers), np.empty((2, steps)))
 
 
-@inline
-def _measure(gauges, plane, start, steps, out):
+@small
+def _measure(address, rows, outcomes, constant, spread, start, steps, out):
     """The margin of an atom at every step of a record."""
-    signal = carray(pointer(gauges.address[plane]), (gauges.rows[plane],))
-    outcomes, constant, spread = gauges.outcomes[plane], gauges.constant[plane], gauges.spread[plane]
+    signal = carray(pointer(address), (rows,))
     for t in range(steps):
         x = signal[start + t]
         holds = (outcomes & LESS and x < constant) or (outcomes & EQUAL and x == constant)
         holds = holds or (outcomes & GREATER and x > constant)
-        if spread == 0.0 or np.isnan(x):
-            size = 1.0
-        elif x == constant:
-            size = _TINY
-        else:
+        size = 1.0
+        if spread > 0.0 and not np.isnan(x):
             size = max(abs(x - constant) / spread, _TINY)
         out[t] = size if holds else -size
 
 
 @inline
-def _fetch(ref, negated, gauges, start, steps, room, out):
-    """An operand, a plane or a register, with its sign."""
+def _fetch(ref, plane, negated, gauges, start, steps, vectors, out):
+    """A vector operand with its sign, a plane's atom or a register, and its greatest margin over time."""
     if ref >= 0:
-        _measure(gauges, ref, start, steps, out)
-    else:
-        for t in range(steps):
-            out[t] = room.vectors[-1 - ref, t]
-    if negated:
-        for t in range(steps):
-            out[t] = -out[t]
-
-
-@inline
-def _word(ref, gauges, start, steps, room, scratch):
-    """A word operand: a register, or the greatest margin of an atom or its negation over time."""
-    if ref < 0:
-        return room.words[-1 - ref]
-    _measure(gauges, ref >> 1, start, steps, scratch)
+        _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
+                 gauges.spread[plane], start, steps, out)  # fmt: skip
     most = -np.inf
     for t in range(steps):
-        most = max(most, -scratch[t] if ref & 1 else scratch[t])
+        x = out[t] if ref >= 0 else vectors[-1 - ref, t]
+        out[t] = -x if negated else x
+        most = max(most, out[t])
     return most
 
 
-@inline
+@small
 def _number(step, a, b, value):
     if step == CONSTANT:
         return value
@@ -132,48 +118,56 @@ def _number(step, a, b, value):
     return np.sign(a)
 
 
+@small
+def _compared(a, b, outcomes):
+    holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
+    return 1.0 if holds else -1.0
+
+
 @inline
 def _of_record(programs, i, gauges, start, steps, room):
-    """The margin of one formula for one record."""
-    words, numbers, one, two = room.words, room.numbers, room.operands[0], room.operands[1]
-    for k in range(programs.bounds[i, 0], programs.bounds[i, 1]):
-        step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
-        a, b = programs.steps[k, 2], programs.steps[k, 3]
-        if step == WORD_AND:
-            least = np.inf
-            for side in range(2):
-                word = _word(b if side else a, gauges, start, steps, room, one)
-                least = min(least, -word if flags & (2 if side else 1) else word)
-            words[to] = least
-            continue
-        if step == COMPARE:
-            x, y = numbers[-1 - a], numbers[-1 - b]
-            holds = (flags & LESS and x < y) or (flags & EQUAL and x == y) or (flags & GREATER and x > y)
-            words[to] = 1.0 if holds else -1.0
-            room.vectors[to, :steps] = words[to]
-            continue
+    """The margin of one formula for one record. The last round of the loop only fetches the result."""
+    vectors, words, numbers, operands = room.vectors, room.words, room.numbers, room.operands
+    one, two = operands[0], operands[1]
+    begin, end = programs.bounds[i]
+    margin = 0.0
+    for k in range(begin, end + 1):
+        step, to, flags, a, b = WORD_AND, 0, programs.result[i, 1], programs.result[i, 0], programs.result[i, 0]
+        if k < end:
+            step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
+            a, b = programs.steps[k, 2], programs.steps[k, 3]
         if step > COUNT:
             numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
+            if step == COMPARE:
+                words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
+                for t in range(steps):
+                    vectors[to, t] = words[to]
             continue
-        paired = step != REDUCE and step != SUFFIX_OR and step != COUNT
+        on_words = step == WORD_AND
+        paired = on_words or step == VECTOR_AND or step == REDUCE_AND
+        least = np.inf
         for side in range(2 if paired else 1):
-            _fetch(b if side else a, flags & (2 if side else 1), gauges, start, steps, room, room.operands[side])
-        if paired:
-            for t in range(steps):
-                one[t] = min(one[t], two[t])
-        if step == VECTOR_AND:
-            room.vectors[to, :steps] = one[:steps]
+            ref, negated = (b, flags & 2) if side else (a, flags & 1)
+            if on_words and ref < 0:
+                most = words[-1 - ref]
+            else:  # a word operand that is no register asks whether a plane, or its negation, ever holds
+                plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
+                most = _fetch(ref, plane, turned, gauges, start, steps, vectors, operands[side])
+            least = min(least, -most if on_words and negated else most)
+        margin = least
+        if on_words or step == REDUCE:
+            words[to] = least
+            if k == end:
+                margin = -most if flags else most
             continue
         most, true = -np.inf, 0
         for t in range(steps - 1, -1, -1):
-            x = -one[t] if flags & 4 else one[t]
+            x = min(one[t], two[t]) if paired else one[t]
             most = max(most, x)
             true += x > 0
-            if step == SUFFIX_OR:
-                room.vectors[to, t] = most
+            vectors[to, t] = most if step == SUFFIX_OR else x
         words[to], numbers[to] = most, true
-    margin = _word(programs.result[i, 0], gauges, start, steps, room, one)
-    return -margin if programs.result[i, 1] else margin
+    return margin
 
 
 @kernel

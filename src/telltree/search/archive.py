@@ -61,9 +61,11 @@ class Archive:
     ) -> None:
         promising = np.flatnonzero(fitness < self._bar)
         best_first = promising[np.argsort(fitness[promising], kind="stable")]
-        for i in best_first[: 2 * self.k]:
+        _, first_of_answer = np.unique(answer[best_first], return_index=True)
+        for i in best_first[np.sort(first_of_answer)[: self.k]]:
             split = int(answer[i])
             if split not in self._kept or fitness[i] < self._kept[split][0]:
+                self._kept.pop(split, None)  # it takes its place behind what was as good before
                 self._kept[split] = float(fitness[i]), population.take(fresh[i : i + 1])
         if len(self._kept) > self.k:
             ranked = sorted(self._kept.items(), key=lambda entry: entry[1][0])

@@ -38,31 +38,31 @@ class Chances(NamedTuple):
     attempts: int  # how often to try for children that are both new
 
 
-@inline
-def _above(tables, rules, node, stack):
+@small
+def _above(first_hole, hole_drop, rules, node, stack):
     """How many operators lie above a node."""
     stack[0] = 0
     top = 1
     for k in range(node):
         top -= 1
         above, rule = stack[top], rules[k]
-        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
-            stack[top] = above + tables.hole_drop[hole]
+        for hole in range(first_hole[rule + 1] - 1, first_hole[rule] - 1, -1):
+            stack[top] = above + hole_drop[hole]
             top += 1
     return stack[top - 1]
 
 
-@inline
-def _span(tables, rules, node, stack):
+@small
+def _span(first_hole, hole_drop, height, rules, node, stack):
     """Where the subtree at a node ends, and how many operators are nested in it."""
     stack[0] = 0
     top, end, deep = 1, node, 0
     while top:
         top -= 1
         above, rule = stack[top], rules[end]
-        deep = max(deep, above + tables.height[rule])
-        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
-            stack[top] = above + tables.hole_drop[hole]
+        deep = max(deep, above + height[rule])
+        for hole in range(first_hole[rule + 1] - 1, first_hole[rule] - 1, -1):
+            stack[top] = above + hole_drop[hole]
             top += 1
         end += 1
     return end, deep
@@ -101,17 +101,17 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
         sites, fits = (i, stack[below(stream, found)]), True
         for k in range(2):
             nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(tables, rules[parents[k]], sites[k], stack)
+            ends[k], nodes[2 + k] = _span(tables.first_hole, tables.hole_drop, tables.height, rules[parents[k]], sites[k], stack)
         for k in range(2):
             grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(tables, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= _above(tables.first_hole, tables.hole_drop, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
         if fits:
             return
     nodes[0] = nodes[1] = ends[0] = ends[1] = 0
 
 
-@inline
+@small
 def _exchange(source, parents, lengths, nodes, ends, children, first, child_lengths):
     """Write both parents with their chosen subtrees exchanged."""
     for k in range(2):
@@ -129,11 +129,12 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        after, _ = _span(tables, rules[parent], i, desk.stack)
+        after, _ = _span(tables.first_hole, tables.hole_drop, tables.height, rules[parent], i, desk.stack)
         room = rules.shape[1] - (lengths[parent] - after)
         child, drawn = children[first + k], child_constants[first + k]
         _copy(rules[parent], 0, i, child, 0)
-        symbol, left = tables.symbol[rules[parent, i]], depth - _above(tables, rules[parent], i, desk.stack)
+        symbol = tables.symbol[rules[parent, i]]
+        left = depth - _above(tables.first_hole, tables.hole_drop, rules[parent], i, desk.stack)
         grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)

@@ -13,6 +13,7 @@ from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, breed, survive
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
+from telltree.search.settings import require_share, require_whole
 
 
 _ATTEMPTS = 6
@@ -47,14 +48,15 @@ class GeneticProgramming(Search):
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
-        if self.population is not None and self.population < 2:
-            raise SettingsError(f"population must be at least 2, got {self.population!r}")
-        if self.tournament < 1:
-            raise SettingsError(f"tournament must be at least 1, got {self.tournament!r}")
-        if self.crossover < 0 or self.mutation < 0 or not 0 < self.crossover + self.mutation <= 1:
+        if self.population is not None:
+            require_whole("population", self.population, 2)
+        require_whole("tournament", self.tournament, 1)
+        require_share("crossover", self.crossover)
+        require_share("mutation", self.mutation)
+        if not 0 < self.crossover + self.mutation <= 1:
             raise SettingsError(
-                f"crossover and mutation are probabilities that add up to more than 0 and at most 1, got "
-                f"{self.crossover!r} and {self.mutation!r}"
+                f"crossover and mutation must add up to more than 0 and at most 1, got {self.crossover!r} and "
+                f"{self.mutation!r}"
             )
         if self.survival not in ("best", "children"):
             raise SettingsError(f'survival must be "best" or "children", got {self.survival!r}')

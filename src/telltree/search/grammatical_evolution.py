@@ -17,6 +17,7 @@ from telltree.grammar.population import Population
 from telltree.grammar.streams import below, next_word, open_stream, unit
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
+from telltree.search.settings import require_share, require_whole
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
@@ -55,14 +56,10 @@ class GrammaticalEvolution(Search):
             raise SettingsError(
                 "grammatical evolution cannot draw random constants: use a grid in the grammar, or another search"
             )
-        if self.population < 2 or self.codons < 1 or self.wraps < 0:
-            raise SettingsError(
-                f"population must be at least 2, codons at least 1 and wraps at least 0, got {self.population!r}, "
-                f"{self.codons!r} and {self.wraps!r}"
-            )
+        for name, least in (("population", 2), ("codons", 1), ("wraps", 0)):
+            require_whole(name, getattr(self, name), least)
         for name in ("crossover", "mutation", "rate", "elite"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} must be between 0 and 1, got {getattr(self, name)!r}")
+            require_share(name, getattr(self, name))
         if self.crossover + self.mutation > 1:
             raise SettingsError(
                 f"crossover and mutation must add up to at most 1, got {self.crossover!r} and {self.mutation!r}"

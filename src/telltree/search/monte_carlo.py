@@ -12,7 +12,7 @@ from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 
 
-_BATCH = 1_024
+_BATCH = 2_048
 """Formulas drawn at a time: enough to make a call worth its overhead, few enough to stay in the cache."""
 _ATTEMPTS = 4
 """How often to draw again what was drawn before."""

@@ -14,6 +14,7 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
 from telltree.search.memory import Memory
+from telltree.search.settings import require_positive, require_whole
 
 _PATIENCE = 200
 """A search that proposes nothing new so many times in a row has said all that its grammar can say."""
@@ -100,18 +101,21 @@ class Search(abc.ABC):
     ) -> Found:
         """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out."""
         self.check(grammar)
+        require_whole("seed", seed, 0)
+        if seed >= 1 << 64:
+            raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
         return _Run(self, grammar, objective, seed, progress).result()
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
         if self.evaluations is None and self.seconds is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds, or both")
-        if self.evaluations is not None and self.evaluations < 1:
-            raise SettingsError(f"evaluations must be at least 1, got {self.evaluations!r}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise SettingsError(f"seconds must be more than 0, got {self.seconds!r}")
-        if self.keep < 1:
-            raise SettingsError(f"keep must be at least 1, got {self.keep!r}")
+        if self.evaluations is not None:
+            require_whole("evaluations", self.evaluations, 1)
+        if self.seconds is not None:
+            require_positive("seconds", self.seconds)
+        require_whole("keep", self.keep, 1)
+        require_whole("max_depth", self.max_depth)
         grammar.check_depth(self.max_depth)
 
 
@@ -178,7 +182,8 @@ class _Run:
             fresh = fresh[: self._search.evaluations - self._evaluations]
         scores = Scores(np.zeros(0), np.zeros(0, np.uint64))
         if len(fresh):
-            scores = self._objective(population, fresh)
+            fitness, answer = self._objective(population, fresh)
+            scores = Scores(np.where(np.isfinite(fitness), fitness, np.inf), answer)  # what is no number is of no use
             self._evaluations += len(fresh)
             before = self._archive.best
             self._archive.add(population, fresh, *scores)

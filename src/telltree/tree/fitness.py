@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, Protocol
 
 import numpy as np
@@ -63,8 +64,9 @@ class GiniSize:
             raise SettingsError(f'gini must be "weighted" or "sum", got {self.gini!r}')
         if self.size not in ("nodes", "terminals"):
             raise SettingsError(f'size must be "nodes" or "terminals", got {self.size!r}')
-        if not (np.isfinite(self.w1) and np.isfinite(self.w2) and self.w1 >= 0 and self.w2 >= 0):
-            raise SettingsError(f"w1 and w2 must be numbers of at least 0, got {self.w1!r} and {self.w2!r}")
+        for name, value in (("w1", self.w1), ("w2", self.w2)):
+            if not (isinstance(value, Real) and 0 <= value < float("inf")):
+                raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
         out = np.empty(len(size))

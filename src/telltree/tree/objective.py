@@ -1,10 +1,12 @@
 """The objective of a split: joins what formulas mean with what records are labelled."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.errors import SettingsError
 from telltree.grammar.population import Population
 from telltree.logic.engine import Engine
 from telltree.search import Scores
@@ -74,9 +76,19 @@ class SplitObjective:
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
         counts = tally.counts if self._worth is None else tally.counts @ self._worth
-        fitness = self._fitness(counts, self._totals, tally.size)
+        fitness = _checked(self._fitness(counts, self._totals, tally.size), len(wanted))
         members = tally.members[:, 0]
         outside = self._engine.layout.records - members
         fitness[np.minimum(members, outside) < self._least] = np.inf
         return Scores(fitness, tally.answer)
 
+
+def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:
+    """The fitness as an array of our own; SettingsError if it is not one number for each formula."""
+    found = np.asarray(fitness)
+    if found.shape != (formulas,) or found.dtype.kind not in "fiub":
+        raise SettingsError(
+            f"a fitness must return one number for each of the {formulas} formulas it is given, but it returned "
+            f"{type(fitness).__name__} of shape {found.shape} and type {found.dtype}"
+        )
+    return found.astype(np.float64)

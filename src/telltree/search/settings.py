@@ -1,0 +1,32 @@
+"""Checks of settings: a search refuses what makes no sense before it starts."""
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from telltree.errors import SettingsError
+
+
+def require_whole(name: str, value: object, least: int | None = None) -> None:
+    """SettingsError unless the setting is a whole number, of at least `least` if that is given."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or (least is not None and value < least):  # type: ignore[operator]
+        bound = "" if least is None else f" of at least {least}"
+        raise SettingsError(f"{name} must be a whole number{bound}, got {value!r}")
+
+
+def require_positive(name: str, value: object) -> None:
+    """SettingsError unless the setting is a number of more than 0."""
+    if not (_is_number(value) and value > 0):  # type: ignore[operator]
+        raise SettingsError(f"{name} must be a number of more than 0, got {value!r}")
+
+
+def require_share(name: str, value: object) -> None:
+    """SettingsError unless the setting is a probability or share."""
+    if not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]
+        raise SettingsError(f"{name} must be a number between 0 and 1, got {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not math.isnan(value)
