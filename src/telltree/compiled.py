@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.core import cgutils, event, types
@@ -10,10 +10,8 @@ from numba.extending import intrinsic
 
 logger = logging.getLogger("telltree")
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-class _Announcement(event.Listener):  # type: ignore[misc]
+class _Announcement(event.Listener):
     """Says once that kernels are being compiled; loading them from the cache fires no event and so is silent."""
 
     said = False
@@ -28,32 +26,41 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         """Nothing to say."""
 
 
-event.register("numba:compile", _Announcement())
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call, and keep the result for later runs.
 
     The cache is beside the source if that folder can be written, else in the user's cache folder, else there is none.
     """
-    options = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)
 
 
-def small(function: Function) -> Function:
+_INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Functions that only kernels call need no way in for others, which takes long to compile."""
+
+
+def small(function: Callable[..., Any]) -> Any:
     """A compiled function for kernels to call; it is cached as part of them."""
-    return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+    return numba.njit(**_INNER)(function)
 
 
-def inline(function: Function) -> Function:
+def inline(function: Callable[..., Any]) -> Any:
     """As `small`, but written out where it is called: for functions that take named tuples, costly to hand over."""
-    return numba.njit(error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
+    return numba.njit(inline="always", **_INNER)(function)
 
 
-@intrinsic
+def _intrinsic(function: Callable[..., Any]) -> Any:
+    """As Numba's, which the type checker believes to be called with the typing context."""
+    return intrinsic(function)
+
+
+@_intrinsic
 def borrowed(typing_context: Any, value: Any) -> Any:
     """The same array, or named tuple of arrays, without its reference count.
 
@@ -70,18 +77,30 @@ def borrowed(typing_context: Any, value: Any) -> Any:
         kind = signature.args[0]
         if isinstance(kind, types.Array):
             return strip(context, builder, kind, args[0])
-        fields = cgutils.unpack_tuple(builder, args[0], len(kind))
+        unpack: Any = cgutils.unpack_tuple
+        fields = unpack(builder, args[0], len(kind))
         stripped = [strip(context, builder, k, v) for k, v in zip(kind, fields, strict=True)]
         return context.make_tuple(builder, signature.return_type, stripped)
 
     return value(value), generate
 
 
-@intrinsic
+@_intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:
     """A pointer to floats from an address: lets a kernel read one of many arrays, chosen while it runs."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
-    return types.CPointer(types.float64)(types.int64), generate
+    pointer_type: Any = types.CPointer
+    return pointer_type(types.float64)(types.int64), generate
+
+
+@_intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set: one machine instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate

@@ -16,17 +16,17 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.data import Panel, check_labels, unusable
-from telltree.errors import DataWarning, SettingsError
+from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, Search
-from telltree.tree import Fitness, GiniSize, Induction, Limits, NodeProgress, Tree
+from telltree.tree import Fitness, GiniSize, Induction, Learned, Limits, NodeProgress, Tree
 from telltree.tree.induction import leaf_of
 from telltree.tree.objective import ONE, Labels
 
 
-class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     """Learns a tree of formulas drawn from a grammar, classifies with it, and explains each leaf as a category.
 
     Parameters
@@ -88,6 +88,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         generator = _generator(self.random_state)
         panel = as_panel(X)
         labels = check_labels(y, panel)
+        if not len(panel):
+            raise DataError("there are no records to learn from")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self.n_features_in_ = len(panel.schema)
         self.feature_names_in_ = np.array(panel.schema.names, dtype=object)
@@ -98,7 +100,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         reason = self._why_leaf()
         if reason or self.grammar_ is None:
             warnings.warn(f"{reason}: the tree is a single leaf", DataWarning, stacklevel=2)
-            self.tree_, self.searches_, self.interrupted_ = Tree(leaf_of(coded), names, panel.schema), {}, False
+            learned = Learned(Tree(leaf_of(coded), names, panel.schema), {}, False)
+            self.tree_, self.searches_, self.interrupted_ = learned
             return self
         learned = Induction(
             self.grammar_,

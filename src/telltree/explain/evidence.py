@@ -11,7 +11,7 @@ from telltree.errors import DataError
 from telltree.logic import Formula
 from telltree.logic.atoms import Atom
 from telltree.logic.engine import signals_of
-from telltree.logic.lowering import EQUAL, GREATER, LESS
+from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import ABS, AND, COMPARISONS, COUNT, DIFFERENCE, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 

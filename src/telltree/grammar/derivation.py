@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from telltree.grammar.rules import Rule
 from telltree.operators import Expression, Hole, Number
@@ -24,7 +24,7 @@ class Derivation:
     rules: NDArray[np.int32]
     constants: NDArray[np.float64]
 
-    def __init__(self, grammar: "Grammar", rules: Sequence[int], constants: Sequence[float] | None = None) -> None:
+    def __init__(self, grammar: "Grammar", rules: ArrayLike, constants: ArrayLike | None = None) -> None:
         object.__setattr__(self, "grammar", grammar)
         object.__setattr__(self, "rules", np.array(rules, np.int32))
         drawn = np.full(len(self.rules), np.nan) if constants is None else np.array(constants, np.float64)
@@ -32,7 +32,7 @@ class Derivation:
 
     def __len__(self) -> int:
         """Rule applications, each writing one terminal: rules that only rename are free, templates count in full."""
-        return int(self.grammar.tables.size[self.rules].sum())
+        return int(self.grammar.tables.rule["size"][self.rules].sum())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Derivation):
@@ -62,7 +62,7 @@ class Derivation:
     def span(self, node: int) -> slice:
         """Where the subtree that starts at this node lies in `rules`."""
         open_holes, end = 1, node
-        first_hole = self.grammar.tables.first_hole
+        first_hole = self.grammar.tables.rule["first_hole"]
         while open_holes:
             rule = self.rules[end]
             open_holes += int(first_hole[rule + 1] - first_hole[rule]) - 1
@@ -75,13 +75,13 @@ class Derivation:
         Both subtrees must grow from the same symbol.
         """
         mine, theirs = self.span(node), other.span(other_node)
-        symbol = self.grammar.tables.symbol
+        symbol = self.grammar.tables.rule["symbol"]
         if symbol[self.rules[node]] != symbol[other.rules[other_node]]:
             raise ValueError(f"node {node} and node {other_node} grow from different symbols")
         return Derivation(
             self.grammar,
-            np.concatenate([self.rules[: mine.start], other.rules[theirs], self.rules[mine.stop :]]),  # type: ignore[arg-type]
-            np.concatenate([self.constants[: mine.start], other.constants[theirs], self.constants[mine.stop :]]),  # type: ignore[arg-type]
+            np.concatenate([self.rules[: mine.start], other.rules[theirs], self.rules[mine.stop :]]),
+            np.concatenate([self.constants[: mine.start], other.constants[theirs], self.constants[mine.stop :]]),
         )
 
 

@@ -164,12 +164,17 @@ class Grammar:
         decode(self.tables, max_depth, np.array([codons], np.int32), wraps, room.rules, room.lengths)
         return room.derivation(0, self) if room.lengths[0] else None
 
+    @property
+    def least_depth(self) -> int:
+        """How many operators the simplest formula nests."""
+        return int(self.tables.of_symbol["least_depth"][0])
+
     def check_depth(self, max_depth: int) -> None:
         """Refuse a limit within which this grammar can say nothing."""
-        least = int(self.tables.least_depth[0])
-        if max_depth < least:
+        if max_depth < self.least_depth:
             raise SettingsError(
-                f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {least} operators"
+                f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {self.least_depth} "
+                f"operators"
             )
 
     def count(self, max_size: int) -> int:

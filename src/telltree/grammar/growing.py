@@ -25,34 +25,36 @@ MOST_NODES = 256
 
 def row_width(tables: Tables, depth: int) -> int:
     """How many rules the longest derivation of this depth can have, within reason."""
-    most = np.full(len(tables.least_depth), 0.0)
-    by_depth = [most]
-    holes = np.diff(tables.first_hole)
+    rule, hole = tables.rule[:-1], tables.hole
+    holes = np.diff(tables.rule["first_hole"])
     owner = np.repeat(np.arange(len(holes)), holes)
+    most = np.full((depth + 2, len(tables.of_symbol)), -np.inf)  # row d + 1: with d operators at most; row 0: nothing
     for left in range(depth + 1):
-        nodes = np.where(tables.height <= left, 1.0, -np.inf)
-        below = left - tables.hole_drop
-        filled = np.array([by_depth[d + 1][s] if d >= 0 else -np.inf for d, s in zip(below, tables.hole_symbol, strict=True)])
-        np.add.at(nodes, owner, filled)
-        best = np.full(len(most), -np.inf)
-        np.maximum.at(best, tables.symbol, nodes)
-        by_depth.append(best)
-    return int(min(MOST_NODES, max(by_depth[-1][0], 1))) + 1  # the last place is never filled by drawing
+        nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
+        np.add.at(nodes, owner, most[np.maximum(left - hole["drop"], -1) + 1, hole["symbol"]])
+        for _ in range(len(tables.of_symbol)):  # constants and attributes nest nothing, so a level feeds itself
+            before = most[left + 1].copy()
+            np.maximum.at(most[left + 1], rule["symbol"], nodes)
+            if np.array_equal(before, most[left + 1]):
+                break
+            nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
+            np.add.at(nodes, owner, most[np.maximum(left - hole["drop"], -1) + 1, hole["symbol"]])
+    return int(min(MOST_NODES, max(most[-1, 0], 1))) + 1  # the last place is never filled by drawing
 
 
 @inline
 def choose(tables, symbol, depth_left, word):
     """A rule of this symbol whose shallowest derivation fits into the depth left, chosen by 64 random bits."""
-    row = tables.first_row[symbol] + min(depth_left, tables.last_depth[symbol])
-    slot = tables.row_start[row]
-    slot += np.int64(((word >> np.uint64(32)) * np.uint64(tables.row_size[row])) >> np.uint64(32))
+    row = tables.of_symbol[symbol].first_row + min(depth_left, tables.of_symbol[symbol].last_depth)
+    slot = tables.row[row].start
+    slot += np.int64(((word >> np.uint64(32)) * np.uint64(tables.row[row].size)) >> np.uint64(32))
     return tables.choice[2 * slot + ((word & _LOW_BITS) >= tables.cut[slot])]
 
 
 @inline
 def constant_of(tables, rule, word):
     """A constant for a rule that draws one, chosen by 64 random bits."""
-    low, high = tables.low[rule], tables.high[rule]
+    low, high = tables.range[rule, 0], tables.range[rule, 1]
     step = np.int64(((word >> np.uint64(32)) * np.uint64(POOL + 1)) >> np.uint64(32))
     return high if step == POOL else low + (high - low) * (step / POOL)
 
@@ -69,17 +71,19 @@ def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
         rules[position] = rule
         if len(constants):
             state = after(state)
-            constants[position] = np.nan if np.isnan(tables.low[rule]) else constant_of(tables, rule, mix(state))
+            constants[position] = np.nan if np.isnan(tables.range[rule, 0]) else constant_of(tables, rule, mix(state))
         position += 1
-        if tables.first_atom[rule] >= 0:  # its one hole is for a constant: no need to queue for that
+        if tables.rule[rule].first_atom >= 0:  # its one hole is for a constant: no need to queue for that
             state = after(state)
-            rules[position] = choose(tables, tables.hole_symbol[tables.first_hole[rule]], 0, mix(state))
+            rules[position] = choose(tables, tables.hole[tables.rule[rule].first_hole].symbol, 0, mix(state))
             if len(constants):
                 constants[position] = np.nan
             position += 1
             continue
-        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):  # leftmost on top
-            todo[waiting, 0], todo[waiting, 1] = tables.hole_symbol[hole], left - tables.hole_drop[hole]
+        for hole in range(
+            tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1
+        ):  # leftmost on top
+            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
             waiting += 1
     stream[0] = state
     return -1 if waiting else position
@@ -88,7 +92,7 @@ def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
 @inline
 def grow_within(tables, symbol, depth, rules, constants, start, end, stream, todo):
     """As `grow`, and if there is no room tries again ever shallower."""
-    for shallower in range(depth, tables.least_depth[symbol] - 1, -1):
+    for shallower in range(depth, tables.of_symbol[symbol].least_depth - 1, -1):
         for _ in range(4):
             done = grow(tables, symbol, shallower, rules, constants, start, end, stream, todo)
             if done >= 0:
@@ -128,20 +132,20 @@ def read_genome(tables, depth, genome, wraps, rules, todo):
     while waiting:
         waiting -= 1
         symbol, left = todo[waiting, 0], todo[waiting, 1]
-        first_lot = tables.first_lot[symbol]
-        choices, pick = tables.first_lot[symbol + 1] - first_lot, 0
+        first_lot = tables.of_symbol[symbol].first_lot
+        choices, pick = tables.of_symbol[symbol + 1].first_lot - first_lot, 0
         if choices > 1:
             if used == len(genome) * (wraps + 1):
                 return 0
             pick = genome[used % len(genome)] % choices
             used += 1
         rule = tables.lot[first_lot + pick]
-        if tables.height[rule] > left or position + waiting >= len(rules):
+        if tables.rule[rule].height > left or position + waiting >= len(rules):
             return 0
         rules[position] = rule
         position += 1
-        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
-            todo[waiting, 0], todo[waiting, 1] = tables.hole_symbol[hole], left - tables.hole_drop[hole]
+        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
+            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
             waiting += 1
     return position
 

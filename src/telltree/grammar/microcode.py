@@ -75,6 +75,7 @@ _OF_COUNTS = {
     ">": Code.GREATER, ">=": Code.GREATER_EQUAL, "=": Code.EQUAL,
 }  # fmt: skip
 
+
 class Microcode(NamedTuple):
     """Column by column; the codes of rule r are `start[r]` … `start[r + 1] − 1`."""
 

@@ -54,4 +54,4 @@ class Population(NamedTuple):
 
     def take(self, chosen: NDArray[np.int64]) -> "Population":
         """Some of the rows, copied."""
-        return Population(*(part[chosen] for part in self))
+        return Population._make(part[chosen] for part in self)

@@ -1,9 +1,9 @@
 """A grammar packed into arrays, for compiled code."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,85 +15,91 @@ from telltree.operators.expression import RandomNumber
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Records = NDArray[np.void]
 
-UNREACHED = 1 << 20
+UNREACHED = np.int32(1 << 20)
+
+
+_RULE = np.dtype(
+    [
+        ("symbol", np.int32),
+        ("size", np.int32),  # terminals the rule itself writes
+        ("height", np.int32),  # operators nested in its template
+        ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
+        ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
+        ("first_atom", np.int32),  # if it makes an atom with a constant: number of the atom with the first constant
+        ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
+    ]
+)
+_SYMBOL = np.dtype(
+    [
+        ("least_depth", np.int32),  # operators nested in its shallowest derivation
+        ("last_depth", np.int32),  # from this depth on, every rule of it fits
+        ("first_row", np.int32),  # its row of choices at depth 0; then depth 1, … last_depth
+        ("first_lot", np.int32),  # its lots are first_lot … first_lot of the next symbol − 1
+    ]
+)
+_HOLE = np.dtype([("symbol", np.int32), ("drop", np.int32)])  # drop: operators above the hole in its template
+_ROW = np.dtype([("start", np.int32), ("size", np.int32)])
+_MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
 
 
 class Tables(NamedTuple):
-    """Rules are numbered as in `Grammar.rules`, symbols as in `Grammar.symbols`; symbol 0 is the start."""
+    """Rules are numbered as in `Grammar.rules`, symbols as in `Grammar.symbols`; symbol 0 is the start.
 
-    symbol: Ints  # of each rule
-    size: Ints  # terminals the rule itself writes
-    height: Ints  # operators nested in the rule's template
-    low: Floats  # of a rule that draws a random constant; NaN for others
-    high: Floats
-    first_hole: Ints  # rule r has the holes first_hole[r] … first_hole[r + 1] − 1
-    hole_symbol: Ints
-    hole_drop: Ints  # operators above the hole in its template
+    `rule` and `of_symbol` have one entry more than there are, so that the end of each range can be read off.
+    """
+
+    rule: Records
+    range: Floats  # of a rule that draws a random constant: low and high; NaN for others
+    of_symbol: Records
+    hole: Records
     hole_mode: Ints  # how the hole is read, for each way to read the whole (microcode.Mode)
-    least_depth: Ints  # of each symbol: operators nested in its shallowest derivation
-    last_depth: Ints  # of each symbol: from this depth on, every rule of it fits
-    first_row: Ints  # of each symbol: its row of choices at depth 0; then depth 1, … last_depth
-    row_start: Ints  # row w offers row_size[w] choices from row_start[w] on
-    row_size: Ints
+    row: Records  # choices start … start + size − 1
     choice: Ints  # Walker's alias method: for choice c the rule 2c if 32 random bits are under cut[c], else 2c + 1
     cut: NDArray[np.uint64]
-    first_lot: Ints  # of each symbol: its lots, each a rule, as many as its weight asks for
-    lot: Ints
-    first_atom: Ints  # of a rule that makes an atom with one constant: the number of its atom with the first constant
-    constant: Ints  # of a rule that writes a constant and nothing else: which of its symbol's rules it is, else −1
-    atoms: Ints  # how many atoms are numbered so
-    code_start: Ints  # the microcode of rule r is code_start[r] … code_start[r + 1] − 1
-    code: Ints
-    code_arity: Ints
+    lot: Ints  # rules, each as often as its weight asks for
+    micro: Records
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    atoms: Ints  # how many atoms have a number
 
     @classmethod
     def of(cls, rules: Sequence[Rule], symbols: Sequence[str]) -> "Tables":
         """Pack rules that are grouped by symbol, in the order of `symbols`."""
         number = {symbol: i for i, symbol in enumerate(symbols)}
-        symbol = _ints(number[rule.symbol] for rule in rules)
-        height = _ints(rule.template.depth for rule in rules)
+        rule, of_symbol = np.zeros(len(rules) + 1, _RULE), np.zeros(len(symbols) + 1, _SYMBOL)
         holes = [list(_holes(rule.template, 0)) for rule in rules]
-        first_hole = np.cumsum([0, *map(len, holes)]).astype(np.int32)
-        hole_symbol = _ints(number[name] for hole in holes for name, _ in hole)
-        hole_drop = _ints(drop for hole in holes for _, drop in hole)
-        owner = np.repeat(np.arange(len(rules)), np.diff(first_hole))
-
-        def depth_of_rules(of_symbols: Ints) -> Ints:
-            deepest = height.copy()
-            np.maximum.at(deepest, owner, hole_drop + of_symbols[hole_symbol])
-            return deepest
-
-        least_depth = _least(depth_of_rules, symbol, len(symbols))
+        hole = np.array([(number[name], drop) for own in holes for name, drop in own], _HOLE)
         microcode = Microcode.of(rule.template for rule in rules)
+        rule["first_hole"] = np.cumsum([0, *map(len, holes)])
+        rule["code_start"] = microcode.start
+        packed = rule[:-1]
+        packed["symbol"] = [number[rule.symbol] for rule in rules]
+        packed["size"] = [sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules]
+        packed["height"] = [rule.template.depth for rule in rules]
+        atoms = _number_atoms(rules, symbols, packed)
+        of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
+        row, choice, cut = _choices(rules, packed["symbol"], depth, of_symbol)
+        micro = np.zeros(len(microcode.code), _MICRO)
+        micro["code"], micro["arity"] = microcode.code, microcode.arity
         return cls(
-            symbol=symbol,
-            size=_ints(sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules),
-            height=height,
-            low=np.array([_range(rule)[0] for rule in rules]),
-            high=np.array([_range(rule)[1] for rule in rules]),
-            first_hole=first_hole,
-            hole_symbol=hole_symbol,
-            hole_drop=hole_drop,
+            rule=rule,
+            range=np.array([_range(rule) for rule in rules]),
+            of_symbol=of_symbol,
+            hole=hole,
             hole_mode=microcode.mode[microcode.code == Code.HOLE],
-            least_depth=least_depth,
-            **_choices(rules, symbol, depth_of_rules(least_depth), len(symbols)),
-            **_lots(rules, symbol, len(symbols)),
-            **_direct(rules, symbols),
-            code_start=microcode.start,
-            code=microcode.code,
-            code_arity=microcode.arity,
+            row=row,
+            choice=choice,
+            cut=cut,
+            lot=_lots(rules, packed["symbol"], of_symbol),
+            micro=micro,
             code_ident=microcode.ident,
             code_value=microcode.value,
             code_mode=microcode.mode,
+            atoms=np.array([atoms], np.int32),
         )
-
-
-def _ints(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, np.int32)
 
 
 def _range(rule: Rule) -> tuple[float, float]:
@@ -109,79 +115,75 @@ def _holes(e: Expression, above: int) -> Iterator[tuple[str, int]]:
         yield from _holes(arg, above + 1)
 
 
-def _least(of_rules: Callable[[Ints], Ints], symbol: Ints, symbols: int) -> Ints:
-    """The least value of each symbol, where a rule's value follows from those of its holes' symbols."""
+def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> tuple[Ints, Ints]:
+    """How many operators the shallowest derivation of each symbol, and from each rule, nests."""
+    owner = np.repeat(np.arange(len(packed)), np.diff(first_hole))
     least = np.full(symbols, UNREACHED, np.int32)
     while True:
+        of_rules = packed["height"].copy()
+        np.maximum.at(of_rules, owner, np.minimum(hole["drop"] + least[hole["symbol"]], UNREACHED))
         better = np.full(symbols, UNREACHED, np.int32)
-        np.minimum.at(better, symbol, np.minimum(of_rules(least), UNREACHED))
+        np.minimum.at(better, packed["symbol"], of_rules)
         if np.array_equal(better, least):
-            return least
+            return least, of_rules
         least = better
 
 
-def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, symbols: int) -> dict[str, Any]:
+def _choices(
+    rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records
+) -> tuple[Records, Ints, NDArray[np.uint64]]:
     """For each symbol and depth left, the rules that fit and how often to take each."""
     weight = np.array([rule.weight for rule in rules])
-    first_row, last_depth, row_start, row_size = [], [], [], []
+    rows: list[tuple[int, int]] = []
     choice, cut = [], []
     filled = 0
-    for s in range(symbols):
+    for s in range(len(of_symbol) - 1):
         own = np.flatnonzero(symbol == s)
-        first_row.append(len(row_start))
-        last_depth.append(int(depth[own].max()))
-        for left in range(last_depth[-1] + 1):
+        last_depth = int(depth[own].max())
+        of_symbol["first_row"][s], of_symbol["last_depth"][s] = len(rows), last_depth
+        for left in range(last_depth + 1):
             fitting = own[depth[own] <= left]
-            if left and len(fitting) == row_size[-1]:  # the same choices as one level less: share them
-                row_start.append(row_start[-1])
-            else:
-                row_start.append(filled)
-                pairs, cuts = _walker(fitting, weight[fitting])
-                choice.append(pairs.ravel())
-                cut.append(cuts)
-                filled += len(fitting)
-            row_size.append(len(fitting))
-    return {
-        "last_depth": np.array(last_depth, np.int32),
-        "first_row": np.array(first_row, np.int32),
-        "row_start": np.array(row_start, np.int32),
-        "row_size": np.array(row_size, np.int32),
-        "choice": np.concatenate(choice).astype(np.int32),
-        "cut": np.concatenate(cut),
-    }
+            if left and len(fitting) == rows[-1][1]:  # the same choices as one level less: share them
+                rows.append(rows[-1])
+                continue
+            rows.append((filled, len(fitting)))
+            pairs, cuts = _walker(fitting, weight[fitting])
+            choice.append(pairs.ravel())
+            cut.append(cuts)
+            filled += len(fitting)
+    return np.array(rows, _ROW), np.concatenate(choice).astype(np.int32), np.concatenate(cut)
 
 
-def _direct(rules: Sequence[Rule], symbols: Sequence[str]) -> dict[str, Any]:
+def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records) -> int:
     """Number the atoms that are an attribute, an operator and one of a list of constants: nearly all there are.
 
     Not where atoms may lie inside other atoms, the operands of a user function: those are known by name alone.
+    Returns how many there are.
     """
     of_symbol: dict[str, list[int]] = {symbol: [] for symbol in symbols}
     for r, rule in enumerate(rules):
         of_symbol[rule.symbol].append(r)
-    constants = {
-        symbol: len(own) for symbol, own in of_symbol.items() if all(_is_constant(rules[r].template) for r in own)
-    }
-    constant = np.full(len(rules), -1, np.int32)
-    for symbol in constants:
-        constant[of_symbol[symbol]] = np.arange(len(of_symbol[symbol]))
-    nested = any(
-        code_of(e) in (Code.ATOM, Code.NAME) and any(arg.type in _TRUTHS and isinstance(arg.head, Hole) for arg in e.args)
-        for rule in rules
-        for e in rule.template.walk()
-    )
-    first_atom, atoms = np.full(len(rules), -1, np.int32), 0
+    constants = {s: len(own) for s, own in of_symbol.items() if all(_is_constant(rules[r].template) for r in own)}
+    packed["first_atom"] = packed["constant"] = -1
+    for symbol, number in constants.items():
+        packed["constant"][of_symbol[symbol]] = np.arange(number)
+    if any(_nests_formulas(e) for rule in rules for e in rule.template.walk()):
+        return 0
+    atoms = 0
     for r, rule in enumerate(rules):
-        holes = rule.holes
-        ends = rule.template.args and isinstance(rule.template.args[-1].head, Hole)
-        simple = code_of(rule.template) is Code.ATOM and len(holes) == 1 and ends and holes[0] in constants
-        if simple and not nested:
-            first_atom[r] = atoms
+        holes, args = rule.holes, rule.template.args
+        ends_in_constant = len(holes) == 1 and args and isinstance(args[-1].head, Hole) and holes[0] in constants
+        if ends_in_constant and code_of(rule.template) is Code.ATOM:
+            packed["first_atom"][r] = atoms
             atoms += constants[holes[0]]
-    return {"first_atom": first_atom, "constant": constant, "atoms": np.array([atoms], np.int32)}
+    return atoms
 
 
-_TRUTHS = (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
+def _nests_formulas(e: Expression) -> bool:
+    """Whether a node of a template makes an atom of a formula still to come."""
+    return code_of(e) in (Code.ATOM, Code.NAME) and any(
+        isinstance(arg.head, Hole) and arg.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) for arg in e.args
+    )
 
 
 def _is_constant(template: Expression) -> bool:
@@ -191,12 +193,12 @@ def _is_constant(template: Expression) -> bool:
 _MOST_LOTS = 1 << 16
 
 
-def _lots(rules: Sequence[Rule], symbol: Ints, symbols: int) -> dict[str, Any]:
+def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
     """Whole numbers of lots in proportion to the weights: rules of equal weight have one lot each."""
     lots = []
-    for s in range(symbols):
+    for s in range(len(of_symbol) - 1):
         own = np.flatnonzero(symbol == s)
-        weights = [Fraction(rules[r].weight).limit_denominator(1_000_000) for r in own]
+        weights = [Fraction(rules[int(r)].weight).limit_denominator(1_000_000) for r in own]
         total = sum(weights)
         number = lcm(*((weight / total).denominator for weight in weights))
         if number <= _MOST_LOTS:
@@ -204,7 +206,8 @@ def _lots(rules: Sequence[Rule], symbol: Ints, symbols: int) -> dict[str, Any]:
         else:
             shares = [max(1, round(weight / total * _MOST_LOTS)) for weight in weights]
         lots.append(np.repeat(own, shares))
-    return {"first_lot": np.cumsum([0, *map(len, lots)]).astype(np.int32), "lot": np.concatenate(lots).astype(np.int32)}
+    of_symbol["first_lot"] = np.cumsum([0, *map(len, lots)])
+    return np.concatenate(lots).astype(np.int32)
 
 
 def _walker(rules: NDArray[np.int64], weight: Floats) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

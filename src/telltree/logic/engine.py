@@ -12,8 +12,8 @@ from telltree.grammar.population import Population
 from telltree.grammar.rules import Rule
 from telltree.grammar.tables import Tables
 from telltree.logic.atoms import Atom
-from telltree.logic.layout import TILE, Layout
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
+from telltree.logic.layout import TILE, Layout
 from telltree.logic.lowering import RECORD, STEPS, Absent, Desk, lower
 from telltree.logic.machine import Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, Room, narrowest
@@ -29,7 +29,6 @@ LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
 
-
 class Engine:
     """Evaluates derivations of one grammar on the records of one panel."""
 
@@ -39,6 +38,7 @@ class Engine:
         rules: Sequence[Rule],
         tables: Tables,
         signals: Signals | None = None,
+        *,
         memory: int = MEMORY,
         threads: int = 1,
     ) -> None:
@@ -53,7 +53,7 @@ class Engine:
         self._desk = Desk.room(0)
         self._threads = max(1, threads)
         self._registers = self._registers_for(8)
-        self._codes_per_rule = int(np.diff(tables.code_start).max()) + 2
+        self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known: dict[int, Atom] = self.signals.atoms
 
     def evaluate(self, population: Population, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
@@ -99,7 +99,12 @@ class Engine:
         return np.unique(planes).astype(np.int64)
 
     def _run(
-        self, population: Population, wanted: NDArray[np.int64], masks: NDArray[np.uint64], tally: Tally, mode: int = RECORD
+        self,
+        population: Population,
+        wanted: NDArray[np.int64],
+        masks: NDArray[np.uint64],
+        tally: Tally,
+        mode: int = RECORD,
     ) -> None:
         done = 0
         for part in self._lowered(population, wanted, mode):
@@ -122,9 +127,7 @@ class Engine:
         layout, planes = self.layout, self._planes
         evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, *rest)
 
-    def _lowered(
-        self, population: Population, wanted: NDArray[np.int64], mode: int
-    ) -> Iterator[NDArray[np.int64]]:
+    def _lowered(self, population: Population, wanted: NDArray[np.int64], mode: int) -> Iterator[NDArray[np.int64]]:
         """Lower `wanted` and yield it; in several parts if its planes do not fit into memory at once."""
         if not len(wanted):
             return
@@ -150,13 +153,13 @@ class Engine:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
         planes, forgot = self._planes, False
         while True:
-            self._absent.count[0] = 0
+            self._absent.found[0] = 0
             self._absent.keys[:] = 0
             lower(
                 self._tables, population.rules, population.constants, population.lengths, wanted, mode,
                 planes.keys, planes.slots, planes.direct, self._programs, self._desk, self._absent,
             )  # fmt: skip
-            absent = int(self._absent.count[0])
+            absent = int(self._absent.found[0])
             if not absent:
                 break
             if planes.used + absent <= planes.capacity:
@@ -185,7 +188,7 @@ class Engine:
                 whole, _ = expression_at(self._rules, population.rules[individual], drawn, node)
                 rule = population.rules[individual, node]
                 template = self._rules[rule].template
-                e = _counterpart(template, whole, micro - int(self._tables.code_start[rule]))
+                e = _counterpart(template, whole, micro - int(self._tables.rule["code_start"][rule]))
                 self._known[name] = Atom.of(e, self.panel.schema)
             found.append((name, self._known[name]))
         return found
@@ -208,7 +211,9 @@ def signals_of(panel: Panel) -> Signals:
     return Signals(panel, _trace_closed)
 
 
-def engine_for(panel: Panel, formulas: Sequence[Expression], signals: Signals | None = None) -> tuple[Engine, Population]:
+def engine_for(
+    panel: Panel, formulas: Sequence[Expression], signals: Signals | None = None
+) -> tuple[Engine, Population]:
     """An engine for given formulas: a grammar that can say just these, and its derivations of them."""
     rules = [Rule("Formula", formula, 1.0) for formula in formulas]
     population = Population.room(len(rules), 1, False)

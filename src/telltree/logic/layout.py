@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.logic.machine import LANES
 
-
 TILE = 1024
 """Words that an instruction works on at a time, at most: three vectors of them fit into the first-level cache."""
 CACHE = 1 << 24

@@ -41,9 +41,9 @@ RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 
 
 class Absent(NamedTuple):
-    """The atoms that lowering found without a plane, each once; when it is full, further ones are left for next time."""
+    """The atoms that lowering found without a plane, each once; when it is full, further ones wait for next time."""
 
-    count: NDArray[np.int64]
+    found: NDArray[np.int64]  # how many
     name: NDArray[np.uint64]
     where: NDArray[np.int64]  # individual, node, and the microcode of the atom's root
     keys: NDArray[np.uint64]  # an open-addressed set of the names
@@ -94,12 +94,12 @@ def find(keys, name):
 def _note(absent, name, micro):
     """Note an atom without a plane, once."""
     place = find(absent.keys, name)
-    n = absent.count[0]
+    n = absent.found[0]
     if absent.keys[place] == np.uint64(0) and n < len(absent.name):
         absent.keys[place] = name
         absent.name[n] = name
         absent.where[n, 0], absent.where[n, 1], absent.where[n, 2] = absent.at[0], absent.at[1], micro
-        absent.count[0] = n + 1
+        absent.found[0] = n + 1
 
 
 @inline
@@ -112,11 +112,11 @@ def _read_modes(tables, rules, length, mode, desk):
         top -= 1
         here, rule = waiting[top], rules[node]
         desk.mode[node] = here
-        if tables.first_atom[rule] >= 0:  # the next node is its constant
+        if tables.rule[rule].first_atom >= 0:  # the next node is its constant
             node += 2
             continue
         node += 1
-        for hole in range(tables.first_hole[rule + 1] - 1, tables.first_hole[rule] - 1, -1):
+        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
             waiting[top] = tables.hole_mode[hole, here]
             top += 1
 
@@ -149,9 +149,9 @@ def _load_constants(items, first, last, programs, values, end, fresh):
 @inline
 def _push_constant(tables, rule, desk, top, end):
     """A rule that writes a constant and nothing else."""
-    items, m = desk.items, tables.code_start[rule]
+    items, m = desk.items, tables.rule[rule].code_start
     items[top, _REF], items[top, _NEGATED], items[top, _BEGIN], items[top, _NAMED] = 0, 0, end, 1
-    items[top, _CONSTANT] = tables.constant[rule]
+    items[top, _CONSTANT] = tables.rule[rule].constant
     desk.name[top], desk.value[top] = tables.code_ident[m], tables.code_value[m]
 
 
@@ -170,11 +170,11 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
     Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
     is noted on the item, and whoever uses it takes that into account. `read` is how the whole is read.
     """
-    first, last = tables.code_start[rule], tables.code_start[rule + 1]
-    holes = tables.first_hole[rule + 1] - tables.first_hole[rule]
+    first, last = tables.rule[rule].code_start, tables.rule[rule + 1].code_start
+    holes = tables.rule[rule + 1].first_hole - tables.rule[rule].first_hole
     items, steps = desk.items, programs.steps
     tail = 0  # holes that end the template find their items in place
-    while tail < holes and tables.code[last - 1 - tail] == _HOLE:
+    while tail < holes and tables.micro[last - 1 - tail].code == _HOLE:
         tail += 1
     far = len(items) - holes  # the items of other holes wait here while the template's own nodes come between them
     for k in range(holes - tail):
@@ -182,7 +182,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
     top -= holes - tail
     hole = holes - tail
     for m in range(last - 1 - tail, first - 1, -1):
-        code, arity, mode = tables.code[m], tables.code_arity[m], tables.code_mode[m, read]
+        code, arity, mode = tables.micro[m].code, tables.micro[m].arity, tables.code_mode[m, read]
         if code == _HOLE:
             hole -= 1
             _move(desk, far + hole, top)
@@ -212,8 +212,8 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
                 register, negated = slots[place] >> 1, slots[place] & 1
             else:
                 register, negated = slots[place] ^ every, every
-            if keys[place] != np.uint64(0) and tables.first_atom[rule] >= 0:
-                direct[tables.first_atom[rule] + items[b, _CONSTANT]] = slots[place]
+            if keys[place] != np.uint64(0) and tables.rule[rule].first_atom >= 0:
+                direct[tables.rule[rule].first_atom + items[b, _CONSTANT]] = slots[place]
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
         elif code <= _IMPLIES:  # a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b)
@@ -255,9 +255,9 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
 def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, programs, desk, absent):
     """Lower the individuals `wanted`; what planes they lack is noted in `absent`.
 
-    `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that the
-    grammar numbers, filled here. An individual that lacks a plane must be lowered again when it is there. `mode` is how formulas are to be read:
-    RECORD for the truth of the record, STEPS for the truth at every step.
+    `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that
+    the grammar numbers, filled here. An individual that lacks a plane must be lowered again when it is there. `mode` is
+    how formulas are to be read: RECORD for the truth of the record, STEPS for the truth at every step.
     """
     tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
     rules, constants, direct = borrowed(rules), borrowed(constants), borrowed(direct)
@@ -270,13 +270,13 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
         while node > 0:
             node -= 1
             rule = rules[i, node]
-            size += tables.size[rule]
-            if tables.constant[rule] >= 0:
-                atom = tables.first_atom[rules[i, node - 1]] if node else -1
-                slot = direct[atom + tables.constant[rule]] if atom >= 0 else -1
+            size += tables.rule[rule].size
+            if tables.rule[rule].constant >= 0:
+                atom = tables.rule[rules[i, node - 1]].first_atom if node else -1
+                slot = direct[atom + tables.rule[rule].constant] if atom >= 0 else -1
                 if slot >= 0:
                     node -= 1
-                    size += tables.size[rules[i, node]]
+                    size += tables.rule[rules[i, node]].size
                     _push_known_atom(slot, desk.mode[node], desk, top, end)
                 else:
                     _push_constant(tables, rule, desk, top, end)
@@ -285,7 +285,19 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
                 constant = constants[i, node] if constants.shape[1] else np.nan
                 absent.at[0], absent.at[1] = i, node
                 top, end, fresh = _lower_rule(
-                    tables, rule, constant, desk.mode[node], keys, slots, direct, programs, desk, top, end, fresh, absent
+                    tables,
+                    rule,
+                    constant,
+                    desk.mode[node],
+                    keys,
+                    slots,
+                    direct,
+                    programs,
+                    desk,
+                    top,
+                    end,
+                    fresh,
+                    absent,
                 )
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
         programs.result[i, 0], programs.result[i, 1] = desk.items[0, _REF], desk.items[0, _NEGATED]

@@ -2,15 +2,12 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, small
+from telltree.compiled import borrowed, inline, kernel, popcount, small
 from telltree.grammar.streams import GOLDEN, mix
 from telltree.logic.instructions import (
     ABS,
@@ -53,16 +50,6 @@ class Registers(NamedTuple):
         )
 
 
-@intrinsic
-def popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one machine instruction."""
-
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), generate
-
-
 @small
 def _count(vector, negate, valid, counters, lanes):
     """Bit-sliced counting: each step adds one bit to 64 counters at once, then the counters are read out."""
@@ -79,7 +66,7 @@ def _count(vector, negate, valid, counters, lanes):
             carry &= kept
             k += 1
     for lane in range(LANES):
-        total = 0
+        total = np.int64(0)
         for k in range(bits):
             total |= np.int64((counters[k] >> np.uint64(lane)) & _ONE) << k
         lanes[lane] = total
@@ -204,7 +191,7 @@ class Tally(NamedTuple):
 
     def part(self, low: int, high: int) -> "Tally":
         """The rows for some of the individuals."""
-        return Tally(*(rows[low:high] for rows in self[:-1]), self.steps)
+        return Tally._make([rows[low:high] for rows in self[:-1]] + [self.steps])
 
 
 @inline

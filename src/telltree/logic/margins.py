@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import carray
+from numba import carray  # type: ignore[attr-defined]
 from numpy.typing import NDArray
 
 from telltree.compiled import borrowed, inline, kernel, pointer, small
@@ -186,5 +186,3 @@ def narrowest(programs, wanted, starts, lengths, gauges, room, cutoff, out):
                 if cutoff and margin < widest:
                     break
         widest = max(widest, out[i])
-
-

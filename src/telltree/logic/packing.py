@@ -12,7 +12,7 @@ from telltree.logic.machine import LANES
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
     """For each constant a plane: planes[slots[k]] has the bits where `column` compares as outcomes[k] asks, and
-    reduced[2 * slots[k]] and the row after it have, block by block, the records where that, or its negation, ever holds.
+    reduced[2 * slots[k]] and the row after it have, block by block, where that, or its negation, ever holds.
 
     A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false.
     """

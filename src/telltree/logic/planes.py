@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.logic.atoms import Atom
-from telltree.logic.layout import Layout
 from telltree.logic.instructions import EQUAL, GREATER
+from telltree.logic.layout import Layout
 from telltree.logic.packing import pack
 from telltree.logic.signals import Signals
 
@@ -86,8 +86,8 @@ class Planes:
             self.keys = np.zeros(4 * len(keys), np.uint64)
             self.slots = np.zeros(4 * len(keys), np.int32)
             self._names = 0
-            for place in np.flatnonzero(keys):
-                self._enter(int(keys[place]), int(slots[place]))
+            for held in np.flatnonzero(keys):
+                self._enter(int(keys[held]), int(slots[held]))
         mask = len(self.keys) - 1
         place = name & mask
         while self.keys[place]:
@@ -95,8 +95,6 @@ class Planes:
         self.keys[place] = name
         self.slots[place] = slot
         self._names += 1
-
-
 
 
 def _grown(array: NDArray[np.uint64], rows: int) -> NDArray[np.uint64]:

@@ -89,7 +89,7 @@ class Signals:
         rows: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
         return rows
 
-    def _make(self, e: Expression) -> Any:
+    def _make(self, e: Expression) -> Any:  # noqa: PLR0911  one return a kind of signal
         head = e.head
         if isinstance(head, Attribute):
             codes = self._column(head)
@@ -153,17 +153,18 @@ class Signals:
         ends = np.cumsum(self.panel.lengths)
         for i, (start, end) in enumerate(zip(ends - self.panel.lengths, ends, strict=True)):
             record = [operand[start:end] for operand in operands]
-            found[rows[start:end]] = _checked(function, record, self.panel.ids[i])
+            found[rows[start:end]] = _checked(function, record, self.panel.ids[i : i + 1].tolist()[0])
         return found
 
     def _operand(self, e: Expression, rows: NDArray[np.int64]) -> NDArray[Any]:
         values = self.values(e)[rows]
         if e.type in (Type.BOOLEAN_VECTOR, Type.BOOLEAN):
-            return values == 1.0
+            return np.equal(values, 1.0)
         if e.type is Type.CATEGORICAL_VECTOR:
             assert isinstance(e.head, Attribute)
             names = np.array([*self.panel.schema[e.head.name].levels, None], dtype=object)
-            return names[np.where(values >= 0, values, len(names) - 1).astype(np.int64)]
+            found: NDArray[Any] = names[np.where(values >= 0, values, len(names) - 1).astype(np.int64)]
+            return found
         values.flags.writeable = False
         return values
 
@@ -177,10 +178,11 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
         raise FunctionError(f"{where}: it raised {type(error).__name__}: {error}") from error
     wanted = operands[0].shape
     if found.shape != wanted:
-        raise FunctionError(f"{where}: it must return one value a step, shape {wanted}, but returned shape {found.shape}")
+        raise FunctionError(
+            f"{where}: it must return one value a step, shape {wanted}, but returned shape {found.shape}"
+        )
     if function.gives == "Boolean" and found.dtype != np.bool_:
         raise FunctionError(f"{where}: it must return Booleans, but returned {found.dtype}; end it with a comparison")
     if function.gives == "real" and found.dtype.kind not in "fiu":
         raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")
     return found
-

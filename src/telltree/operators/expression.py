@@ -141,7 +141,7 @@ def level_text(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
-def _text(e: Expression) -> str:
+def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
     match e.head:
         case Attribute():
             return name_text(e.head.name)

@@ -82,7 +82,7 @@ def user_function(
     """Decorate a vectorised function to make it a word for grammars: `Grammar.parse(text, schema, functions=[f])`."""
 
     def register(implementation: Callable[..., Any]) -> UserFunction:
-        called = name or getattr(implementation, "__name__", "")
+        called = name or str(getattr(implementation, "__name__", ""))
         words = phrase or f"{called} of " + " and ".join(f"{{{i}}}" for i in range(len(takes)))
         return UserFunction(called, implementation, tuple(takes), gives, words, elementwise)
 

@@ -97,12 +97,8 @@ _NUMBERS = "real vectors, counts or numbers, not all of them numbers"
 EVENTUALLY = Operator(
     "F", "F", ("F",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{F}", "at some point, {0}"
 )
-GLOBALLY = Operator(
-    "G", "G", ("G",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{G}", "for all time, {0}"
-)
-AND = Operator(
-    "and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", commutes=True
-)
+GLOBALLY = Operator("G", "G", ("G",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{G}", "for all time, {0}")
+AND = Operator("and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", commutes=True)
 OR = Operator("or", "∨", ("or", "∨"), Form.INFIX, 2, _connective, _TRUTHS, r"\vee", "{0} or {1}", commutes=True)
 NOT = Operator("not", "¬", ("not", "¬"), Form.PREFIX, 1, _connective, _TRUTHS, r"\neg", "not {0}")
 IMPLIES = Operator(

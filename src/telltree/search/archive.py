@@ -77,7 +77,7 @@ class Archive:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""
         if not self._ties:
             return None
-        return Population(*(np.concatenate(parts) for parts in zip(*self._ties, strict=True)))
+        return Population._make(np.concatenate(parts) for parts in zip(*self._ties, strict=True))
 
     def runners_up(self) -> tuple[Candidate, ...]:
         """The k best formulas that answer differently, best first."""

@@ -39,30 +39,30 @@ class Chances(NamedTuple):
 
 
 @small
-def _above(first_hole, hole_drop, rules, node, stack):
+def _above(rule_table, hole_table, rules, node, stack):
     """How many operators lie above a node."""
     stack[0] = 0
     top = 1
     for k in range(node):
         top -= 1
         above, rule = stack[top], rules[k]
-        for hole in range(first_hole[rule + 1] - 1, first_hole[rule] - 1, -1):
-            stack[top] = above + hole_drop[hole]
+        for hole in range(rule_table[rule + 1].first_hole - 1, rule_table[rule].first_hole - 1, -1):
+            stack[top] = above + hole_table[hole].drop
             top += 1
     return stack[top - 1]
 
 
 @small
-def _span(first_hole, hole_drop, height, rules, node, stack):
+def _span(rule_table, hole_table, rules, node, stack):
     """Where the subtree at a node ends, and how many operators are nested in it."""
     stack[0] = 0
     top, end, deep = 1, node, 0
     while top:
         top -= 1
         above, rule = stack[top], rules[end]
-        deep = max(deep, above + height[rule])
-        for hole in range(first_hole[rule + 1] - 1, first_hole[rule] - 1, -1):
-            stack[top] = above + hole_drop[hole]
+        deep = max(deep, above + rule_table[rule].height)
+        for hole in range(rule_table[rule + 1].first_hole - 1, rule_table[rule].first_hole - 1, -1):
+            stack[top] = above + hole_table[hole].drop
             top += 1
         end += 1
     return end, deep
@@ -91,9 +91,9 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
-        symbol, found = tables.symbol[rules[a, i]], 0
+        symbol, found = tables.rule[rules[a, i]].symbol, 0
         for j in range(lengths[b]):
-            if tables.symbol[rules[b, j]] == symbol:
+            if tables.rule[rules[b, j]].symbol == symbol:
                 stack[found] = j
                 found += 1
         if not found:
@@ -101,11 +101,11 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
         sites, fits = (i, stack[below(stream, found)]), True
         for k in range(2):
             nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(tables.first_hole, tables.hole_drop, tables.height, rules[parents[k]], sites[k], stack)
+            ends[k], nodes[2 + k] = _span(tables.rule, tables.hole, rules[parents[k]], sites[k], stack)
         for k in range(2):
             grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(tables.first_hole, tables.hole_drop, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= _above(tables.rule, tables.hole, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
         if fits:
             return
     nodes[0] = nodes[1] = ends[0] = ends[1] = 0
@@ -129,12 +129,12 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        after, _ = _span(tables.first_hole, tables.hole_drop, tables.height, rules[parent], i, desk.stack)
+        after, _ = _span(tables.rule, tables.hole, rules[parent], i, desk.stack)
         room = rules.shape[1] - (lengths[parent] - after)
         child, drawn = children[first + k], child_constants[first + k]
         _copy(rules[parent], 0, i, child, 0)
-        symbol = tables.symbol[rules[parent, i]]
-        left = depth - _above(tables.first_hole, tables.hole_drop, rules[parent], i, desk.stack)
+        symbol = tables.rule[rules[parent, i]].symbol
+        left = depth - _above(tables.rule, tables.hole, rules[parent], i, desk.stack)
         grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)
@@ -158,7 +158,10 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
     for first in range(0, len(child_lengths) - 1, 2):
         open_stream(stream, seed, generation, first)
         for _ in range(chances.attempts):
-            parents = (_tournament(fitness, chances.tournament, stream), _tournament(fitness, chances.tournament, stream))
+            parents = (
+                _tournament(fitness, chances.tournament, stream),
+                _tournament(fitness, chances.tournament, stream),
+            )
             chance = unit(stream)
             if chances.crossover <= chance < chances.crossover + chances.mutation:
                 _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants,

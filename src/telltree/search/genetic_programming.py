@@ -15,7 +15,6 @@ from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import require_share, require_whole
 
-
 _ATTEMPTS = 6
 """How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""
 
@@ -119,4 +118,4 @@ class _Evolution:
         answer_of_all = np.concatenate([self._answer, answer])
         self._fitness, self._answer = fitness_of_all[chosen], answer_of_all[chosen]
         self._rows.reverse()
-        self._parents = Population(*(part[:taken] for part in self._rows[0]))
+        self._parents = Population._make(part[:taken] for part in self._rows[0])

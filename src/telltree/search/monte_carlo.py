@@ -11,7 +11,6 @@ from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 
-
 _BATCH = 2_048
 """Formulas drawn at a time: enough to make a call worth its overhead, few enough to stay in the cache."""
 _ATTEMPTS = 4

@@ -96,11 +96,11 @@ class _Growth:
         if self.interrupted or pure or depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
             return leaf
         grammar = settings.grammar
-        engine = Engine(
-            self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads
-        )
+        engine = Engine(self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads)
         objective = SplitObjective(engine, labels, settings.fitness, limits.min_members)
-        found = settings.search.run(grammar, objective, _seed(settings.seed, number), self._report(number, len(members)))
+        found = settings.search.run(
+            grammar, objective, _seed(settings.seed, number), self._report(number, len(members))
+        )
         self.interrupted |= found.interrupted
         if found.best is None:
             return leaf
@@ -130,10 +130,11 @@ class _Growth:
 
 def leaf_of(labels: Labels) -> Leaf:
     """The leaf for records with these labels."""
-    weights = labels.totals() / (1 if labels.weights is None else ONE)
+    counts, weights = labels.counts(), labels.totals()
     if not weights.any():  # records of weight 0 only
-        weights = labels.counts()
-    return Leaf(tuple(labels.counts().tolist()), tuple(map(float, weights)))
+        weights = counts * ONE
+    unit = 1 if labels.weights is None else ONE
+    return Leaf(tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
 
 def _seed(seed: int, number: int) -> int:

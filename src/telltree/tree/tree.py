@@ -32,7 +32,8 @@ class Leaf:
     def probabilities(self) -> NDArray[np.float64]:
         """The share of each class."""
         weights = np.array(self.weights)
-        return weights / weights.sum()
+        shares: NDArray[np.float64] = weights / weights.sum()
+        return shares
 
     @property
     def support(self) -> int:
