@@ -144,7 +144,7 @@ class Grammar:
 
         self.check_depth(max_depth)
         room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
-        draw(self.tables, max_depth, np.uint64(seed), 0, *room, np.zeros(2, np.uint64), 1)
+        draw(self.tables, max_depth, np.uint64(seed), 0, *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":

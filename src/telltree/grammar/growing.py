@@ -8,8 +8,8 @@ it; random constants lie in a parallel array of floats, which has no columns if 
 
 import numpy as np
 
-from telltree.compiled import borrowed, inline, kernel
-from telltree.grammar.naming import FREE, name_of, place_of
+from telltree.compiled import borrowed, inline, kernel, small
+from telltree.grammar.naming import name_of
 from telltree.grammar.streams import after, mix, open_stream
 from telltree.grammar.tables import Tables
 
@@ -42,19 +42,18 @@ def row_width(tables: Tables, depth: int) -> int:
     return int(min(MOST_NODES, max(most[-1, 0], 1))) + 1  # the last place is never filled by drawing
 
 
-@inline
-def choose(tables, symbol, depth_left, word):
+@small
+def choose(of_symbol, row_table, choice, cut, symbol, depth_left, word):
     """A rule of this symbol whose shallowest derivation fits into the depth left, chosen by 64 random bits."""
-    row = tables.of_symbol[symbol].first_row + min(depth_left, tables.of_symbol[symbol].last_depth)
-    slot = tables.row[row].start
-    slot += np.int64(((word >> np.uint64(32)) * np.uint64(tables.row[row].size)) >> np.uint64(32))
-    return tables.choice[2 * slot + ((word & _LOW_BITS) >= tables.cut[slot])]
+    row = of_symbol[symbol].first_row + min(depth_left, of_symbol[symbol].last_depth)
+    slot = row_table[row].start
+    slot += np.int64(((word >> np.uint64(32)) * np.uint64(row_table[row].size)) >> np.uint64(32))
+    return choice[2 * slot + ((word & _LOW_BITS) >= cut[slot])]
 
 
-@inline
-def constant_of(tables, rule, word):
-    """A constant for a rule that draws one, chosen by 64 random bits."""
-    low, high = tables.range[rule, 0], tables.range[rule, 1]
+@small
+def constant_of(low, high, word):
+    """A constant from a range, chosen by 64 random bits."""
     step = np.int64(((word >> np.uint64(32)) * np.uint64(POOL + 1)) >> np.uint64(32))
     return high if step == POOL else low + (high - low) * (step / POOL)
 
@@ -67,15 +66,22 @@ def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
     while waiting and position + waiting < end:  # each waiting symbol needs a place of its own, and may have one hole
         waiting -= 1
         left, state = todo[waiting, 1], after(state)
-        rule = choose(tables, todo[waiting, 0], left, mix(state))
+        rule = choose(tables.of_symbol, tables.row, tables.choice, tables.cut, todo[waiting, 0], left, mix(state))
         rules[position] = rule
         if len(constants):
             state = after(state)
-            constants[position] = np.nan if np.isnan(tables.range[rule, 0]) else constant_of(tables, rule, mix(state))
+            constants[position] = (
+                np.nan
+                if np.isnan(tables.range[rule, 0])
+                else constant_of(tables.range[rule, 0], tables.range[rule, 1], mix(state))
+            )
         position += 1
         if tables.rule[rule].first_atom >= 0:  # its one hole is for a constant: no need to queue for that
             state = after(state)
-            rules[position] = choose(tables, tables.hole[tables.rule[rule].first_hole].symbol, 0, mix(state))
+            rules[position] = choose(
+                tables.of_symbol, tables.row, tables.choice, tables.cut,
+                tables.hole[tables.rule[rule].first_hole].symbol, 0, mix(state),
+            )  # fmt: skip
             if len(constants):
                 constants[position] = np.nan
             position += 1
@@ -101,23 +107,19 @@ def grow_within(tables, symbol, depth, rules, constants, start, end, stream, tod
 
 
 @kernel
-def draw(tables, depth, seed, generation, rules, constants, lengths, names, keys, attempts):
+def draw(tables, depth, seed, generation, rules, constants, lengths, names):
     """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
 
-    One whose name is in the table `keys` is drawn again, `attempts` times at most. A length of 0 marks one for which
-    the row was too short.
+    A length of 0 marks one for which the row was too short.
     """
-    tables, rules, constants, keys = borrowed(tables), borrowed(rules), borrowed(constants), borrowed(keys)
+    tables, rules, constants = borrowed(tables), borrowed(rules), borrowed(constants)
     stream = np.empty(1, np.uint64)
     todo = np.empty((rules.shape[1] + 1, 2), np.int64)
     for i in range(rules.shape[0]):
         open_stream(stream, seed, generation, i)
-        for _ in range(attempts):
-            done = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], stream, todo)
-            lengths[i] = max(done, 0)
-            names[i] = name_of(rules[i], constants[i], lengths[i])
-            if keys[place_of(keys, names[i])] == FREE:
-                break
+        done = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], stream, todo)
+        lengths[i] = max(done, 0)
+        names[i] = name_of(rules[i], constants[i], lengths[i])
 
 
 @inline

@@ -4,14 +4,14 @@
 
 import numpy as np
 
-from telltree.compiled import inline
+from telltree.compiled import small
 from telltree.grammar.streams import GOLDEN, mix, number_name
 
 FREE = np.uint64(0)
 """No derivation has this name: it marks a free place in tables of names."""
 
 
-@inline
+@small
 def name_of(rules, constants, length):
     """The name of a derivation."""
     name = FREE
@@ -22,7 +22,7 @@ def name_of(rules, constants, length):
     return mix(name) | np.uint64(1)
 
 
-@inline
+@small
 def place_of(keys, name):
     """Where a name is kept in an open-addressed table of a power of two places, or the free place for it."""
     mask = np.uint64(len(keys) - 1)

@@ -90,16 +90,16 @@ def find(keys, name):
     return np.int64(place)
 
 
-@inline
-def _note(absent, name, micro):
+@small
+def _note(found, names, where, keys, at, name, micro):
     """Note an atom without a plane, once."""
-    place = find(absent.keys, name)
-    n = absent.found[0]
-    if absent.keys[place] == np.uint64(0) and n < len(absent.name):
-        absent.keys[place] = name
-        absent.name[n] = name
-        absent.where[n, 0], absent.where[n, 1], absent.where[n, 2] = absent.at[0], absent.at[1], micro
-        absent.found[0] = n + 1
+    place = find(keys, name)
+    n = found[0]
+    if keys[place] == np.uint64(0) and n < len(names):
+        keys[place] = name
+        names[n] = name
+        where[n, 0], where[n, 1], where[n, 2] = at[0], at[1], micro
+        found[0] = n + 1
 
 
 @inline
@@ -121,12 +121,12 @@ def _read_modes(tables, rules, length, mode, desk):
             top += 1
 
 
-@inline
-def _move(desk, source, target):
-    for k in range(desk.items.shape[1]):
-        desk.items[target, k] = desk.items[source, k]
-    desk.name[target] = desk.name[source]
-    desk.value[target] = desk.value[source]
+@small
+def _move(items, name, value, source, target):
+    for k in range(items.shape[1]):
+        items[target, k] = items[source, k]
+    name[target] = name[source]
+    value[target] = value[source]
 
 
 @small
@@ -135,14 +135,14 @@ def _write(steps, end, step, register, a, b, flags):
     return end + 1
 
 
-@inline
-def _load_constants(items, first, last, programs, values, end, fresh):
+@small
+def _load_constants(items, values, first, last, steps, step_values, end, fresh):
     """Constants are loaded when counts meet them."""
     for k in range(first, last + 1):
         if items[k, _NAMED]:
-            programs.values[end] = values[k]
+            step_values[end] = values[k]
             items[k, _REF] = -1 - fresh
-            end, fresh = _write(programs.steps, end, CONSTANT, -1 - fresh, 0, 0, 0), fresh + 1
+            end, fresh = _write(steps, end, CONSTANT, -1 - fresh, 0, 0, 0), fresh + 1
     return end, fresh
 
 
@@ -155,10 +155,10 @@ def _push_constant(tables, rule, desk, top, end):
     desk.name[top], desk.value[top] = tables.code_ident[m], tables.code_value[m]
 
 
-@inline
-def _push_known_atom(slot, mode, desk, top, end):
+@small
+def _push_known_atom(items, slot, mode, top, end):
     """An atom whose plane is known. Its name is not: an atom inside another atom is never known this way."""
-    items, every = desk.items, 1 if mode == EVERY else 0
+    every = 1 if mode == EVERY else 0
     items[top, _REF], items[top, _NEGATED] = (slot >> 1, slot & 1) if mode == STEPS else (slot ^ every, every)
     items[top, _BEGIN], items[top, _NAMED] = end, 0
 
@@ -178,14 +178,14 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
         tail += 1
     far = len(items) - holes  # the items of other holes wait here while the template's own nodes come between them
     for k in range(holes - tail):
-        _move(desk, top - 1 - k, far + k)
+        _move(items, desk.name, desk.value, top - 1 - k, far + k)
     top -= holes - tail
     hole = holes - tail
     for m in range(last - 1 - tail, first - 1, -1):
         code, arity, mode = tables.micro[m].code, tables.micro[m].arity, tables.code_mode[m, read]
         if code == _HOLE:
             hole -= 1
-            _move(desk, far + hole, top)
+            _move(items, desk.name, desk.value, far + hole, top)
             top += 1
             continue
         a, b, begin = top - 1, top - arity, end  # the first and the last operand; where there is one, the same
@@ -207,7 +207,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
             # what operands emitted belongs to the atom now; where there are holes, other parts may lie between
             end = end if holes else begin
             if keys[place] == np.uint64(0):
-                _note(absent, name, m)
+                _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
             elif mode == STEPS:
                 register, negated = slots[place] >> 1, slots[place] & 1
             else:
@@ -232,7 +232,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
                 if mode != STEPS:
                     step, flags, ref_a, negated = REDUCE, dual ^ every, register, every
         else:
-            end, fresh = _load_constants(items, b, a, programs, desk.value, end, fresh)
+            end, fresh = _load_constants(items, desk.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
             if code == _COUNT:
                 step, flags = COUNT, items[a, _NEGATED]
@@ -277,7 +277,7 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
                 if slot >= 0:
                     node -= 1
                     size += tables.rule[rules[i, node]].size
-                    _push_known_atom(slot, desk.mode[node], desk, top, end)
+                    _push_known_atom(desk.items, slot, desk.mode[node], top, end)
                 else:
                     _push_constant(tables, rule, desk, top, end)
                 top += 1

@@ -82,16 +82,13 @@ def _compare(a, b, outcomes):
     return word
 
 
-@inline
-def _on_lanes(step, destination, a, b, flags, value, registers, block, start, stop):
+@small
+def _on_lanes(step, one, two, out, flags, value, word, vector):
     """The instructions on 64 numbers: what counts need, once they are counted."""
-    lanes = registers.lanes
-    one, two, out = lanes[-1 - a, block], lanes[-1 - b, block], lanes[destination, block]
     if step == COMPARE:
-        word = _compare(one, two, flags)
-        registers.words[destination, block] = word
-        for t in range(start, stop):
-            registers.vectors[destination, t] = word
+        word[0] = _compare(one, two, flags)
+        for t in range(len(vector)):
+            vector[t] = word[0]
         return
     for lane in range(LANES):
         x = one[lane]
@@ -121,7 +118,7 @@ def _known(reduced, a, b, flags, block):
 @inline
 def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers):
     """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
-    steps, vectors, words = programs.steps, registers.vectors, registers.words
+    steps, vectors, words, lanes = programs.steps, registers.vectors, registers.words, registers.lanes
     first, last = blocks[low], blocks[high]
     for k in range(programs.bounds[individual, 0], programs.bounds[individual, 1]):
         step, destination, a, b, flags = steps[k, 0], -1 - steps[k, 1], steps[k, 2], steps[k, 3], steps[k, 4]
@@ -164,7 +161,11 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             elif step == COUNT:
                 _count(mine, not_a, ok, registers.counters, registers.lanes[destination, block - low])
             else:
-                _on_lanes(step, destination, a, b, flags, programs.values[k], registers, block - low, start, stop)
+                at = block - low
+                _on_lanes(
+                    step, lanes[max(0, -1 - a), at], lanes[max(0, -1 - b), at], lanes[destination, at], flags,
+                    programs.values[k], words[destination, at : at + 1], vectors[destination, start:stop],
+                )  # fmt: skip
 
 
 class Tally(NamedTuple):
@@ -197,16 +198,16 @@ class Tally(NamedTuple):
 @inline
 def _tally(tally, j, block, word, records, masks):
     """Add what a program answered for one block."""
+    members, counts, masks = tally.members[j], tally.counts[j], masks[block]
     if block == 0:
-        tally.members[j, 0], tally.members[j, 1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
-        for k in range(tally.counts.shape[1]):
-            tally.counts[j, k] = 0
-    tally.members[j, 0] += popcount(word)
-    counts, masks = tally.counts[j], masks[block]
-    for channel in range(len(masks)):
-        counts[channel] += popcount(word & masks[channel])
+        members[0], members[1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
+        for k in range(len(counts)):
+            counts[k] = 0
+    members[0] += popcount(word)
+    for k in range(len(masks)):
+        counts[k] += popcount(word & masks[k])
     # the same for two formulas that send the same records apart, whichever side they call true
-    side = word ^ records if tally.members[j, 1] else word
+    side = word ^ records if members[1] else word
     tally.answer[j] = mix((tally.answer[j] ^ side) + GOLDEN)
     if tally.truth.shape[1]:
         tally.truth[j, block] = word

@@ -85,15 +85,15 @@ def _copy(source, start, end, target, position):
     return position + end - start
 
 
-@inline
-def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
+@small
+def _mate(rule_table, hole_table, rules, parents, lengths, depth, stack, stream, nodes, ends):
     """Choose a node of each parent that can change places: `nodes`, and where their subtrees end."""
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
-        symbol, found = tables.rule[rules[a, i]].symbol, 0
+        symbol, found = rule_table[rules[a, i]].symbol, 0
         for j in range(lengths[b]):
-            if tables.rule[rules[b, j]].symbol == symbol:
+            if rule_table[rules[b, j]].symbol == symbol:
                 stack[found] = j
                 found += 1
         if not found:
@@ -101,11 +101,11 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
         sites, fits = (i, stack[below(stream, found)]), True
         for k in range(2):
             nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(tables.rule, tables.hole, rules[parents[k]], sites[k], stack)
+            ends[k], nodes[2 + k] = _span(rule_table, hole_table, rules[parents[k]], sites[k], stack)
         for k in range(2):
             grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(tables.rule, tables.hole, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= _above(rule_table, hole_table, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
         if fits:
             return
     nodes[0] = nodes[1] = ends[0] = ends[1] = 0
@@ -169,7 +169,7 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
             else:
                 nodes[0] = nodes[1] = ends[0] = ends[1] = 0
                 if chance < chances.crossover:
-                    _mate(tables, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
+                    _mate(tables.rule, tables.hole, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
                 _exchange(rules, parents, lengths, nodes, ends, children, first, child_lengths)
                 if constants.shape[1]:
                     _exchange(constants, parents, lengths, nodes, ends, child_constants, first, child_lengths)

@@ -41,7 +41,7 @@ class GeneticProgramming(Search):
     def paper(cls) -> "GeneticProgramming":
         """The settings of the paper's authors: 20 generations of 1,000."""
         return cls(
-            evaluations=20_000, max_depth=6, population=1_000, tournament=2, crossover=0.3, mutation=0.4,
+            evaluations=20_000, generations=20, population=1_000, tournament=2, crossover=0.3, mutation=0.4,
             survival="children", unique=False,
         )  # fmt: skip
 
@@ -93,9 +93,7 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(
-                self._tables, self._settings.max_depth, self._seed, generation, *self._children, self._memory.keys, 1
-            )  # fmt: skip
+            draw(self._tables, self._settings.max_depth, self._seed, generation, *self._children)
         else:
             breed(
                 self._tables, self._settings.max_depth, self._seed, generation, self._chances, *self._parents[:3],

@@ -46,7 +46,7 @@ class GrammaticalEvolution(Search):
     def paper(cls) -> "GrammaticalEvolution":
         """The settings of the paper's authors: 20 generations of 1,000, genomes of 10, the best 300 breed."""
         return cls(
-            evaluations=20_000, max_depth=6, population=1_000, codons=10, wraps=1, crossover=0.4, mutation=0.4,
+            evaluations=20_000, generations=20, population=1_000, codons=10, wraps=1, crossover=0.4, mutation=0.4,
             rate=0.1, elite=0.3,
         )  # fmt: skip
 

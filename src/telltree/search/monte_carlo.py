@@ -13,8 +13,6 @@ from telltree.search.search import Breeder, Search
 
 _BATCH = 2_048
 """Formulas drawn at a time: enough to make a call worth its overhead, few enough to stay in the cache."""
-_ATTEMPTS = 4
-"""How often to draw again what was drawn before."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,16 @@ class MonteCarlo(Search):
         return False
 
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Drawing(grammar, self.max_depth, seed, memory)
+        return _Drawing(grammar, self.max_depth, seed)
 
 
 class _Drawing:
-    def __init__(self, grammar: Grammar, depth: int, seed: int, memory: Memory) -> None:
-        self._tables, self._depth, self._seed, self._memory = grammar.tables, depth, np.uint64(seed), memory
+    def __init__(self, grammar: Grammar, depth: int, seed: int) -> None:
+        self._tables, self._depth, self._seed = grammar.tables, depth, np.uint64(seed)
         self._room = Population.room(_BATCH, row_width(grammar.tables, depth), grammar.has_random_constants)
 
     def propose(self, generation: int) -> Population:
-        draw(self._tables, self._depth, self._seed, generation, *self._room, self._memory.keys, _ATTEMPTS)
+        draw(self._tables, self._depth, self._seed, generation, *self._room)
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:

@@ -74,12 +74,14 @@ class Search(abc.ABC):
     evaluations: how many distinct formulas to try (None: no limit, then give `seconds`).
     seconds: stop after so long, whatever was reached (None: no limit). The one setting that makes results depend on
         the machine.
+    generations: stop after so many rounds of proposing and learning (None: no limit).
     max_depth: how deeply operators may be nested: F(x1 ∧ (x3 < 2)) has depth 3.
     keep: how many of the best formulas that answer differently to return.
     """
 
     evaluations: int | None = 20_000
     seconds: float | None = None
+    generations: int | None = None
     max_depth: int = 6
     keep: int = 10
 
@@ -108,12 +110,14 @@ class Search(abc.ABC):
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
-        if self.evaluations is None and self.seconds is None:
-            raise SettingsError("a search needs a budget: give it evaluations, seconds, or both")
+        if self.evaluations is None and self.seconds is None and self.generations is None:
+            raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
             require_whole("evaluations", self.evaluations, 1)
         if self.seconds is not None:
             require_positive("seconds", self.seconds)
+        if self.generations is not None:
+            require_whole("generations", self.generations, 1)
         require_whole("keep", self.keep, 1)
         require_whole("max_depth", self.max_depth)
         grammar.check_depth(self.max_depth)
@@ -160,7 +164,7 @@ class _Run:
 
     def _explore(self) -> None:
         generation, idle, reported = 0, 0, -np.inf
-        while idle < _PATIENCE and not self._spent():
+        while idle < _PATIENCE and not self._spent(generation):
             idle = 0 if self._try(self._breeder.propose(generation)) else idle + 1
             generation += 1
             if self._progress and self._elapsed() > reported + 0.1:
@@ -169,11 +173,13 @@ class _Run:
         if self._progress:
             self._report()
 
-    def _spent(self) -> bool:
-        evaluations, seconds = self._search.evaluations, self._search.seconds
-        if evaluations is not None and self._evaluations >= evaluations:
-            return True
-        return seconds is not None and self._elapsed() >= seconds
+    def _spent(self, generation: int) -> bool:
+        used = (
+            (self._search.evaluations, self._evaluations),
+            (self._search.generations, generation),
+            (self._search.seconds, self._elapsed()),
+        )
+        return any(budget is not None and spent >= budget for budget, spent in used)
 
     def _try(self, population: Population) -> bool:
         """Score what is new in a population, let the breeder learn from all of it; False if nothing was new."""
