@@ -81,7 +81,8 @@ class Engine:
         """
         found = np.zeros(len(population.lengths))
         held: list[NDArray[np.float64]] = []
-        for part in self._lowered(population, np.arange(len(population.lengths)), RECORD):
+        # what is settled for these records still has a margin, so nothing may be simplified away
+        for part in self._lowered(population, np.arange(len(population.lengths)), RECORD, simplify=False):
             gauges = Gauges.of(self._planes.atoms(), self._used(part), self.signals, held)
             room = Room.of(len(self._registers[0].words), self.layout.longest)
             narrowest(self._programs, part, self.layout.starts, self.layout.lengths, gauges, room, cutoff, found)
@@ -127,20 +128,22 @@ class Engine:
         layout, planes = self.layout, self._planes
         evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, *rest)
 
-    def _lowered(self, population: Population, wanted: NDArray[np.int64], mode: int) -> Iterator[NDArray[np.int64]]:
+    def _lowered(
+        self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool = True
+    ) -> Iterator[NDArray[np.int64]]:
         """Lower `wanted` and yield it; in several parts if its planes do not fit into memory at once."""
         if not len(wanted):
             return
         self._make_room(population, wanted)
-        if self._lower(population, wanted, mode):
+        if self._lower(population, wanted, mode, simplify):
             yield wanted
         elif len(wanted) == 1:
             self._planes.capacity *= 2  # one formula must always fit
-            yield from self._lowered(population, wanted, mode)
+            yield from self._lowered(population, wanted, mode, simplify)
         else:
             half = len(wanted) // 2
-            yield from self._lowered(population, wanted[:half], mode)
-            yield from self._lowered(population, wanted[half:], mode)
+            yield from self._lowered(population, wanted[:half], mode, simplify)
+            yield from self._lowered(population, wanted[half:], mode, simplify)
 
     def _make_room(self, population: Population, wanted: NDArray[np.int64]) -> None:
         instructions = int(population.lengths[wanted].sum()) * self._codes_per_rule
@@ -149,15 +152,16 @@ class Engine:
         if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
             self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
 
-    def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int) -> bool:
+    def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
         planes, forgot = self._planes, False
         while True:
+            settled = planes.settled if simplify else np.zeros_like(planes.settled)
             self._absent.found[0] = 0
             self._absent.keys[:] = 0
             lower(
                 self._tables, population.rules, population.constants, population.lengths, wanted, mode,
-                planes.keys, planes.slots, planes.direct, self._programs, self._desk, self._absent,
+                planes.keys, planes.slots, planes.direct, settled, self._programs, self._desk, self._absent,
             )  # fmt: skip
             absent = int(self._absent.found[0])
             if not absent:

@@ -77,6 +77,8 @@ class Desk(NamedTuple):
         return cls(np.empty((n, 5), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
 
 
+NEVER, ALWAYS = 1, 2
+"""What a plane can be that is the same for all records and steps."""
 _REF, _NEGATED, _BEGIN, _NAMED, _CONSTANT = 0, 1, 2, 3, 4
 
 
@@ -156,15 +158,21 @@ def _push_constant(tables, rule, desk, top, end):
 
 
 @small
-def _push_known_atom(items, slot, mode, top, end):
-    """An atom whose plane is known. Its name is not: an atom inside another atom is never known this way."""
+def _read_plane(slot, mode, settled):
+    """The operand for a plane or its negation, read in a mode, and whether it is negated.
+
+    Operand 0 is never true, so what is settled whatever the record and step is 0, or the negation of it.
+    """
+    if settled[slot >> 1]:
+        return 0, (slot & 1) ^ (settled[slot >> 1] == ALWAYS)
+    if mode == STEPS:
+        return slot >> 1, slot & 1
     every = 1 if mode == EVERY else 0
-    items[top, _REF], items[top, _NEGATED] = (slot >> 1, slot & 1) if mode == STEPS else (slot ^ every, every)
-    items[top, _BEGIN], items[top, _NAMED] = end, 0
+    return slot ^ every, every
 
 
 @inline
-def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, desk, top, end, fresh, absent):
+def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, programs, desk, top, end, fresh, absent):
     """Lower one rule whose holes' items lie on the stack, the first hole's on top.
 
     Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
@@ -208,23 +216,32 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
             end = end if holes else begin
             if keys[place] == np.uint64(0):
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
-            elif mode == STEPS:
-                register, negated = slots[place] >> 1, slots[place] & 1
             else:
-                register, negated = slots[place] ^ every, every
-            if keys[place] != np.uint64(0) and tables.rule[rule].first_atom >= 0:
-                direct[tables.rule[rule].first_atom + items[b, _CONSTANT]] = slots[place]
+                register, negated = _read_plane(slots[place], mode, settled)
+                if tables.rule[rule].first_atom >= 0:
+                    direct[tables.rule[rule].first_atom + items[b, _CONSTANT]] = slots[place]
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
         elif code <= _IMPLIES:  # a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b)
             negated = 0 if code == _AND else 1
-            flags = items[a, _NEGATED] ^ (code == _OR) | (items[b, _NEGATED] ^ negated) << 1
-            step = VECTOR_AND if mode == STEPS else WORD_AND
-            if mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS:
-                step, negated = REDUCE_AND, every  # the two negations, of the result and of G, cancel
+            not_a, not_b = items[a, _NEGATED] ^ (code == _OR), items[b, _NEGATED] ^ negated
+            reduces = mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS
+            if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
+                register = 0
+            elif ref_a == 0 or ref_b == 0:  # always ∧ x is x
+                register = ref_b if ref_a == 0 else ref_a
+                negated ^= not_b if ref_a == 0 else not_a
+                if reduces and register > 0:
+                    register, negated = 2 * register + (negated ^ every), every
+                elif reduces and register < 0:
+                    step, ref_a, flags, negated = REDUCE, register, negated ^ every, every
+            else:
+                flags, step = not_a | not_b << 1, VECTOR_AND if mode == STEPS else WORD_AND
+                if reduces:
+                    step, negated = REDUCE_AND, every  # the two negations, of the result and of G, cancel
         elif code <= _GLOBALLY:
             register, negated = ref_a, items[a, _NEGATED]
-            if OPERAND_MODES[code, mode, 0] == STEPS:  # G a = ¬F ¬a
+            if OPERAND_MODES[code, mode, 0] == STEPS and ref_a != 0:  # G a = ¬F ¬a
                 dual = 1 if code == _GLOBALLY else 0
                 register = ref_a if ref_a < 0 else -1 - fresh
                 end = _write(steps, end, SUFFIX_OR, register, ref_a, 0, negated ^ dual)
@@ -252,15 +269,15 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, programs, des
 
 
 @kernel
-def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, programs, desk, absent):
+def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, settled, programs, desk, absent):
     """Lower the individuals `wanted`; what planes they lack is noted in `absent`.
 
     `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that
-    the grammar numbers, filled here. An individual that lacks a plane must be lowered again when it is there. `mode` is
+    the grammar numbers, filled here; `settled` says which planes are NEVER or ALWAYS true. An individual that lacks a plane must be lowered again when it is there. `mode` is
     how formulas are to be read: RECORD for the truth of the record, STEPS for the truth at every step.
     """
     tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
-    rules, constants, direct = borrowed(rules), borrowed(constants), borrowed(direct)
+    rules, constants, direct, settled = borrowed(rules), borrowed(constants), borrowed(direct), borrowed(settled)
     keys, slots = borrowed(keys), borrowed(slots)
     end = 0
     programs.registers[0] = 1
@@ -277,7 +294,9 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
                 if slot >= 0:
                     node -= 1
                     size += tables.rule[rules[i, node]].size
-                    _push_known_atom(desk.items, slot, desk.mode[node], top, end)
+                    # its name is not worked out: an atom inside another atom is never found this way
+                    desk.items[top, _REF], desk.items[top, _NEGATED] = _read_plane(slot, desk.mode[node], settled)
+                    desk.items[top, _BEGIN], desk.items[top, _NAMED] = end, 0
                 else:
                     _push_constant(tables, rule, desk, top, end)
                 top += 1
@@ -285,20 +304,9 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
                 constant = constants[i, node] if constants.shape[1] else np.nan
                 absent.at[0], absent.at[1] = i, node
                 top, end, fresh = _lower_rule(
-                    tables,
-                    rule,
-                    constant,
-                    desk.mode[node],
-                    keys,
-                    slots,
-                    direct,
-                    programs,
-                    desk,
-                    top,
-                    end,
-                    fresh,
-                    absent,
-                )
+                    tables, rule, constant, desk.mode[node], keys, slots, direct, settled, programs, desk, top, end,
+                    fresh, absent,
+                )  # fmt: skip
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
         programs.result[i, 0], programs.result[i, 1] = desk.items[0, _REF], desk.items[0, _NEGATED]
         programs.size[i] = size

@@ -50,13 +50,13 @@ class Gauges(NamedTuple):
     def of(
         cls, atoms: Sequence[Atom], used: NDArray[np.int64], signals: Signals, held: list[NDArray[np.float64]]
     ) -> "Gauges":
-        """Gauges for planes 0, 1, … of which some are `used`.
+        """Gauges for planes, of which some are `used`; the atoms are those of planes 1, 2, …
 
         Arrays that they point to are put into `held`, to be kept alive while the gauges are.
         """
-        gauges = cls(*np.zeros((3, len(atoms)), np.int64), *np.zeros((2, len(atoms))))
+        gauges = cls(*np.zeros((3, len(atoms) + 1), np.int64), *np.zeros((2, len(atoms) + 1)))
         for plane in used:
-            atom = atoms[plane]
+            atom = atoms[plane - 1]
             values = signals.values(atom.signal)
             held.append(values)
             gauges.address[plane], gauges.rows[plane] = values.ctypes.data, len(values)

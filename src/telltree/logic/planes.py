@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
+from telltree.logic.lowering import ALWAYS, NEVER
 from telltree.logic.packing import pack
 from telltree.logic.signals import Signals
 
@@ -22,16 +23,19 @@ class Planes:
         self._layout = layout
         self._signals = signals
         self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, layout.words)))
-        self.bits = np.empty((0, layout.words), np.uint64)
-        self.reduced = np.empty((0, len(layout.blocks) - 1), np.uint64)
+        self.bits = np.zeros((1, layout.words), np.uint64)
+        """Plane 0 is never true."""
+        self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
         """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
+        self.settled = np.zeros(1, np.int8)
+        """Which planes are NEVER or ALWAYS true: formulas get simpler by it, and many thresholds lie at the edge."""
         self.direct = np.empty(numbered, np.int32)
         """For atoms that the grammar numbers: twice the plane, plus one if it is the negation; −1 if not known."""
         self.forget()
 
     def forget(self) -> None:
         """Drop all planes."""
-        self.used = 0
+        self.used = 1
         self.direct[:] = -1
         self._slot: dict[Atom, int] = {}
         self.keys = np.zeros(1024, np.uint64)
@@ -64,9 +68,12 @@ class Planes:
                 self.bits,
                 self.reduced,
             )
+        made = np.fromiter(wanted.values(), np.int64)
+        self.settled[made] = np.where(self.reduced[2 * made].any(axis=1), 0, NEVER)
+        self.settled[made[~self.reduced[2 * made + 1].any(axis=1)]] = ALWAYS
 
     def atoms(self) -> list[Atom]:
-        """The atom of each plane."""
+        """The atoms of planes 1, 2, …"""
         return list(self._slot)
 
     def _canonical(self, atom: Atom) -> tuple[Atom, int]:
@@ -79,6 +86,7 @@ class Planes:
         if self.used > len(self.bits):
             rows = min(self.capacity, max(64, 2 * self.used))
             self.bits, self.reduced = _grown(self.bits, rows), _grown(self.reduced, 2 * rows)
+            self.settled = np.concatenate([self.settled, np.zeros(rows - len(self.settled), np.int8)])
 
     def _enter(self, name: int, slot: int) -> None:
         if 2 * self._names >= len(self.keys):
