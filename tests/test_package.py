@@ -21,10 +21,7 @@ def test_type_checkers_see_the_names_that_exist_at_run_time():
     tree = ast.parse(Path(telltree.__file__).read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
     typed = {
-        alias.asname: node.module
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     assert typed == {name: f"telltree.{home}" for name, home in telltree._HOMES.items()}
 

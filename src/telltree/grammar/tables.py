@@ -28,6 +28,7 @@ _RULE = np.dtype(
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # if it makes an atom with a constant: number of the atom with the first constant
+        ("simple", np.int32),  # if its template is a connective, F or G over holes: the microcode, else 0
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -79,6 +80,7 @@ class Tables(NamedTuple):
         packed["symbol"] = [number[rule.symbol] for rule in rules]
         packed["size"] = [sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules]
         packed["height"] = [rule.template.depth for rule in rules]
+        packed["simple"] = [_simple(rule.template) for rule in rules]
         atoms = _number_atoms(rules, symbols, packed)
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
         row, choice, cut = _choices(rules, packed["symbol"], depth, of_symbol)
@@ -177,6 +179,12 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
             packed["first_atom"][r] = atoms
             atoms += constants[holes[0]]
     return atoms
+
+
+def _simple(template: Expression) -> int:
+    code = code_of(template)
+    plain = Code.AND <= code <= Code.GLOBALLY and all(isinstance(arg.head, Hole) for arg in template.args)
+    return int(code) if plain else 0
 
 
 def _nests_formulas(e: Expression) -> bool:

@@ -171,6 +171,52 @@ def _read_plane(slot, mode, settled):
     return slot ^ every, every
 
 
+@small
+def _connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
+    """∧ ∨ ⇒ of two operands: the instruction, its destination, first operand and flags, and whether it is negated.
+
+    a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b). Operand 0 is never true.
+    """
+    every, negated = 1 if mode == EVERY else 0, 0 if code == _AND else 1
+    not_a, not_b = not_a ^ (code == _OR), not_b ^ negated
+    reduces = mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS
+    if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
+        return _NOTHING, 0, 0, 0, negated
+    if ref_a == 0 or ref_b == 0:  # always ∧ x is x
+        kept = ref_b if ref_a == 0 else ref_a
+        negated ^= not_b if ref_a == 0 else not_a
+        if reduces and kept > 0:
+            return _NOTHING, 2 * kept + (negated ^ every), 0, 0, every
+        if reduces and kept < 0:
+            return REDUCE, kept, kept, negated ^ every, every
+        return _NOTHING, kept, 0, 0, negated
+    register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
+    flags = not_a | not_b << 1
+    if reduces:
+        return REDUCE_AND, register, ref_a, flags, every  # the two negations, of the result and of G, cancel
+    return VECTOR_AND if mode == STEPS else WORD_AND, register, ref_a, flags, negated
+
+
+@inline
+def _lower_simple(code, mode, items, steps, top, end, fresh):
+    """Lower a rule that is one connective, F or G over holes, and hands the question on if it is F or G."""
+    a, b = top - 1, top - 2
+    if code == _NOT:
+        items[a, _NEGATED] ^= 1
+    elif code <= _IMPLIES:
+        ref_b = items[b, _REF]
+        step, register, ref_a, flags, negated = _connect(
+            code, mode, items[a, _REF], items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
+        )
+        if step != _NOTHING:
+            end = _write(steps, end, step, register, ref_a, ref_b, flags)
+        if register == -1 - fresh:
+            fresh += 1
+        items[b, _REF], items[b, _NEGATED], items[b, _NAMED] = register, negated, 0
+        top -= 1
+    return top, end, fresh
+
+
 @inline
 def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, programs, desk, top, end, fresh, absent):
     """Lower one rule whose holes' items lie on the stack, the first hole's on top.
@@ -222,23 +268,10 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
                     direct[tables.rule[rule].first_atom + items[b, _CONSTANT]] = slots[place]
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
-        elif code <= _IMPLIES:  # a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b)
-            negated = 0 if code == _AND else 1
-            not_a, not_b = items[a, _NEGATED] ^ (code == _OR), items[b, _NEGATED] ^ negated
-            reduces = mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS
-            if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
-                register = 0
-            elif ref_a == 0 or ref_b == 0:  # always ∧ x is x
-                register = ref_b if ref_a == 0 else ref_a
-                negated ^= not_b if ref_a == 0 else not_a
-                if reduces and register > 0:
-                    register, negated = 2 * register + (negated ^ every), every
-                elif reduces and register < 0:
-                    step, ref_a, flags, negated = REDUCE, register, negated ^ every, every
-            else:
-                flags, step = not_a | not_b << 1, VECTOR_AND if mode == STEPS else WORD_AND
-                if reduces:
-                    step, negated = REDUCE_AND, every  # the two negations, of the result and of G, cancel
+        elif code <= _IMPLIES:
+            step, register, ref_a, flags, negated = _connect(
+                code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
+            )
         elif code <= _GLOBALLY:
             register, negated = ref_a, items[a, _NEGATED]
             if OPERAND_MODES[code, mode, 0] == STEPS and ref_a != 0:  # G a = ¬F ¬a
@@ -273,13 +306,15 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
     """Lower the individuals `wanted`; what planes they lack is noted in `absent`.
 
     `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that
-    the grammar numbers, filled here; `settled` says which planes are NEVER or ALWAYS true. An individual that lacks a plane must be lowered again when it is there. `mode` is
-    how formulas are to be read: RECORD for the truth of the record, STEPS for the truth at every step.
+    the grammar numbers, filled here; `settled` says which planes are NEVER or ALWAYS true. An individual that lacks a
+    plane must be lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the
+    record, STEPS for the truth at every step.
     """
     tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
     rules, constants, direct, settled = borrowed(rules), borrowed(constants), borrowed(direct), borrowed(settled)
     keys, slots = borrowed(keys), borrowed(slots)
     end = 0
+    nested = tables.atoms[0] == 0  # then parts of formulas may lie inside atoms, and must have names
     programs.registers[0] = 1
     for i in wanted:
         _read_modes(tables, rules[i], lengths[i], mode, desk)
@@ -287,6 +322,7 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
         while node > 0:
             node -= 1
             rule = rules[i, node]
+            code = tables.rule[rule].simple
             size += tables.rule[rule].size
             if tables.rule[rule].constant >= 0:
                 atom = tables.rule[rules[i, node - 1]].first_atom if node else -1
@@ -300,6 +336,8 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
                 else:
                     _push_constant(tables, rule, desk, top, end)
                 top += 1
+            elif code and not nested and (code <= _IMPLIES or OPERAND_MODES[code, desk.mode[node], 0] != STEPS):
+                top, end, fresh = _lower_simple(code, desk.mode[node], desk.items, programs.steps, top, end, fresh)
             else:
                 constant = constants[i, node] if constants.shape[1] else np.nan
                 absent.at[0], absent.at[1] = i, node

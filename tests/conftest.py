@@ -1,0 +1,55 @@
+"""How hypothesis runs, and panels that several files of tests learn from."""
+
+import random
+
+import pytest
+from hypothesis import settings
+from strategies import Column, panel_of
+
+# The same examples every time, so that a failure here fails there; kernels compile at their first call.
+settings.register_profile("telltree", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("telltree")
+
+
+def mixed_records(number, seed=0):
+    """Ragged records of all column types, a few values missing, in plain Python."""
+    rng = random.Random(seed)
+
+    def steps(length, draw):
+        return [None if rng.random() < 0.03 else draw() for _ in range(length)]
+
+    lengths = [rng.randint(1, 6) for _ in range(number)]
+    return [
+        {
+            "speed": steps(length, lambda: round(rng.gauss(0, 2), 2)),
+            "height": steps(length, lambda: float(rng.randrange(5))),
+            "on": steps(length, lambda: rng.random() < 0.3),
+            "mode": steps(length, lambda: rng.choice(("up", "down", "level"))),
+        }
+        for length in lengths
+    ]
+
+
+MIXED = (Column("speed", "real"), Column("height", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
+
+
+@pytest.fixture(scope="session")
+def plain():
+    """The records of `panel`, as the oracle reads them."""
+    return mixed_records(60)
+
+
+@pytest.fixture(scope="session")
+def panel(plain):
+    """Sixty ragged records with columns of every type."""
+    return panel_of(MIXED, plain)
+
+
+@pytest.fixture(scope="session")
+def labels(plain):
+    """Three classes that formulas can nearly tell apart."""
+    fast = [any(x is not None and x > 2.5 for x in record["speed"]) for record in plain]
+    high = [any(h is not None and h >= 4 for h in record["height"]) for record in plain]
+    found = ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
+    found[7] = "calm" if found[7] != "calm" else "high"
+    return found

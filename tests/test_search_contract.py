@@ -1,0 +1,445 @@
+"""What every search keeps to: one suite for all of them."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import zlib
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_paper_example import GRAMMAR as PAPER
+from test_paper_example import PLAIN as SCHEMA
+
+from telltree.data import Column, Schema
+from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.logic.engine import Engine
+from telltree.operators import Type, user_function
+from telltree.operators.expression import RandomNumber
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
+from telltree.tree import GiniSize
+from telltree.tree.objective import Labels, SplitObjective
+
+KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
+SEARCHES = {kind.__name__: kind() for kind in KINDS} | {f"{kind.__name__}.paper": kind.paper() for kind in KINDS}
+MOST_TIES = 1_000
+
+
+@pytest.fixture(params=SEARCHES)
+def search(request):
+    """Every search, with its own settings and with the paper's."""
+    return SEARCHES[request.param]
+
+
+@user_function(takes=["real"], gives="real", elementwise=True)
+def doubled(x):
+    return 2 * x
+
+
+@user_function(takes=["Boolean"], gives="Boolean")
+def started(b):
+    return np.logical_or.accumulate(b)
+
+
+TEXTS = {
+    "the paper's": PAPER,
+    "one formula": "A ::= F(x1)",
+    "one symbol, two formulas": "A ::= F(x1) | G(x1)",
+    "nested temporal operators": "A ::= F(V)\nV ::= x1 | x2 | F(V) | G(V) | V and V | not V",
+    "counts": "A ::= count(V) > C | count(V) < count(V)\nV ::= x1 | x2 | V or V\nC ::= grid(0, 3, 4)",
+    "user functions": "A ::= F(V)\nV ::= started(V) | x1 | doubled(x3) < C | V implies V\nC ::= 1 | 2 | 3",
+    "connectives outside": "A ::= F(x3 {<, >} C) | A and A | A or A | not A\nC ::= grid(0, 1, 11)",
+    "weights": "A ::= F(V)\nV ::= V and V @9 | x1 | x3 {<, <=, >, >=, =} [1, 2, 3] @0.1",
+    "long templates": "A ::= F(V and V and V and V and (V | not V))\nV ::= x1 | x2 | x3 < 2 | V or V",
+}
+RANDOM = "A ::= F(V) | G(V)\nV ::= x1 | x3 < C | x4 > C | V and V\nC ::= 7 | random(-1, 1)"
+
+
+def parsed(text):
+    return Grammar.parse(text, SCHEMA, functions=[doubled, started])
+
+
+GRAMMARS = {name: parsed(text) for name, text in TEXTS.items()}
+PAPERS = GRAMMARS["the paper's"]
+
+
+class Spy:
+    """An objective that depends on the text alone, and remembers every formula it was asked for."""
+
+    def __init__(self, grammar, fitnesses=499, answers=97, interrupt_after=None):
+        self.grammar, self.fitnesses, self.answers, self.interrupt_after = grammar, fitnesses, answers, interrupt_after
+        self.derivations, self.texts, self.fitness, self.batches = [], [], [], 0
+
+    def __call__(self, population, wanted):
+        if self.batches == self.interrupt_after:
+            raise KeyboardInterrupt
+        self.batches += 1
+        assert np.all(population.lengths[wanted] > 0), "an empty row is no formula"
+        found = [population.derivation(int(i), self.grammar) for i in wanted]
+        texts = list(map(str, found))
+        fitness, answer = zip(*map(self.score, texts), strict=True)
+        self.derivations += found
+        self.texts += texts
+        self.fitness += fitness
+        return Scores(np.array(fitness), np.array(answer, np.uint64))
+
+    def score(self, text):
+        code = zlib.crc32(text.encode())
+        return float(code % self.fitnesses), code // 1009 % self.answers
+
+
+def least_depth(grammar):
+    """Of the simplest formula: the first limit that is not refused."""
+    return next(depth for depth in itertools.count() if says_something(grammar, depth))
+
+
+def says_something(grammar, depth):
+    with suppress(SettingsError):
+        return grammar.check_depth(depth) is None
+    return False
+
+
+def spied(search, grammar=PAPERS, evaluations=400, seed=3, progress=None, **settings):
+    spy = Spy(grammar, **settings)
+    return replace(search, evaluations=evaluations).run(grammar, spy, seed, progress), spy
+
+
+def tied(found, grammar):
+    return (
+        [] if found.ties is None else [str(found.ties.derivation(i, grammar)) for i in range(len(found.ties.lengths))]
+    )
+
+
+def outcome(found, grammar):
+    """All of what was found but the time it took."""
+    return {
+        "best": [str(found.best.derivation), found.best.fitness],
+        "runners_up": [[str(c.derivation), c.fitness] for c in found.runners_up],
+        "ties": tied(found, grammar),
+        "history": [[moment.evaluations, moment.fitness] for moment in found.history],
+        "evaluations": found.evaluations,
+    }
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 137, 1_500])
+def test_the_budget_is_that_many_different_formulas(search, evaluations):
+    found, spy = spied(search, evaluations=evaluations)
+    assert found.evaluations == len(spy.derivations) == len(set(spy.texts)) == evaluations
+    assert not found.interrupted
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_budget_of_seconds_ends(search, both):
+    limited = replace(search, evaluations=10**9 if both else None, seconds=0.05)
+    found = limited.run(PAPERS, Spy(PAPERS), 1)
+    assert found.evaluations < 10**9
+    assert not found.interrupted
+
+
+def test_the_seed_alone_decides(search):
+    first, again, other = (spied(search, seed=seed) for seed in (5, 5, 6))
+    assert outcome(first[0], PAPERS) == outcome(again[0], PAPERS)
+    assert first[1].texts == again[1].texts != other[1].texts
+
+
+def outcomes():
+    return {name: outcome(spied(search)[0], PAPERS) for name, search in SEARCHES.items()}
+
+
+def test_another_process_with_another_hash_seed_finds_the_same():
+    script = "import json, test_search_contract as t; print(json.dumps(t.outcomes()))"
+    here = str(Path(__file__).parent)
+    environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": here}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == outcomes()
+
+
+def test_the_history_tells_every_improvement(search):
+    found, spy = spied(search, evaluations=1_200, fitnesses=10**6)
+    least = list(itertools.accumulate(spy.fitness, min))
+    assert found.history[0].evaluations > 0
+    for moment in found.history:
+        assert moment.fitness == least[moment.evaluations - 1]
+    for before, after in itertools.pairwise(found.history):
+        assert before.evaluations < after.evaluations
+        assert before.fitness > after.fitness
+        assert before.seconds <= after.seconds
+    assert found.history[-1].fitness == found.best.fitness == least[-1]
+
+
+@pytest.mark.parametrize(("keep", "answers"), [(1, 97), (10, 3), (10, 97), (500, 97), (500, 10**9)])
+def test_runners_up_are_the_best_that_answer_differently(search, keep, answers):
+    found, spy = spied(replace(search, keep=keep), evaluations=800, answers=answers)
+    best_of = {}
+    for text in spy.texts:
+        fitness, answer = spy.score(text)
+        best_of[answer] = min(best_of.get(answer, np.inf), fitness)
+    shown = [spy.score(str(candidate.derivation)) for candidate in found.runners_up]
+    assert [candidate.fitness for candidate in found.runners_up] == [fitness for fitness, _ in shown]
+    assert len({answer for _, answer in shown}) == len(shown)
+    assert [fitness for fitness, _ in shown] == sorted(best_of.values())[:keep]
+    assert found.best == found.runners_up[0]
+
+
+def test_runners_up_differ_even_where_many_answer_like_the_best(search):
+    def split(population, wanted):
+        fitness = spy(population, wanted).fitness
+        return Scores(fitness, fitness.astype(np.uint64))  # as good splits are alike, most of the best are the same
+
+    spy = Spy(PAPERS, fitnesses=15)
+    found = replace(search, evaluations=800).run(PAPERS, split, 1)
+    assert [candidate.fitness for candidate in found.runners_up] == list(range(10))
+
+
+@pytest.mark.parametrize(("fitnesses", "evaluations"), [(1, 1_200), (7, 500), (499, 500)])
+def test_ties_are_all_that_are_as_good_as_the_best(search, fitnesses, evaluations):
+    found, spy = spied(search, evaluations=evaluations, fitnesses=fitnesses)
+    as_good = [text for text in spy.texts if spy.score(text)[0] == found.best.fitness]
+    assert tied(found, PAPERS) == as_good[:MOST_TIES]
+
+
+def test_formulas_of_no_use_are_never_the_best(search):
+    def useless(population, wanted):
+        return Scores(np.full(len(wanted), np.inf), np.arange(len(wanted), dtype=np.uint64))
+
+    found = replace(search, evaluations=500).run(PAPERS, useless, 1)
+    assert (found.best, found.runners_up, found.ties) == (None, (), None)
+    assert found.evaluations == 500
+
+
+def test_a_few_formulas_without_a_fitness_do_not_hide_the_others(search):
+    def doubtful(population, wanted):
+        scores = spy(population, wanted)
+        return Scores(np.where(scores.fitness % 2 == 0, np.nan, scores.fitness), scores.answer)
+
+    spy = Spy(PAPERS)
+    found = replace(search, evaluations=500).run(PAPERS, doubtful, 1)
+    assert found.best is not None
+    assert found.best.fitness == min(f for f in spy.fitness if f % 2)
+    assert all(candidate.fitness % 2 for candidate in found.runners_up)
+
+
+def test_progress_is_told(search):
+    events = []
+    found, spy = spied(search, evaluations=1_000, progress=events.append)
+    assert events
+    assert [event.evaluations for event in events] == sorted(event.evaluations for event in events)
+    assert [event.fitness for event in events] == sorted((event.fitness for event in events), reverse=True)
+    last = events[-1]
+    assert (last.evaluations, last.budget, last.fitness) == (1_000, 1_000, found.best.fitness)
+    for event in events:
+        assert spy.score(str(event.best))[0] == event.fitness
+
+
+@pytest.mark.parametrize("extra", [0, 1, 4])
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_whatever_is_proposed_is_a_formula_of_the_grammar_within_the_depth(search, name, extra):
+    grammar = GRAMMARS[name]
+    depth = least_depth(grammar) + extra
+    found, spy = spied(replace(search, max_depth=depth), grammar, evaluations=60)
+    assert found.evaluations == len(spy.derivations) > 0
+    check_formulas(spy, depth)
+
+
+def check_formulas(spy, depth):
+    for derivation, text in zip(spy.derivations, spy.texts, strict=True):
+        assert derivation.depth <= depth
+        assert derivation.expression.type is Type.BOOLEAN
+        assert len(derivation) == derivation.expression.terminals
+        assert str(spy.grammar.derive(text)) == text
+
+
+def test_deep_formulas_stay_within_reason(search):
+    grammar = GRAMMARS["nested temporal operators"]
+    found, spy = spied(replace(search, max_depth=60), grammar, evaluations=100)
+    assert found.evaluations == 100
+    assert max(derivation.depth for derivation in spy.derivations) > 6 or isinstance(search, GrammaticalEvolution)
+
+
+def test_random_constants_stay_in_their_range_and_travel_with_their_subtree(search):
+    grammar = parsed(RANDOM)
+    if isinstance(search, GrammaticalEvolution):
+        with pytest.raises(SettingsError, match="cannot draw random constants"):
+            spied(search, grammar)
+        return
+    _, spy = spied(search, grammar)
+    check_formulas(spy, search.max_depth)
+    for derivation in spy.derivations:
+        drawn = ~np.isnan(derivation.constants)
+        assert drawn.tolist() == [isinstance(grammar.rules[r].template.head, RandomNumber) for r in derivation.rules]
+        assert np.all(np.abs(derivation.constants[drawn]) <= 1)
+    assert (
+        len({c for derivation in spy.derivations for c in derivation.constants[~np.isnan(derivation.constants)]}) > 99
+    )
+
+
+@pytest.mark.parametrize(("depth", "formulas"), [(1, 4), (2, 32)])
+def test_a_grammar_with_nothing_left_to_say_ends_the_search(search, depth, formulas):
+    found, spy = spied(replace(search, max_depth=depth), evaluations=10**6)
+    assert found.evaluations == len(set(spy.texts)) <= formulas
+    assert found.evaluations >= formulas // 2
+    assert found.best.fitness == min(spy.fitness)
+    assert not found.interrupted
+
+
+def test_random_draws_exhaust_a_small_grammar():
+    found, spy = spied(MonteCarlo(max_depth=2), evaluations=10**6)
+    said = {str(d) for d in PAPERS.enumerate(6) if d.depth <= 2}
+    assert set(spy.texts) == said
+    assert found.evaluations == 32
+
+
+@pytest.mark.parametrize("name", ["one formula", "one symbol, two formulas"])
+def test_a_grammar_that_says_next_to_nothing(search, name):
+    found, spy = spied(search, GRAMMARS[name], evaluations=1_000)
+    assert sorted(spy.texts) == ["F(x1)", "G(x1)"][: found.evaluations]
+    assert found.evaluations == len(list(GRAMMARS[name].enumerate(3)))
+
+
+def test_searches_split_records_of_every_type(search, panel, labels):
+    grammar = Grammar.for_panel(panel)
+    classes, codes = np.unique(labels, return_inverse=True)
+    split = SplitObjective(
+        Engine(panel, grammar.rules, grammar.tables), Labels(codes.astype(np.int64), len(classes)), GiniSize()
+    )
+    small, large = (replace(search, evaluations=budget).run(grammar, split, 1) for budget in (100, 3_000))
+    assert large.best.fitness <= small.best.fitness < 100
+    assert large.evaluations == 3_000
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_an_interrupted_search_returns_the_best_so_far(search, after):
+    found, spy = spied(search, evaluations=50_000, interrupt_after=after)
+    assert found.interrupted
+    assert found.evaluations == len(spy.derivations) < 50_000
+    if after:
+        assert found.best.fitness == min(spy.fitness)
+        assert found.history
+    else:
+        assert (found.best, found.ties, found.history) == (None, None, ())
+
+
+def test_progress_may_interrupt_too(search):
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    found, spy = spied(search, evaluations=50_000, progress=stop)
+    assert found.interrupted
+    assert found.best.fitness == min(spy.fitness)
+
+
+def test_errors_of_the_objective_are_not_swallowed(search):
+    def broken(population, wanted):
+        raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        search.run(PAPERS, broken, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"evaluations": None}, "needs a budget"),
+        ({"evaluations": 0}, "evaluations must be .* at least 1, got 0"),
+        ({"evaluations": -5}, "evaluations must be .* at least 1, got -5"),
+        ({"evaluations": 10.5}, "evaluations must be a whole number"),
+        ({"evaluations": "many"}, "evaluations must be a whole number"),
+        ({"evaluations": True}, "evaluations must be a whole number"),
+        ({"seconds": 0}, "seconds must be .* more than 0, got 0"),
+        ({"seconds": -1.0}, "seconds must be .* more than 0, got -1"),
+        ({"seconds": float("nan")}, "seconds must be .* more than 0, got nan"),
+        ({"seconds": "one"}, "seconds must be .* more than 0, got 'one'"),
+        ({"keep": 0}, "keep must be .* at least 1, got 0"),
+        ({"keep": 1.5}, "keep must be a whole number"),
+        ({"max_depth": 0}, "max_depth=0 is too shallow: the simplest formula of this grammar nests 1 operators"),
+        ({"max_depth": -3}, "max_depth=-3 is too shallow"),
+        ({"max_depth": 2.5}, "max_depth must be a whole number"),
+        ({"max_depth": None}, "max_depth must be a whole number"),
+    ],
+)
+def test_senseless_settings_are_refused(search, settings, message):
+    with pytest.raises(SettingsError, match=message):
+        replace(search, **settings).run(PAPERS, Spy(PAPERS), 1)
+
+
+def test_the_depth_that_is_refused_depends_on_the_grammar(search):
+    deep = parsed("A ::= F(not (x3 < 1))")
+    with pytest.raises(SettingsError, match="max_depth=2 is too shallow"):
+        spied(replace(search, max_depth=2), deep)
+    assert spied(replace(search, max_depth=3), deep)[0].evaluations == 1
+
+
+GP, GE = GeneticProgramming, GrammaticalEvolution
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (GP(population=1), "population must be .* at least 2, got 1"),
+        (GP(population=2.5), "population must be a whole number"),
+        (GP(tournament=0), "tournament must be .* at least 1, got 0"),
+        (GP(tournament=1.5), "tournament must be a whole number"),
+        (GP(crossover=-0.1), "crossover .* between 0 and 1, got -0.1"),
+        (GP(mutation=1.5), "mutation .* between 0 and 1, got 1.5"),
+        (GP(mutation=float("nan")), "mutation .* between 0 and 1, got nan"),
+        (GP(mutation="often"), "mutation .* between 0 and 1, got 'often'"),
+        (GP(crossover=0.6, mutation=0.6), "add up to"),
+        (GP(crossover=0.0, mutation=0.0), "add up to"),
+        (GP(survival="fittest"), 'survival must be "best" or "children"'),
+        (GE(population=1), "population must be .* at least 2, got 1"),
+        (GE(codons=0), "codons must be .* at least 1, got 0"),
+        (GE(codons=2.5), "codons must be a whole number"),
+        (GE(wraps=-1), "wraps must be .* at least 0, got -1"),
+        (GE(crossover=2), "crossover .* between 0 and 1, got 2"),
+        (GE(mutation=-1), "mutation .* between 0 and 1, got -1"),
+        (GE(rate=1.5), "rate .* between 0 and 1, got 1.5"),
+        (GE(rate=None), "rate .* between 0 and 1, got None"),
+        (GE(elite=float("nan")), "elite .* between 0 and 1, got nan"),
+        (GE(crossover=0.6, mutation=0.6), "add up to"),
+    ],
+)
+def test_senseless_settings_of_one_search_are_refused(search, message):
+    with pytest.raises(SettingsError, match=message):
+        search.run(PAPERS, Spy(PAPERS), 1)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, None])
+def test_senseless_seeds_are_refused(search, seed):
+    with pytest.raises(SettingsError, match="seed must be a whole number"):
+        search.run(PAPERS, Spy(PAPERS), seed)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        GP(population=2),
+        GP(population=7, tournament=1),
+        GP(crossover=1.0, mutation=0.0),
+        GP(crossover=0.0, mutation=1.0, survival="children"),
+        GE(population=2),
+        GE(elite=0.0),
+        GE(elite=1.0, rate=1.0),
+        GE(crossover=0.0, mutation=0.0),
+    ],
+    ids=repr,
+)
+def test_extreme_settings_work(search):
+    found, spy = spied(search, evaluations=200)
+    assert 0 < found.evaluations == len(set(spy.texts)) <= 200
+    assert found.best.fitness == min(spy.fitness)
+
+
+def test_genomes_too_short_for_any_formula_find_nothing():
+    found, _ = spied(GE(codons=1, wraps=0))
+    assert (found.best, found.evaluations) == (None, 0)
+
+
+def test_searches_know_nothing_of_data():
+    schema = Schema([Column("no such data", "real")])
+    grammar = Grammar.parse("A ::= F(`no such data` < C) | A and A\nC ::= grid(0, 1, 50)", schema)
+    assert spied(MonteCarlo(), grammar)[0].evaluations == 400
