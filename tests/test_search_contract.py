@@ -26,7 +26,9 @@ from telltree.tree import GiniSize
 from telltree.tree.objective import Labels, SplitObjective
 
 KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
-SEARCHES = {kind.__name__: kind() for kind in KINDS} | {f"{kind.__name__}.paper": kind.paper() for kind in KINDS}
+SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
+    f"{kind.__name__}.paper": replace(kind.paper(), generations=None) for kind in KINDS
+}
 MOST_TIES = 1_000
 
 
@@ -443,3 +445,26 @@ def test_searches_know_nothing_of_data():
     schema = Schema([Column("no such data", "real")])
     grammar = Grammar.parse("A ::= F(`no such data` < C) | A and A\nC ::= grid(0, 1, 50)", schema)
     assert spied(MonteCarlo(), grammar)[0].evaluations == 400
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_generations_are_a_budget_too(kind):
+    settings = replace(kind(), evaluations=None, generations=7)
+    rounds = []
+
+    class Counting(Spy):
+        def __call__(self, population, wanted):
+            rounds.append(len(wanted))
+            return super().__call__(population, wanted)
+
+    found = settings.run(PAPERS, Counting(PAPERS), 3)
+    assert 1 <= len(rounds) <= 7
+    assert found.evaluations == sum(rounds)
+
+
+def test_what_is_nearly_as_good_ties_within_the_tolerance(search):
+    spy = Spy(PAPERS)
+    found = replace(search, evaluations=400).run(PAPERS, spy, 3, tolerance=2.0)
+    close = {text for text, fitness in zip(spy.texts, spy.fitness, strict=True) if fitness <= min(spy.fitness) + 2.0}
+    assert set(tied(found, PAPERS)) == close
+    assert len(found.ties.lengths) == len(close)

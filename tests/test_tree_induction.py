@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
+from telltree.data import Panel
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
@@ -507,3 +508,40 @@ def test_another_seed_may_give_another_tree(panel, labels):
     grammar = Grammar.for_panel(panel)
     few = MonteCarlo(evaluations=30)
     assert len({str(learn(panel, labels, grammar, few, seed=seed).tree) for seed in range(4)}) > 1
+
+
+# what ties, and what a tie leaves room for
+
+
+def four_classes():
+    """Class 0 is far from the others in `far`; {0, 1} and {2, 3} are near in `near`; `odd` tells the pairs apart."""
+    records = [
+        np.array([[100.0 if k == 0 else 0.0, 1.0 if k < 2 else 0.0, 5.0 * (k % 2)]]) for k in range(4) for _ in range(5)
+    ]
+    panel = Panel.from_arrays(records, columns=["far", "near", "odd"])
+    return panel, np.repeat(np.arange(4), 5)
+
+
+@pytest.mark.parametrize(("max_depth", "first"), [(3, "far"), (2, "near")])
+def test_of_splits_as_good_one_that_leaves_room_for_the_classes_is_taken(max_depth, first):
+    panel, labels = four_classes()
+    grammar = Grammar.parse("A ::= F(far > 50) | F(near > 0.9) | F(odd > 0.1)", panel)
+    search = MonteCarlo(evaluations=3, max_depth=2)
+    tree = learn(panel, labels, grammar, search, max_depth=max_depth).tree
+    assert tree.root.formula.expression.attributes() == (first,)
+    assert np.array_equal(tree.predict(panel), labels)
+
+
+@pytest.mark.parametrize(("tolerance", "first"), [(0.0, "narrow"), (0.5, "wide")])
+def test_a_wider_margin_outweighs_a_difference_within_the_tolerance(tolerance, first):
+    """`narrow` puts one record more on the right side than `wide` does."""
+    labels = np.repeat([0, 1], 200)
+    narrow = labels * 0.1
+    wide = labels * 100.0
+    wide[0] = 100.0
+    panel = Panel.from_arrays([np.array([row]) for row in zip(narrow, wide, strict=True)], columns=["narrow", "wide"])
+    grammar = Grammar.parse("A ::= F(narrow > 0.0999) | F(wide > 50)", panel)
+    search = MonteCarlo(evaluations=2, max_depth=2)
+    tree = learn(panel, labels, grammar, search, GiniSize(tolerance=tolerance), max_depth=2).tree
+    assert tree.root.formula.expression.attributes() == (first,)
+    assert tree.root.fitness == pytest.approx(0.4 if first == "narrow" else 0.4 + 100 * 400 / 201 / 400, abs=0.01)

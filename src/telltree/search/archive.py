@@ -29,12 +29,17 @@ class Moment(NamedTuple):
 
 @dataclass
 class Archive:
-    """Keeps the k best formulas that answer differently, and every formula that ties for the best."""
+    """Keeps the k best formulas that answer differently, and every formula that ties for the best.
+
+    A formula ties if its fitness is the best or above it by `tolerance` at most; of more than 1,000 the fittest stay,
+    and of those the first found.
+    """
 
     grammar: Grammar
     k: int
+    tolerance: float = 0.0
     best: float = np.inf
-    _ties: list[Population] = field(default_factory=list)
+    _ties: list[tuple[NDArray[np.float64], Population]] = field(default_factory=list)
     _tied: int = 0
     _bar: float = np.inf
     """A formula that does no better than this is no runner-up."""
@@ -45,16 +50,25 @@ class Archive:
     ) -> None:
         """Take in the individuals `fresh`, whose fitness and answers are given in the same order."""
         least = fitness.min()
-        if not np.isfinite(least) or least > max(self.best, self._bar):
+        if not np.isfinite(least) or least > max(self.best + self.tolerance, self._bar):
             return
-        if least < self.best:
-            self.best, self._ties, self._tied = float(least), [], 0
-        room = MOST_TIES - self._tied
-        equals = fresh[np.flatnonzero(fitness == self.best)[:room]]
+        better = least < self.best
+        self.best = min(self.best, float(least))
+        equals = np.flatnonzero(fitness <= self.best + self.tolerance)
         if len(equals):
-            self._ties.append(population.take(equals))
+            self._ties.append((fitness[equals], population.take(fresh[equals])))
             self._tied += len(equals)
+        if better or self._tied > 2 * MOST_TIES:
+            self._drop_ties()
         self._add_runners_up(population, fresh, fitness, answer)
+
+    def _drop_ties(self) -> None:
+        """Leave only what still ties, and not more than there is room for."""
+        fitness = np.concatenate([scores for scores, _ in self._ties])
+        rows = Population._make(np.concatenate(parts) for parts in zip(*(rows for _, rows in self._ties), strict=True))
+        ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]
+        kept = np.sort(ranked[fitness[ranked] <= self.best + self.tolerance])
+        self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)
 
     def _add_runners_up(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
@@ -77,7 +91,8 @@ class Archive:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""
         if not self._ties:
             return None
-        return Population._make(np.concatenate(parts) for parts in zip(*self._ties, strict=True))
+        self._drop_ties()
+        return self._ties[0][1]
 
     def runners_up(self) -> tuple[Candidate, ...]:
         """The k best formulas that answer differently, best first."""

@@ -52,7 +52,7 @@ class Found:
     runners_up: tuple[Candidate, ...]
     """The best formulas that answer differently, best first."""
     ties: Population | None
-    """All formulas that tie for the best, up to 1,000."""
+    """All formulas that tie for the best, within the tolerance asked for, up to 1,000."""
     history: tuple[Moment, ...]
     evaluations: int
     seconds: float
@@ -100,13 +100,17 @@ class Search(abc.ABC):
         objective: Objective,
         seed: int,
         progress: Callable[[Progress], None] | None = None,
+        tolerance: float = 0.0,
     ) -> Found:
-        """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out."""
+        """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
+
+        Formulas whose fitness is above the best by no more than `tolerance` are returned as ties.
+        """
         self.check(grammar)
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        return _Run(self, grammar, objective, seed, progress).result()
+        return _Run(self, grammar, objective, seed, progress, tolerance).result()
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
@@ -133,11 +137,12 @@ class _Run:
         objective: Objective,
         seed: int,
         progress: Callable[[Progress], None] | None,
+        tolerance: float,
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
         self._memory = Memory(search.evaluations or 100_000, search.revisits)
         self._breeder = search.breeder(grammar, seed, self._memory)
-        self._archive = Archive(grammar, search.keep)
+        self._archive = Archive(grammar, search.keep, tolerance)
         self._history: list[Moment] = []
         self._start = time.monotonic()
         self._evaluations = 0

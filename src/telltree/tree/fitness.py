@@ -50,6 +50,8 @@ class GiniSize:
 
     gini: "weighted", the mean of both sides by their weight, or "sum", their plain sum as the paper's formula has it,
         which prefers splits that separate next to nothing.
+    tolerance: splits whose fitness differs by no more than this are as good as each other, and the wider margin
+        decides. The default is less than a node costs, and what a record or two more in a class makes of Gini.
     size: "nodes", rule applications, or "terminals" of the text. Rules that only rename are free and every other
         application writes one terminal, so the two agree however a grammar is factored.
     """
@@ -58,13 +60,14 @@ class GiniSize:
     w2: float = 0.1
     gini: Literal["weighted", "sum"] = "weighted"
     size: Literal["nodes", "terminals"] = "nodes"
+    tolerance: float = 0.05
 
     def __post_init__(self) -> None:
         if self.gini not in ("weighted", "sum"):
             raise SettingsError(f'gini must be "weighted" or "sum", got {self.gini!r}')
         if self.size not in ("nodes", "terminals"):
             raise SettingsError(f'size must be "nodes" or "terminals", got {self.size!r}')
-        for name, value in (("w1", self.w1), ("w2", self.w2)):
+        for name, value in (("w1", self.w1), ("w2", self.w2), ("tolerance", self.tolerance)):
             if not (isinstance(value, Real) and 0 <= value < float("inf")):
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 

@@ -99,15 +99,20 @@ class _Growth:
         engine = Engine(self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads)
         objective = SplitObjective(engine, labels, settings.fitness, limits.min_members)
         found = settings.search.run(
-            grammar, objective, _seed(settings.seed, number), self._report(number, len(members))
+            grammar,
+            objective,
+            _seed(settings.seed, number),
+            self._report(number, len(members)),
+            getattr(settings.fitness, "tolerance", 0.0),
         )
         self.interrupted |= found.interrupted
         if found.best is None:
             return leaf
         self.found[number] = found
-        best, margin = _widest(found, engine, grammar)
-        truth = engine.truth(Population.of([best], grammar.has_random_constants))[0]
-        gain = _gain(settings.fitness, labels, len(best), found.best.fitness)
+        best, margin = _chosen(found, engine, grammar, labels, limits.max_depth - depth - 1)
+        alone = Population.of([best], grammar.has_random_constants)
+        truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
+        gain = _gain(settings.fitness, labels, len(best), fitness)
         sides = members[truth], members[~truth]
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
         if (limits.min_gain is not None and gain < limits.min_gain) or (limits.prevent_same_label and same):
@@ -119,7 +124,7 @@ class _Growth:
         others = tuple(
             RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
         )
-        return Node(formula, true, false, leaf.counts, found.best.fitness, gain, margin, others)
+        return Node(formula, true, false, leaf.counts, fitness, gain, margin, others)
 
     def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
         tell = self._settings.progress
@@ -142,13 +147,33 @@ def _seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
-def _widest(found: Found, engine: Engine, grammar: Grammar) -> tuple[Derivation, float]:
-    """Of the formulas that tie for the best, the one with the widest margin; then the smallest; then by text."""
+def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, levels: int) -> tuple[Derivation, float]:
+    """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
+    classes apart, if there is one; then the one with the widest margin; then the smallest; then by text.
+    """
     assert found.ties is not None
-    margins = engine.margins(found.ties, cutoff=True)
+    ties = found.ties.take(_with_room(found.ties, engine, labels, levels))
+    margins = engine.margins(ties, cutoff=True)
     rivals = np.flatnonzero(margins == margins.max())
-    derivations = [found.ties.derivation(int(i), grammar) for i in rivals]
+    derivations = [ties.derivation(int(i), grammar) for i in rivals]
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
+
+
+def _with_room(ties: Population, engine: Engine, labels: Labels, levels: int) -> NDArray[np.int64]:
+    """Those formulas of which neither side has more classes than the levels below can tell apart if each sets one
+    apart; if there is none, those for which halving at each level would do; and all if there is none of these either.
+
+    Gini is blind to this: of eight classes, setting one apart from seven is as good as four from four.
+    """
+    everyone = np.arange(len(ties.lengths))
+    classes = [labels.codes == k for k in range(labels.classes)]
+    true = engine.evaluate(ties, everyone, engine.layout.masks(classes)).counts
+    false = labels.counts() - true
+    most = np.maximum(np.count_nonzero(true, axis=1), np.count_nonzero(false, axis=1))
+    for enough in (levels + 1, 2.0**levels):
+        if (most <= enough).any():
+            return np.flatnonzero(most <= enough)
+    return everyone
 
 
 def _gain(fitness: Fitness, labels: Labels, size: int, reached: float) -> float:
