@@ -25,6 +25,8 @@ MEMORY = 1 << 29
 """Bytes that the planes of one engine may take."""
 
 
+WORTH_THREADS = 1 << 18
+"""Words of work below which starting threads takes longer than they save."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -109,17 +111,17 @@ class Engine:
     ) -> None:
         done = 0
         for part in self._lowered(population, wanted, mode):
-            bounds = [len(part) * share // self._threads for share in range(self._threads + 1)]
+            threads = self._threads if len(part) * self.layout.words >= WORTH_THREADS else 1
             tiles = self.layout.tiles(self._planes.used)
+            bounds = [len(part) * share // threads for share in range(threads + 1)]
             jobs = [
                 (part[low:high], tiles, masks, registers, tally.part(done + low, done + high))
-                for low, high, registers in zip(bounds[:-1], bounds[1:], self._registers, strict=True)
-                if high > low
+                for low, high, registers in zip(bounds[:-1], bounds[1:], self._registers, strict=False)
             ]
-            if len(jobs) == 1:
+            if threads == 1:
                 self._share(jobs[0])
             else:
-                with ThreadPoolExecutor(len(jobs)) as pool:
+                with ThreadPoolExecutor(threads) as pool:
                     list(pool.map(self._share, jobs))
             done += len(part)
 
@@ -134,7 +136,7 @@ class Engine:
         """Lower `wanted` and yield it; in several parts if its planes do not fit into memory at once."""
         if not len(wanted):
             return
-        self._make_room(population, wanted)
+        self._make_room(population)
         if self._lower(population, wanted, mode, simplify):
             yield wanted
         elif len(wanted) == 1:
@@ -145,8 +147,8 @@ class Engine:
             yield from self._lowered(population, wanted[:half], mode, simplify)
             yield from self._lowered(population, wanted[half:], mode, simplify)
 
-    def _make_room(self, population: Population, wanted: NDArray[np.int64]) -> None:
-        instructions = int(population.lengths[wanted].sum()) * self._codes_per_rule
+    def _make_room(self, population: Population) -> None:
+        instructions = int(population.lengths.sum()) * self._codes_per_rule
         if len(self._programs.bounds) < len(population.lengths) or len(self._programs.steps) < instructions:
             self._programs = Programs.room(len(population.lengths), 2 * instructions)
         if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
@@ -157,8 +159,9 @@ class Engine:
         planes, forgot = self._planes, False
         while True:
             settled = planes.settled if simplify else np.zeros_like(planes.settled)
-            self._absent.found[0] = 0
-            self._absent.keys[:] = 0
+            if self._absent.found[0]:
+                self._absent.found[0] = 0
+                self._absent.keys[:] = 0
             lower(
                 self._tables, population.rules, population.constants, population.lengths, wanted, mode,
                 planes.keys, planes.slots, planes.direct, settled, self._programs, self._desk, self._absent,

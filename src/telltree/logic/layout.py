@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,10 @@ class Layout:
     def longest(self) -> int:
         return int(self.lengths.max(initial=0))
 
+    @cached_property
+    def _one_tile(self) -> NDArray[np.int64]:
+        return np.array([0, len(self.blocks) - 1])
+
     def tiles(self, planes: int) -> NDArray[np.int64]:
         """The first block of each tile, and one past the last: runs of blocks to be worked on together.
 
@@ -54,7 +59,7 @@ class Layout:
         """
         words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
         if words >= self.words:
-            return np.array([0, len(self.blocks) - 1])
+            return self._one_tile
         ends = [0]
         while ends[-1] < len(self.blocks) - 1:
             reached = int(np.searchsorted(self.blocks, self.blocks[ends[-1]] + words, side="right")) - 1

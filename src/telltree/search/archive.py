@@ -44,6 +44,8 @@ class Archive:
     _bar: float = np.inf
     """A formula that does no better than this is no runner-up."""
     _kept: dict[int, tuple[float, Population]] = field(default_factory=dict)
+    _reached: tuple[NDArray[np.uint64], NDArray[np.float64]] = (np.zeros(0, np.uint64), np.zeros(0))
+    """The answers of what is kept, and their fitness."""
 
     def add(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
@@ -74,6 +76,11 @@ class Archive:
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
     ) -> None:
         promising = np.flatnonzero(fitness < self._bar)
+        answers, reached = self._reached
+        better = (answer[promising, None] != answers) | (fitness[promising, None] < reached)
+        promising = promising[better.all(axis=1)]
+        if not len(promising):
+            return
         best_first = promising[np.argsort(fitness[promising], kind="stable")]
         _, first_of_answer = np.unique(answer[best_first], return_index=True)
         for i in best_first[np.sort(first_of_answer)[: self.k]]:
@@ -84,8 +91,10 @@ class Archive:
         if len(self._kept) > self.k:
             ranked = sorted(self._kept.items(), key=lambda entry: entry[1][0])
             self._kept = dict(ranked[: self.k])
+        scores = np.fromiter((score for score, _ in self._kept.values()), np.float64)
+        self._reached = np.fromiter(self._kept, np.uint64), scores
         if len(self._kept) == self.k:
-            self._bar = max(fitness for fitness, _ in self._kept.values())
+            self._bar = float(scores.max())
 
     def ties(self) -> Population | None:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""

@@ -110,7 +110,7 @@ class Search(abc.ABC):
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        return _Run(self, grammar, objective, seed, progress, tolerance).result()
+        return _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance).result()
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
@@ -136,6 +136,7 @@ class _Run:
         grammar: Grammar,
         objective: Objective,
         seed: int,
+        *,
         progress: Callable[[Progress], None] | None,
         tolerance: float,
     ) -> None:
