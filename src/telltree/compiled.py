@@ -1,5 +1,6 @@
 """Compiled functions: Numba, with a cache that never stands in the way and a word to the user when it compiles."""
 
+import gc
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -11,22 +12,37 @@ from numba.extending import intrinsic
 logger = logging.getLogger("telltree")
 
 
-class _Announcement(event.Listener):
-    """Says once that kernels are being compiled; loading them from the cache fires no event and so is silent."""
+class _Compilation(event.Listener):
+    """Says once that kernels are being compiled, and makes it quicker; loading them from the cache fires no event.
+
+    The compiler makes millions of small objects, and the garbage collector would go over them again and again.
+    """
 
     said = False
+    depth = 0  # kernels compile the functions they call
+    collecting = False
 
     def on_start(self, event: Any) -> None:
-        compiling = getattr(event.data["dispatcher"].py_func, "__module__", "")
-        if not self.said and compiling.startswith("telltree."):
-            self.said = True
-            logger.warning("telltree: compiling its kernels, about ten seconds; later runs load them from a cache")
+        if self.depth or _is_ours(event):
+            self.depth += 1
+        if self.depth == 1:
+            self.collecting = gc.isenabled()
+            gc.disable()
+            if not self.said:
+                self.said = True
+                logger.warning("telltree: compiling its kernels, 10 to 20 s; later runs load them from a cache")
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say."""
+        self.depth -= 1 if self.depth else 0
+        if not self.depth and self.collecting:
+            gc.enable()
 
 
-event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
+def _is_ours(event: Any) -> bool:
+    return bool(getattr(event.data["dispatcher"].py_func, "__module__", "").startswith("telltree."))
+
+
+event.register("numba:compile", _Compilation())  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Callable[..., Any]) -> Any:
