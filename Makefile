@@ -28,7 +28,7 @@ bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## remove the virtual environment, caches and built files
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-peers
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Dependency groups need pip 25.1; the pip a new environment starts with may be older.

@@ -1,10 +1,20 @@
 """How hypothesis runs, and panels that several files of tests learn from."""
 
+import hashlib
+import os
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from strategies import Column, panel_of
+
+# Numba's cache watches only the file that a kernel stands in, not those whose functions it calls: tests must never
+# judge old machine code, so the cache is kept by what all sources say.
+_ROOT = Path(__file__).parents[1]
+_SOURCES = sorted((_ROOT / "src" / "telltree").rglob("*.py"))
+_SAID = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _SAID))
 
 # The same examples every time, so that a failure here fails there; kernels compile at their first call.
 settings.register_profile("telltree", deadline=None, derandomize=True, print_blob=True)

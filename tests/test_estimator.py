@@ -2,6 +2,10 @@
 
 import logging
 import pickle
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -599,3 +603,45 @@ def test_an_interrupt_keeps_the_best_so_far(panel, labels, at, caplog):
     assert formulas(clf)[0] == formulas(whole)[0] or at == 1
     assert 1 <= len(clf.tree_.nodes) < len(whole.tree_.nodes)
     assert whole.interrupted_ is False
+
+
+LONG_FIT = """
+import numpy as np
+from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
+
+rng = np.random.default_rng(0)
+panel = Panel.from_arrays(list(rng.normal(size=(300, 20, 4))))
+labels = rng.integers(0, 2, 300)
+told = []
+
+def tell(progress):
+    if not told:
+        print("under way", flush=True)
+    told.append(progress)
+
+search = GeneticProgramming(evaluations=300_000)
+model = GrammarTreeClassifier(search=search, max_depth=8, random_state=0, progress=tell)
+model.fit(panel, labels)
+print(model.interrupted_, len(model.predict(panel)))
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.4, 1.1])
+def test_control_c_keeps_the_best_tree_so_far_whenever_it_comes(delay):
+    command = [sys.executable, "-c", LONG_FIT]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "under way\n"
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    said, logged = process.communicate(timeout=120)
+    assert said == "True 300\n", logged
+    assert "interrupted; the tree keeps the best splits found so far" in logged
+
+
+def test_a_fit_that_fails_leaves_what_was_learned_before(panel, labels):
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=50), random_state=0).fit(panel, labels)
+    before = model.predict(panel)
+    model.set_params(grammar="A ::= F(nowhere > 1)")
+    with pytest.raises(GrammarError):
+        model.fit(panel, [f"other {label}" for label in labels])
+    assert np.array_equal(model.predict(panel), before)

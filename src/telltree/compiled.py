@@ -33,7 +33,9 @@ class _Compilation(event.Listener):
                 logger.warning("telltree: compiling its kernels, 10 to 20 s; later runs load them from a cache")
 
     def on_end(self, event: Any) -> None:
-        self.depth -= 1 if self.depth else 0
+        if not self.depth:
+            return
+        self.depth -= 1
         if not self.depth and self.collecting:
             gc.enable()
 

@@ -90,30 +90,31 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         labels = check_labels(y, panel)
         if not len(panel):
             raise DataError("there are no records to learn from")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        classes, codes = np.unique(labels, return_inverse=True)
+        weights = _fixed_point(self._weights(labels, sample_weight))
+        coded = Labels(codes.astype(np.int64), len(classes), weights)
+        grammar = self._grammar_for(panel)
+        seed = int(generator.randint(2**31 - 1))
+        learned = self._learn(panel, coded, tuple(classes.tolist()), grammar, seed)
+        # all at once: a fit that fails leaves what was learned before as it was
+        self.classes_, self.grammar_ = classes, grammar
         self.n_features_in_ = len(panel.schema)
         self.feature_names_in_ = np.array(panel.schema.names, dtype=object)
-        weights = _fixed_point(self._weights(labels, sample_weight))
-        coded = Labels(codes.astype(np.int64), len(self.classes_), weights)
-        names = tuple(self.classes_.tolist())
-        self.grammar_ = self._grammar_for(panel)
-        reason = self._why_leaf()
-        if reason or self.grammar_ is None:
-            warnings.warn(f"{reason}: the tree is a single leaf", DataWarning, stacklevel=2)
-            learned = Learned(Tree(leaf_of(coded), names, panel.schema), {}, False)
-            self.tree_, self.searches_, self.interrupted_ = learned
-            return self
-        learned = Induction(
-            self.grammar_,
-            self.search,
-            self.fitness,
-            Limits(self.max_depth, self.min_members, self.min_gain, self.prevent_same_label),
-            int(generator.randint(2**31 - 1)),
-            _threads(self.n_jobs),
-            self.progress,
-        ).run(panel, coded, names)
         self.tree_, self.searches_, self.interrupted_ = learned
         return self
+
+    def _learn(
+        self, panel: Panel, labels: Labels, classes: tuple[Any, ...], grammar: Grammar | None, seed: int
+    ) -> Learned:
+        if grammar is None or len(classes) == 1:
+            one_class = f"there is only one class, {classes[0]!r}"
+            reason = one_class if len(classes) == 1 else "no column tells records apart"
+            warnings.warn(f"{reason}: the tree is a single leaf", DataWarning, stacklevel=3)
+            return Learned(Tree(leaf_of(labels), classes, panel.schema), {}, False)
+        limits = Limits(self.max_depth, self.min_members, self.min_gain, self.prevent_same_label)
+        threads = _threads(self.n_jobs)
+        induction = Induction(grammar, self.search, self.fitness, limits, seed, threads, self.progress)
+        return induction.run(panel, labels, classes)
 
     def _check_parameters(self) -> None:
         wanted: list[tuple[str, bool, str]] = [
@@ -140,11 +141,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.grammar, str):
             return Grammar.parse(self.grammar, panel, functions=self.functions)
         return Grammar.for_panel(panel) if len(unusable(panel)) < len(panel.schema) else None
-
-    def _why_leaf(self) -> str:
-        if len(self.classes_) == 1:
-            return f"there is only one class, {self.classes_.tolist()[0]!r}"
-        return "no column tells records apart" if self.grammar_ is None else ""
 
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> NDArray[np.float64] | None:
         """The product of sample and class weights, or None if neither is given."""

@@ -85,21 +85,39 @@ class Engine:
         held: list[NDArray[np.float64]] = []
         # what is settled for these records still has a margin, so nothing may be simplified away
         for part in self._lowered(population, np.arange(len(population.lengths)), RECORD, simplify=False):
-            gauges = Gauges.of(self._planes.atoms(), self._used(part), self.signals, held)
+            used = np.unique(self._operands(part)[0])
+            gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
             room = Room.of(len(self._registers[0].words), self.layout.longest)
-            narrowest(self._programs, part, self.layout.starts, self.layout.lengths, gauges, room, cutoff, found)
+            graded = part[self._reads(part, gauges.spread > 0)]
+            found[part] = 1.0  # where nothing is graded
+            narrowest(
+                self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
+                self._planes.bits, gauges, room, cutoff, found,
+            )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
 
-    def _used(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The planes that programs read."""
-        first, last = self._programs.bounds[part].min(), self._programs.bounds[part].max()
-        steps = self._programs.steps[first:last]
+    def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The planes that programs read, and beside each the place in `part` of the program that reads it."""
+        bounds, results = self._programs.bounds[part], self._programs.result[part, 0].astype(np.int64)
+        lengths = bounds[:, 1] - bounds[:, 0]
+        owner = np.repeat(np.arange(len(part)), lengths)
+        steps = self._programs.steps[
+            np.repeat(bounds[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(owner))
+        ]
         on_words = steps[:, 0] == WORD_AND
-        vectors = steps[(steps[:, 0] <= COUNT) & ~on_words, 2:4]
-        words = np.concatenate([steps[on_words, 2:4].ravel(), self._programs.result[part, 0]])
-        planes = np.concatenate([vectors[vectors >= 0], words[words >= 0] >> 1])
-        return np.unique(planes).astype(np.int64)
+        reads = on_words | (steps[:, 0] <= COUNT)
+        planes = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
+        planes = np.concatenate([planes, results >> 1]).astype(np.int64)
+        owner = np.concatenate([np.repeat(owner[reads], 2), np.arange(len(part))])
+        return planes[planes >= 0], owner[planes >= 0]
+
+    def _reads(self, part: NDArray[np.int64], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each program reads one of the chosen planes."""
+        planes, owner = self._operands(part)
+        found = np.zeros(len(part), np.bool_)
+        found[owner[chosen[planes]]] = True
+        return found
 
     def _run(
         self,

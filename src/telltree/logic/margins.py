@@ -31,6 +31,7 @@ from telltree.logic.instructions import (
     VECTOR_AND,
     WORD_AND,
 )
+from telltree.logic.machine import LANES
 from telltree.logic.signals import Signals
 
 _TINY = 5e-324
@@ -44,7 +45,7 @@ class Gauges(NamedTuple):
     rows: NDArray[np.int64]
     outcomes: NDArray[np.int64]
     constant: NDArray[np.float64]
-    spread: NDArray[np.float64]  # 0 where distance means nothing
+    spread: NDArray[np.float64]  # 0 where distance means nothing, and the plane says all there is to say
 
     @classmethod
     def of(
@@ -57,11 +58,12 @@ class Gauges(NamedTuple):
         gauges = cls(*np.zeros((3, len(atoms) + 1), np.int64), *np.zeros((2, len(atoms) + 1)))
         for plane in used:
             atom = atoms[plane - 1]
-            values = signals.values(atom.signal)
-            held.append(values)
-            gauges.address[plane], gauges.rows[plane] = values.ctypes.data, len(values)
-            gauges.outcomes[plane], gauges.constant[plane] = atom.outcomes, atom.constant
-            gauges.spread[plane] = signals.spread(atom.signal) if atom.graded else 0.0
+            if atom.graded:
+                values = signals.values(atom.signal)
+                held.append(values)
+                gauges.address[plane], gauges.rows[plane] = values.ctypes.data, len(values)
+                gauges.outcomes[plane], gauges.constant[plane] = atom.outcomes, atom.constant
+                gauges.spread[plane] = signals.spread(atom.signal)
         return gauges
 
 
@@ -87,16 +89,23 @@ def _measure(address, rows, outcomes, constant, spread, start, steps, out):
         x = signal[start + t]
         holds = (outcomes & LESS and x < constant) or (outcomes & EQUAL and x == constant)
         holds = holds or (outcomes & GREATER and x > constant)
-        size = 1.0
-        if spread > 0.0 and not np.isnan(x):
-            size = max(abs(x - constant) / spread, _TINY)
+        size = 1.0 if np.isnan(x) else max(abs(x - constant) / spread, _TINY)
         out[t] = size if holds else -size
 
 
+@small
+def _look_up(words, lane, out):
+    """The margin of an atom that is true or false and nothing between, at every step of a record."""
+    for t in range(len(words)):
+        out[t] = 1.0 if (words[t] >> np.uint64(lane)) & np.uint64(1) else -1.0
+
+
 @inline
-def _fetch(ref, plane, negated, gauges, start, steps, vectors, out):
+def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
     """A vector operand with its sign, a plane's atom or a register, and its greatest margin over time."""
-    if ref >= 0:
+    if ref >= 0 and gauges.spread[plane] == 0.0:
+        _look_up(planes[plane, first : first + steps], lane, out)
+    elif ref >= 0:
         _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
                  gauges.spread[plane], start, steps, out)  # fmt: skip
     most = -np.inf
@@ -125,7 +134,7 @@ def _compared(a, b, outcomes):
 
 
 @inline
-def _of_record(programs, i, gauges, start, steps, room):
+def _of_record(programs, i, gauges, planes, first, lane, start, steps, room):
     """The margin of one formula for one record. The last round of the loop only fetches the result."""
     vectors, words, numbers, operands = room.vectors, room.words, room.numbers, room.operands
     one, two = operands[0], operands[1]
@@ -152,7 +161,7 @@ def _of_record(programs, i, gauges, start, steps, room):
                 most = words[-1 - ref]
             else:  # a word operand that is no register asks whether a plane, or its negation, ever holds
                 plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
-                most = _fetch(ref, plane, turned, gauges, start, steps, vectors, operands[side])
+                most = _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
             least = min(least, -most if on_words and negated else most)
         margin = least
         if on_words or step == REDUCE:
@@ -171,18 +180,18 @@ def _of_record(programs, i, gauges, start, steps, room):
 
 
 @kernel
-def narrowest(programs, wanted, starts, lengths, gauges, room, cutoff, out):
-    """For each formula the smallest absolute margin over the records; with `cutoff`, formulas that fall behind the
-    widest so far are given up, and get a number below it.
+def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, cutoff, out):
+    """For each formula the smallest absolute margin over the records, which lie as in planes; with `cutoff`, formulas
+    that fall behind the widest so far are given up, and get a number below it.
     """
-    programs, gauges, room = borrowed(programs), borrowed(gauges), borrowed(room)
+    programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
     widest = 0.0
     for i in wanted:
         out[i] = np.inf
-        for record in range(len(starts)):
-            margin = abs(_of_record(programs, i, gauges, starts[record], lengths[record], room))
-            if margin < out[i]:
-                out[i] = margin
-                if cutoff and margin < widest:
-                    break
+        for place in range(len(starts)):
+            first, lane = blocks[place // LANES], place % LANES
+            margin = abs(_of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room))
+            out[i] = min(out[i], margin)
+            if margin <= _TINY or (cutoff and margin < widest):
+                break
         widest = max(widest, out[i])

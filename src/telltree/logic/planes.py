@@ -12,8 +12,8 @@ from telltree.logic.lowering import ALWAYS, NEVER
 from telltree.logic.packing import pack
 from telltree.logic.signals import Signals
 
-_LEAST_PLANES = 1024
-"""However small the budget, so many planes are kept: one formula must always fit."""
+_LEAST_PLANES = 64
+"""However small the budget, so many planes are kept."""
 
 
 class Planes:

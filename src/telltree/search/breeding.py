@@ -138,6 +138,8 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
         grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)
+            if len(drawn):
+                _copy(constants[parent], i, after, drawn, i)
         if len(drawn):
             _copy(constants[parent], 0, i, drawn, 0)
             _copy(constants[parent], after, lengths[parent], drawn, grown)

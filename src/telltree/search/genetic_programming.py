@@ -81,7 +81,7 @@ class _Evolution:
         width = row_width(grammar.tables, settings.max_depth)
         size = settings.population or _population_for(settings.evaluations)
         size += size % 2
-        attempts = _ATTEMPTS if settings.crossover + settings.mutation == 1 else 1
+        attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
         self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
         constants = grammar.has_random_constants
         self._parents = Population.room(0, width, constants)

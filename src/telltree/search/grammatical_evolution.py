@@ -117,7 +117,7 @@ class _Genomes:
     def propose(self, generation: int) -> Population:
         s = self._settings
         elite = max(2, round(s.elite * s.population))
-        attempts = _ATTEMPTS if s.crossover + s.mutation == 1 else 1
+        attempts = _ATTEMPTS if s.crossover + s.mutation > 1 - 1e-9 else 1
         chances = _Chances(elite, s.crossover, s.mutation, s.rate, attempts)
         if generation == 0:  # every codon is drawn
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)

@@ -100,17 +100,20 @@ class Search(abc.ABC):
         objective: Objective,
         seed: int,
         progress: Callable[[Progress], None] | None = None,
+        *,
         tolerance: float = 0.0,
+        stop: Callable[[], bool] = lambda: False,
     ) -> Found:
         """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
 
-        Formulas whose fitness is above the best by no more than `tolerance` are returned as ties.
+        Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` says so,
+        or on Ctrl-C, the search ends early with the best so far.
         """
         self.check(grammar)
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        return _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance).result()
+        return _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop).result()
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
@@ -139,21 +142,22 @@ class _Run:
         *,
         progress: Callable[[Progress], None] | None,
         tolerance: float,
+        stop: Callable[[], bool],
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
         self._memory = Memory(search.evaluations or 100_000, search.revisits)
         self._breeder = search.breeder(grammar, seed, self._memory)
         self._archive = Archive(grammar, search.keep, tolerance)
         self._history: list[Moment] = []
+        self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
         self._evaluations = 0
 
     def result(self) -> Found:
-        interrupted = False
         try:
             self._explore()
         except KeyboardInterrupt:
-            interrupted = True
+            self._interrupted = True
         runners_up = self._archive.runners_up()
         return Found(
             best=runners_up[0] if runners_up else None,
@@ -162,7 +166,7 @@ class _Run:
             history=tuple(self._history),
             evaluations=self._evaluations,
             seconds=self._elapsed(),
-            interrupted=interrupted,
+            interrupted=self._interrupted,
         )
 
     def _elapsed(self) -> float:
@@ -171,6 +175,9 @@ class _Run:
     def _explore(self) -> None:
         generation, idle, reported = 0, 0, -np.inf
         while idle < _PATIENCE and not self._spent(generation):
+            if self._stop():
+                self._interrupted = True
+                break
             idle = 0 if self._try(self._breeder.propose(generation)) else idle + 1
             generation += 1
             if self._progress and self._elapsed() > reported + 0.1:

@@ -20,7 +20,8 @@ class Fitness(Protocol):
     """Any function of (weight of each class where the formula is true, weight of each class in all, size).
 
     It gets one row a formula for the true side, one row in all for the totals, one size a formula, and returns one
-    number a formula. Splits with an empty side are never taken, whatever it says of them.
+    number a formula. Weights are records where none are given, else whole numbers in proportion to them. Splits with an
+    empty side are never taken, whatever it says of them.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...

@@ -15,6 +15,7 @@ from telltree.logic import Formula
 from telltree.logic.engine import Engine, signals_of
 from telltree.search import Found, Progress, Search
 from telltree.tree.fitness import Fitness
+from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
@@ -60,11 +61,12 @@ class Induction:
 
     def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
-        growth = _Growth(self, panel, labels)
-        root = growth.split(np.arange(len(panel)), 1)
+        with Interruption() as interruption:
+            growth = _Growth(self, panel, labels, interruption)
+            root = growth.split(np.arange(len(panel)), 1)
         if growth.interrupted:
             logger.warning(
-                "telltree: interrupted; the tree keeps the best splits found so far, %d of them", len(growth.found)
+                "telltree: interrupted; the tree keeps the best splits found so far, %d of them", len(growth.chosen)
             )
         used = {name for found in growth.chosen for name in found.expression.attributes()}
         schema = panel.select([name for name in panel.schema if name in used]).schema if used else panel.schema
@@ -80,8 +82,8 @@ class Learned(NamedTuple):
 
 
 class _Growth:
-    def __init__(self, settings: Induction, panel: Panel, labels: Labels) -> None:
-        self._settings, self._panel, self._labels = settings, panel, labels
+    def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
+        self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
         self._signals = signals_of(panel)
         self.found: dict[int, Found] = {}
         self.chosen: list[Formula] = []
@@ -93,6 +95,7 @@ class _Growth:
         depth = number.bit_length() - 1
         leaf = leaf_of(labels)
         pure = np.count_nonzero(leaf.counts) <= 1
+        self.interrupted |= self._interruption.asked
         if self.interrupted or pure or depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
             return leaf
         grammar = settings.grammar
@@ -103,7 +106,8 @@ class _Growth:
             objective,
             _seed(settings.seed, number),
             self._report(number, len(members)),
-            getattr(settings.fitness, "tolerance", 0.0),
+            tolerance=getattr(settings.fitness, "tolerance", 0.0),
+            stop=lambda: self._interruption.asked,
         )
         self.interrupted |= found.interrupted
         if found.best is None:
@@ -115,7 +119,7 @@ class _Growth:
         gain = _gain(settings.fitness, labels, len(best), fitness)
         sides = members[truth], members[~truth]
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
-        if (limits.min_gain is not None and gain < limits.min_gain) or (limits.prevent_same_label and same):
+        if (limits.min_gain is not None and not gain >= limits.min_gain) or (limits.prevent_same_label and same):
             return leaf
         formula = Formula(best.expression)
         self.chosen.append(formula)
@@ -170,7 +174,7 @@ def _with_room(ties: Population, engine: Engine, labels: Labels, levels: int) ->
     true = engine.evaluate(ties, everyone, engine.layout.masks(classes)).counts
     false = labels.counts() - true
     most = np.maximum(np.count_nonzero(true, axis=1), np.count_nonzero(false, axis=1))
-    for enough in (levels + 1, 2.0**levels):
+    for enough in (levels + 1, 1 << min(levels, 62)):
         if (most <= enough).any():
             return np.flatnonzero(most <= enough)
     return everyone

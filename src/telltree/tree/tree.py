@@ -21,7 +21,7 @@ class Leaf:
     counts: tuple[int, ...]
     """Training records of each class."""
     weights: tuple[float, ...]
-    """The same, weighted."""
+    """The same, weighted, up to a factor common to all leaves."""
 
     @cached_property
     def label(self) -> int:
