@@ -468,3 +468,20 @@ def test_what_is_nearly_as_good_ties_within_the_tolerance(search):
     close = {text for text, fitness in zip(spy.texts, spy.fitness, strict=True) if fitness <= min(spy.fitness) + 2.0}
     assert set(tied(found, PAPERS)) == close
     assert len(found.ties.lengths) == len(close)
+
+
+def test_long_formulas_keep_their_random_constants():
+    """Where a row is full, regrowth finds no room, and the parent's subtree stays with its constants."""
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V @3 | not V | x3 < C\nC ::= random(0, 1)", SCHEMA)
+    seen = []
+
+    def longest(population, wanted):
+        seen.append(population.take(wanted))
+        return Scores(-population.lengths[wanted].astype(float), np.arange(len(wanted), dtype=np.uint64))
+
+    GeneticProgramming(evaluations=4_000, population=200, max_depth=14).run(grammar, longest, 1)
+    draws = ~np.isnan(grammar.tables.range[:, 0])
+    for population in seen:
+        filled = np.arange(population.rules.shape[1]) < population.lengths[:, None]
+        assert np.array_equal(~np.isnan(population.constants[filled]), draws[population.rules[filled]])
+    assert max(population.lengths.max() for population in seen) > 200

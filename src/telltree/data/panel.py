@@ -193,9 +193,9 @@ class Panel:
 
     def stacked(self, name: str) -> Array:
         """Give the values of this view's records one after another; a view of `column` where that is possible."""
-        return frozen(self.column(name)[self._rows()])
+        return frozen(self.column(name)[self.rows()])
 
-    def _rows(self) -> slice | Array:
+    def rows(self) -> slice | Array:
         """Give the rows of this view, in order: a slice if the records lie one after another."""
         if len(self) == 0:
             return slice(0, 0)
@@ -223,7 +223,7 @@ class Panel:
 
     def missing(self) -> dict[str, int]:
         """Count the missing values of each column over this view; a static value counts once per record."""
-        rows = self._rows()
+        rows = self.rows()
         return {
             name: int(is_missing(self._store.encoded(name)[self._positions if column.static else rows]).sum())
             for name, column in self.schema.items()

@@ -59,7 +59,7 @@ class Signals:
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self._spread:
-            values = self.values(signal)[self._rows()]
+            values = self.values(signal)[self.panel.rows()]
             finite = values[np.isfinite(values)]
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
                 deviation = float(np.std(finite)) if len(finite) else 0.0
@@ -82,12 +82,6 @@ class Signals:
                 "give the schema when you read the data"
             )
         return self.panel.column(name)
-
-    def _rows(self) -> NDArray[np.int64]:
-        starts, lengths = self.panel.starts, self.panel.lengths
-        ends = np.cumsum(lengths)
-        rows: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
-        return rows
 
     def _make(self, e: Expression) -> Any:  # noqa: PLR0911  one return a kind of signal
         head = e.head
@@ -144,19 +138,20 @@ class Signals:
         return found
 
     def _call(self, function: UserFunction, args: tuple[Expression, ...]) -> Floats:
-        rows = self._rows()
+        rows = self.panel.rows()
         operands = [self._operand(arg, rows) for arg in args]
         found = np.full(self._height(), np.nan)
-        if function.elementwise and len(rows):
+        if function.elementwise and len(self.panel):
             found[rows] = _checked(function, operands, None)
             return found
-        ends = np.cumsum(self.panel.lengths)
-        for i, (start, end) in enumerate(zip(ends - self.panel.lengths, ends, strict=True)):
-            record = [operand[start:end] for operand in operands]
-            found[rows[start:end]] = _checked(function, record, self.panel.ids[i : i + 1].tolist()[0])
+        first = 0
+        for name, start, length in zip(self.panel.ids.tolist(), self.panel.starts, self.panel.lengths, strict=True):
+            record = [operand[first : first + length] for operand in operands]
+            found[start : start + length] = _checked(function, record, name)
+            first += length
         return found
 
-    def _operand(self, e: Expression, rows: NDArray[np.int64]) -> NDArray[Any]:
+    def _operand(self, e: Expression, rows: slice | NDArray[Any]) -> NDArray[Any]:
         values = self.values(e)[rows]
         if e.type in (Type.BOOLEAN_VECTOR, Type.BOOLEAN):
             return np.equal(values, 1.0)

@@ -72,7 +72,7 @@ def _population_for(evaluations: int | None) -> int:
     """Small populations make the most of a small budget, larger ones go on improving for longer."""
     if evaluations is None:
         return 2_000
-    return int(np.clip(2.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
+    return int(np.clip(3.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
 
 
 class _Evolution:
