@@ -1,0 +1,86 @@
+"""Formulas F or G of two comparisons joined by `and` or `or`, on random walks, for telltree and for the NumPy peer."""
+
+# mypy: disable-error-code="no-untyped-call"
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from peers.numpy_monte_carlo import TwoAtoms
+
+from telltree import Grammar, Panel
+from telltree.grammar.growing import draw, row_width
+from telltree.grammar.population import Population
+from telltree.logic.engine import Engine
+from telltree.operators import Attribute, Expression, Number, Operator
+
+GRAMMAR = """
+Start ::= F(A and A) | F(A or A) | G(A and A) | G(A or A)
+A ::= each real {<, <=, >, >=, =} grid(10)
+"""
+DEPTH = 3
+STEPS = 50
+
+
+class Setting(NamedTuple):
+    """Data, and formulas about it."""
+
+    cube: NDArray[np.float64]
+    panel: Panel
+    grammar: Grammar
+    population: Population
+
+
+def random_walks(records: int, columns: int, seed: int = 0) -> NDArray[np.float64]:
+    """Records × steps × columns, made piece by piece so that nothing else of that size is ever in memory."""
+    rng = np.random.default_rng(seed)
+    cube = np.empty((records, STEPS, columns))
+    for first in range(0, records, 1_000):
+        piece = cube[first : first + 1_000]
+        np.cumsum(rng.standard_normal(piece.shape), axis=1, out=piece)
+    return cube
+
+
+def setting(records: int, columns: int, formulas: int) -> Setting:
+    """Random walks, a panel that shares their memory, and random formulas."""
+    cube = random_walks(records, columns)
+    panel = Panel.from_arrays(cube, layout="records, steps, columns")
+    grammar = Grammar.parse(GRAMMAR, panel)
+    return Setting(cube, panel, grammar, draw_formulas(grammar, formulas))
+
+
+def draw_formulas(grammar: Grammar, formulas: int) -> Population:
+    """Random formulas, as Monte Carlo draws them."""
+    population = Population.room(formulas, row_width(grammar.tables, DEPTH), grammar.has_random_constants)
+    draw(grammar.tables, DEPTH, np.uint64(0), 0, *population, np.zeros(1 << 12, np.uint64), 1)
+    return population
+
+
+def engine_for(where: Setting) -> Engine:
+    """An engine without planes."""
+    return Engine(where.panel, where.grammar.rules, where.grammar.tables)
+
+
+def two_classes(engine: Engine) -> NDArray[np.uint64]:
+    """Masks that make evaluation count two classes, as a search would."""
+    side = np.arange(engine.layout.records) % 2 == 0
+    return engine.layout.masks([side, ~side])
+
+
+def for_peer(where: Setting, chosen: Sequence[int]) -> list[TwoAtoms]:
+    """The chosen formulas as the peer wants them."""
+    places = {name: place for place, name in enumerate(where.panel.schema.names)}
+
+    def name(e: Expression) -> str:
+        assert isinstance(e.head, Operator)
+        return e.head.name
+
+    def atom(e: Expression) -> tuple[int, str, float]:
+        signal, constant = (arg.head for arg in e.args)
+        assert isinstance(signal, Attribute)
+        assert isinstance(constant, Number)
+        return places[signal.name], name(e), constant.value
+
+    wholes = [where.population.derivation(i, where.grammar).expression for i in chosen]
+    return [(name(e), name(e.args[0]), atom(e.args[0].args[0]), atom(e.args[0].args[1])) for e in wholes]
