@@ -102,6 +102,10 @@ class _Evolution:
         return self._children
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        if self._settings.survival == "children" and not self._settings.unique and population.lengths.all():
+            self._parents, self._fitness, self._answer = population, fitness, answer
+            self._children, self._rows[0] = self._rows[0], population  # the last parents' rows are free now
+            return
         if self._settings.survival == "children" or not len(self._parents.lengths):
             self._parents = self._parents.take(np.arange(0))
             self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
