@@ -42,6 +42,13 @@ CATALOGUE: list[tuple[str, int, int, str]] = [
     ("A ::= F(x1) @0", 1, 14, "greater than 0"),
     ("A ::= F(x1) @-2", 1, 14, "greater than 0"),
     ("A ::= F(x1) @1 @2", 1, 17, "one weight"),
+    ("A ::= F(x1) @1e308 | F(x2) @1e308", 1, 14, "between 1e-06 and 1e+06, found 1e+308; only the ratio"),
+    ("A ::= F(x1) | F(x2) @1e-7", 1, 22, "between 1e-06 and 1e+06"),
+    # rules without ::=
+    ("Start := F(x1)", 1, 7, "found ':=' after Start; rules are written Start ::= ..."),
+    ("Start = F(x1)", 1, 7, "rules are written Start ::= ..."),
+    ("A ::= F(B)\n\nB\n  := x1", 4, 3, "found ':=' after B; rules are written B ::= ..."),
+    ("A ::= F(B)\nB -> x1", 2, 3, "rules are written B ::= ..."),
     ('A ::= F(x1) "a" "b"', 1, 17, "one English sentence"),
     ('A ::= F(B) "so {C}"\nB ::= x1', 1, 12, "{C} in the English stands for nothing; it may use {B}"),
     ('A ::= F(x1) "so {0}"', 1, 13, "nothing in it is left open"),

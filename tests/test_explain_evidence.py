@@ -138,3 +138,15 @@ def test_witnesses_witness(seed):
         holds = oracle.over_time(inner, record, PLAIN_FUNCTIONS)
         if (head == "F") in holds:
             assert steps[i] == holds.index(head == "F")
+
+
+def test_distances_may_be_measured_by_another_panel():
+    formula = Formula.parse("F(x > 10 or y > 10)", PANEL.schema)
+    given = panel(([1, 0], [0, 2], [None, None]))
+    assert decisive_step(formula, given, 0) == 1  # y is 10 deviations away, then 8; x is 18, then 20
+    wide = panel(([0, 200], [0, 2], [None, None]))
+    assert decisive_step(formula, given, 0, reference=wide) == 0  # by these, x is 0.09 away, then 0.1
+    assert decisive_steps(formula, given, reference=wide).tolist() == [0]
+    e = formula.expression.args[0].args[0]
+    np.testing.assert_array_equal(Margins(given, wide).over_time(e, 0), [-0.09, -0.1])
+    np.testing.assert_array_equal(Margins(given).over_time(e, 0), [-18.0, -20.0])

@@ -1,5 +1,6 @@
 """Derivations: their parts, random draws, and what grammatical evolution reads from codons."""
 
+import copy
 import itertools
 from collections import Counter
 from contextlib import suppress
@@ -300,3 +301,75 @@ def test_decoding_agrees_with_a_plain_reading(grammar, codons, wraps, extra):
         assert found is not None
         assert found.rules.tolist() == expected
         check(found)
+
+
+# odd settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ((-1,), "seed must be a whole number from 0 to 18446744073709551615, got -1"),
+        ((2**64,), "seed must be"),
+        ((1.5,), "seed must be"),
+        ((True,), "seed must be"),
+        ((1, 1.5), "max_depth must be a whole number, got 1.5"),
+        ((1, -1), "max_depth=-1 is too shallow"),
+    ],
+)
+def test_senseless_draws_are_refused(settings, message):
+    with pytest.raises(SettingsError, match=message):
+        PAPERS.draw(*settings)
+
+
+@pytest.mark.parametrize(
+    ("codons", "settings", "message"),
+    [
+        ([0, 2**40], {}, "codon 1 must be a whole number from 0 to 2147483647, got 1099511627776"),
+        ([-1], {}, "codon 0 must be"),
+        ([1.5], {}, "codon 0 must be"),
+        (np.array([0.0, 1.0]), {}, "codon 0 must be"),
+        ("ab", {}, "codon 0 must be"),
+        (5, {}, "codons must be a list of whole numbers, got 5"),
+        ([0], {"wraps": -1}, "wraps must be a whole number from 0"),
+        ([0], {"wraps": 1.5}, "wraps must be"),
+        ([0], {"max_depth": "6"}, "max_depth must be"),
+    ],
+)
+def test_senseless_codons_are_refused(codons, settings, message):
+    with pytest.raises(SettingsError, match=message):
+        PAPERS.decode(codons, **settings)
+
+
+def test_codons_may_be_an_array():
+    assert PAPERS.decode(np.array([0, 0], np.uint8)) == PAPERS.decode([0, 0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("grammar", [*GRAMMARS.values(), RANDOM])
+def test_depth_without_a_limit_costs_nothing(grammar):
+    assert str(grammar.draw(1, 20_000))
+    assert str(grammar.draw(1, 10**30))
+    if grammar is not RANDOM:
+        assert grammar.decode([0, 1], max_depth=10**9) == grammar.decode([0, 1], max_depth=1_000)
+
+
+def test_a_grammar_is_its_own_copy():
+    assert copy.copy(PAPERS) is PAPERS
+    assert copy.deepcopy([PAPERS])[0] is PAPERS
+
+
+def test_the_rarest_alternative_can_be_decoded():
+    """However small its share: weights multiply from group to group."""
+    text = "x1"
+    for _ in range(40):
+        text = f"({text} @0.000001 | x2 @1000000)"
+    grammar = Grammar.parse(f"A ::= F({text})", SCHEMA)
+    assert set(grammar.tables.lot.tolist()) == set(range(len(grammar.rules)))
+
+
+def test_thousands_of_alternatives_have_one_lot_each():
+    constants = ", ".join(map(str, range(5_000)))
+    grammar = Grammar.parse(f"A ::= F(x3 < [{constants}])", SCHEMA)
+    assert str(grammar.decode([4_999])) == "F(x3 < 4999)"
+    assert grammar.decode([5_000]) == grammar.decode([0])

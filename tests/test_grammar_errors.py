@@ -49,6 +49,11 @@ def test_formulas_get_the_same_messages(text, column, message):
     assert caught.value.column == column
 
 
+def test_a_function_is_suggested_only_if_it_is_much_alike():
+    assert str(complaint("A ::= F(min(x3) < 1)")).endswith("min is no function")
+    assert str(complaint("A ::= F(fabs(x3) < 1)")).endswith("did you mean abs?")
+
+
 def test_text_is_text_of_a_reasonable_length():
     with pytest.raises(GrammarError, match="written as text"):
         Grammar.parse(b"A ::= F(x1)", SCHEMA)

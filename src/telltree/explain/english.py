@@ -37,8 +37,9 @@ def english(formula: Expression | Formula, schema: Schema, missing: Container[st
 
     Columns are spoken of by their phrase in the schema, or else by their name; constants take the unit of what they
     are compared with. A grammar rule's own sentence goes before its operator's. `missing` names the columns that may
-    miss values (None: any may); only of those is a negated comparison said to hold "(or is missing)". The text is
-    plain: whoever writes it into a page or on a terminal must escape it.
+    miss values (None: any may); only of those is a negated comparison said to hold "(or is missing)", and a negated
+    Boolean column "(or it is missing)". The text is plain: whoever writes it into a page or on a terminal must escape
+    it.
     """
     return _Voice(schema, missing).says(formula.expression if isinstance(formula, Formula) else formula)
 
@@ -89,6 +90,8 @@ class _Voice:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:
                 return self._sentence(_NEGATED[e.head], e)
+            if isinstance(e.head, Attribute) and self._may_miss(e):  # what is missing is not true, so its negation is
+                return f"not [{self.says(e)}] (or it is missing)"
         return f"not [{self.says(e)}]"
 
     def _negated_comparison(self, e: Expression) -> str:

@@ -24,34 +24,39 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def decisive_step(formula: Formula, panel: Panel, record: int) -> int:
+def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Panel | None = None) -> int:
     """The step (from 0) of a record, given by its position in the panel, that decides the formula.
 
     F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
-    deviations over the panel; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b, which is ¬a ∨ b: the
-    step of the operand that decides, which is the one with the smaller margin for ∧, with the larger for ∨; the first
-    of equals. A comparison of counts: the first step from which on it comes out the same wherever counting stops.
+    deviations over `reference`, by default the panel; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b,
+    which is ¬a ∨ b: the step of the operand that decides, which is the one with the smaller margin for ∧, with the
+    larger for ∨; the first of equals. A comparison of counts: the first step from which on it comes out the same
+    wherever counting stops.
     """
-    return int(decisive_steps(formula, panel, [record])[0])
+    return int(decisive_steps(formula, panel, [record], reference=reference)[0])
 
 
-def decisive_steps(formula: Formula, panel: Panel, records: Iterable[int] | None = None) -> NDArray[np.int64]:
+def decisive_steps(
+    formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Panel | None = None
+) -> NDArray[np.int64]:
     """The decisive step of each of the records (by default all), as `decisive_step` finds it."""
     chosen = range(len(panel)) if records is None else list(records)
-    margins = Margins(panel)
+    margins = Margins(panel, reference)
     return np.array([_decisive(formula.expression, margins, i) for i in chosen], np.int64)
 
 
 class Margins:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
-    Distances of reals are in standard deviations of the signal over the panel; all other atoms have ±1. At a step, F
-    and G look from there to the end.
+    Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
+    atoms have ±1. Give the panel that a tree learnt from as the reference, and a record has the same margins whatever
+    others it comes with. At a step, F and G look from there to the end.
     """
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Panel, reference: Panel | None = None) -> None:
         self._panel = panel
         self._signals = signals_of(panel)
+        self._reference = self._signals if reference is None else signals_of(reference)
 
     def over_time(self, e: Expression, record: int) -> Floats:
         """The margin of a Boolean vector (or formula) at every step of the record at this position."""
@@ -64,7 +69,7 @@ class Margins:
         atom = Atom.of(e, self._panel.schema)
         values = self._signals.values(atom.signal)[self._rows(record)]
         with np.errstate(over="ignore"):  # a deviation too large for a float counts as 1, a distance as infinite
-            return _atom_margin(atom, values, self._signals.spread(atom.signal) if atom.graded else None)
+            return _atom_margin(atom, values, self._reference.spread(atom.signal) if atom.graded else None)
 
     def running(self, e: Expression, record: int) -> NDArray[np.bool_]:
         """How a comparison of counts would come out, for each step, if counting stopped there."""

@@ -1,5 +1,7 @@
 """Syntax errors in the words of a grammar's author, not of a parser."""
 
+import re
+
 from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from telltree.errors import GrammarError
@@ -43,6 +45,9 @@ def _about_token(token: Token, expected: set[str], text: str, start: str) -> Gra
     found = f"found {str(token)!r}"
     place = Place(token.line or 1, token.column or 1)
     remedy = ""
+    misspelt = _misspelt_define(token, text, only=expected == {"HEAD"}) if "HEAD" in expected else None
+    if misspelt is not None:
+        return misspelt
     if token.type == "$END":
         found, place = "the text ends", _end(text)
     elif token.type == "HEAD":
@@ -54,6 +59,16 @@ def _about_token(token: Token, expected: set[str], text: str, start: str) -> Gra
     elif str(token) in WORDS and "NAME" in expected:
         remedy = f"; an attribute called {token} is written `{token}`"
     return GrammarError(f"{found} where {_wanted(expected, start)} was expected{remedy}", *place)
+
+
+def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None:
+    """If this is the name of a rule, but not ::= follows: say so; = alone means that where `only` a rule can stand."""
+    sign = re.compile(r"\s*(:=|:|->|→|=)").match(text, token.end_pos or len(text)) if token.type == "NAME" else None
+    if sign is None or (sign[1] == "=" and not only):
+        return None
+    before = text[: sign.start(1)]
+    place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+    return GrammarError(f"found {sign[1]!r} after {token}; rules are written {token} ::= ...", *place)
 
 
 def _wanted(expected: set[str], start: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.check import check_ends, check_used, rename_order
+from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
 from telltree.grammar.draft import lift
 from telltree.grammar.infer import infer
 from telltree.grammar.levels import check_levels
@@ -28,6 +28,8 @@ from telltree.operators.expression import RandomNumber
 if TYPE_CHECKING:
     from telltree.grammar.derivation import Derivation
     from telltree.grammar.tables import Tables
+
+_MOST_CODON = 2**31 - 1  # what the 32 bits of a codon hold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,30 +140,38 @@ class Grammar:
         return Derivation(self, numbers, constants)
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
-        """A random derivation that nests at most `max_depth` operators; the seed alone decides which."""
-        from telltree.grammar.growing import draw, row_width
+        """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
+        from telltree.grammar.growing import deepest, draw, row_width
         from telltree.grammar.population import Population
 
+        check_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
         room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
-        draw(self.tables, max_depth, np.uint64(seed), 0, *room)
+        draw(self.tables, deepest(self.tables, max_depth), np.uint64(seed), 0, *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
         """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
 
-        A codon is used only where there is a choice, and picks rule number codon mod choices; when they run out, they
-        are read again, `wraps` times.
+        A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
+        codon mod choices. When they run out, they are read again, `wraps` times.
         """
-        from telltree.grammar.growing import decode, row_width
+        from telltree.grammar.growing import decode, deepest, row_width
         from telltree.grammar.population import Population
 
         self.check_depth(max_depth)
         self._refuse_random("decoded")
+        check_whole("wraps", wraps, 0, _MOST_CODON)
+        if not isinstance(codons, Sequence | np.ndarray):
+            raise SettingsError(f"codons must be a list of whole numbers, got {codons!r}")
         if not len(codons):
             raise SettingsError("decode needs at least one codon")
+        for i, codon in enumerate(codons):
+            check_whole(f"codon {i}", codon, 0, _MOST_CODON)
         room = Population.room(1, row_width(self.tables, max_depth), False)
-        decode(self.tables, max_depth, np.array([codons], np.int32), wraps, room.rules, room.lengths)
+        decode(
+            self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
+        )
         return room.derivation(0, self) if room.lengths[0] else None
 
     @property
@@ -171,6 +181,7 @@ class Grammar:
 
     def check_depth(self, max_depth: int) -> None:
         """Refuse a limit within which this grammar can say nothing."""
+        check_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
                 f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {self.least_depth} "
@@ -218,6 +229,13 @@ class Grammar:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __copy__(self) -> "Grammar":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Grammar":
+        # Immutable; scikit-learn's clone asks for a deep copy, which takes seconds for thousands of columns.
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed on demand: hashes of text differ from process to process.

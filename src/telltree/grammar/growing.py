@@ -28,18 +28,22 @@ def row_width(tables: Tables, depth: int) -> int:
     rule, hole = tables.rule[:-1], tables.hole
     holes = np.diff(tables.rule["first_hole"])
     owner = np.repeat(np.arange(len(holes)), holes)
-    most = np.full((depth + 2, len(tables.of_symbol)), -np.inf)  # row d + 1: with d operators at most; row 0: nothing
+    reach = int(rule["height"].max()) + 1  # a level depends on no more than this many before it
+    most = [np.full(len(tables.of_symbol), -np.inf)] * (reach + 1)  # of the last levels; below depth 0 there is nothing
     for left in range(depth + 1):
         nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
-        np.add.at(nodes, owner, most[np.maximum(left - hole["drop"], -1) + 1, hole["symbol"]])
-        for _ in range(len(tables.of_symbol)):  # constants and attributes nest nothing, so a level feeds itself
-            before = most[left + 1].copy()
-            np.maximum.at(most[left + 1], rule["symbol"], nodes)
-            if np.array_equal(before, most[left + 1]):
-                break
-            nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
-            np.add.at(nodes, owner, most[np.maximum(left - hole["drop"], -1) + 1, hole["symbol"]])
-    return int(min(MOST_NODES, max(most[-1, 0], 1))) + 1  # the last place is never filled by drawing
+        np.add.at(nodes, owner, np.array(most)[-hole["drop"], hole["symbol"]])
+        level = np.full(len(tables.of_symbol), -np.inf)
+        np.maximum.at(level, rule["symbol"], nodes)
+        most = [*most[1:], np.minimum(level, MOST_NODES)]
+        if level[0] >= MOST_NODES or (left >= reach and all(np.array_equal(most[-1], before) for before in most[:-1])):
+            break
+    return int(max(most[-1][0], 1)) + 1  # the last place is never filled by drawing
+
+
+def deepest(tables: Tables, depth: int) -> int:
+    """The depth as compiled code is to be told it: no derivation nests more than all its rules together."""
+    return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
 
 
 @small

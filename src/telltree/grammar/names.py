@@ -26,10 +26,10 @@ def attribute(column: Column) -> Attribute:
     return Attribute(column.name, _TYPE_OF[column.type])
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """A hint at the known name most like this one, to end a message with; empty if none is like it."""
     by_fold = {other.casefold(): other for other in known}
-    close = difflib.get_close_matches(name.casefold(), by_fold, n=1)
+    close = difflib.get_close_matches(name.casefold(), by_fold, n=1, cutoff=likeness)
     return f"; did you mean {by_fold[close[0]]}?" if close else ""
 
 
@@ -66,5 +66,5 @@ class Names:
         if name in self._called:
             return self._called[name]
         what = "a symbol" if name in self.symbols else "an attribute" if name in self.schema else "no function"
-        hint = nearest(name, self._called) if what == "no function" else "; it takes no operands"
+        hint = nearest(name, self._called, likeness=0.65) if what == "no function" else "; it takes no operands"
         raise GrammarError(f"{name} is {what}{hint}", *place)

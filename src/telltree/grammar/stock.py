@@ -1,10 +1,12 @@
 """The paper's generic grammar, written for a panel as anybody could write it by hand."""
 
-import math
 from collections.abc import Sequence
+from numbers import Real
 
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.errors import SettingsError
+from telltree.grammar.check import check_whole
+from telltree.grammar.syntax import LEAST_WEIGHT, MOST_WEIGHT
 from telltree.operators import Operator, operator_named
 from telltree.operators.expression import name_text, number_text
 from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
@@ -19,8 +21,14 @@ def stock_text(
 ) -> tuple[str, dict[str, str]]:
     """The text of the grammar, and the columns it leaves out with the reasons."""
     known = _known(operators)
-    if not 0 < atoms_weight < math.inf:
-        raise SettingsError(f"atoms_weight must be a number greater than 0, got {atoms_weight!r}")
+    if not isinstance(atoms_weight, Real) or not LEAST_WEIGHT <= atoms_weight <= MOST_WEIGHT:
+        raise SettingsError(
+            f"atoms_weight must be a number greater than 0, from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got "
+            f"{atoms_weight!r}"
+        )
+    check_whole("points", points, 1)
+    if isinstance(columns, str):
+        raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
     temporal = [f"{operator.name}(VB)" for operator in known if operator in _TEMPORAL]
     if not temporal:
         raise SettingsError("operators must include F or G, which make a truth value of a vector")

@@ -28,6 +28,7 @@ from telltree.grammar.source import (
 )
 from telltree.operators import Operator, operator_named
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these an alternative would be drawn never, or always
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
 
 
@@ -85,6 +86,21 @@ def _number(token: Token, sign: float = 1.0) -> float:
     return value
 
 
+def _weight(written: Constant) -> float:
+    weight = float(written.value)
+    if weight <= 0:
+        raise GrammarError(
+            f"a weight must be greater than 0, found {weight:g}; leave the alternative out instead", *written.place
+        )
+    if not LEAST_WEIGHT <= weight <= MOST_WEIGHT:
+        raise GrammarError(
+            f"a weight must lie between {LEAST_WEIGHT:g} and {MOST_WEIGHT:g}, found {weight:g}; only the ratio of an "
+            f"alternative's weight to the others' matters, so scale them all",
+            *written.place,
+        )
+    return weight
+
+
 @v_args(inline=True)
 class _Builder(Transformer[Token, Any]):
     """Builds the tree while Lark parses, so that no depth of text can exhaust the stack."""
@@ -108,14 +124,7 @@ class _Builder(Transformer[Token, Any]):
         for twice, what in ((weights, "weight"), (sentences, "English sentence")):
             if len(twice) > 1:
                 raise GrammarError(f"an alternative has one {what}, this one has two", *twice[1].place)
-        weight = 1.0
-        if weights:
-            weight = float(weights[0].value)
-            if weight <= 0:
-                raise GrammarError(
-                    f"a weight must be greater than 0, found {weight:g}; leave the alternative out instead",
-                    *weights[0].place,
-                )
+        weight = _weight(weights[0]) if weights else 1.0
         return Alternative(body, weight, sentences[0] if sentences else None), body.place
 
     def weight(self, at: Token, number: Constant) -> Constant:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import NamedTuple
 
@@ -136,11 +137,12 @@ def _choices(
 ) -> tuple[Records, Ints, NDArray[np.uint64]]:
     """For each symbol and depth left, the rules that fit and how often to take each."""
     weight = np.array([rule.weight for rule in rules])
+    bounds = _bounds(symbol, of_symbol)
     rows: list[tuple[int, int]] = []
     choice, cut = [], []
     filled = 0
-    for s in range(len(of_symbol) - 1):
-        own = np.flatnonzero(symbol == s)
+    for s, (first, end) in enumerate(pairwise(bounds)):
+        own = np.arange(first, end)
         last_depth = int(depth[own].max())
         of_symbol["first_row"][s], of_symbol["last_depth"][s] = len(rows), last_depth
         for left in range(last_depth + 1):
@@ -154,6 +156,12 @@ def _choices(
             cut.append(cuts)
             filled += len(fitting)
     return np.array(rows, _ROW), np.concatenate(choice).astype(np.int32), np.concatenate(cut)
+
+
+def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
+    """Where the rules of each symbol begin, and where the last ones end: rules are grouped by symbol."""
+    bounds: list[int] = np.searchsorted(symbol, np.arange(len(of_symbol))).tolist()
+    return bounds
 
 
 def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records) -> int:
@@ -199,23 +207,30 @@ def _is_constant(template: Expression) -> bool:
 
 
 _MOST_LOTS = 1 << 16
+_LIGHTEST = 2.0**-40
+"""A share of the whole so small that it comes to one lot anyway."""
 
 
 def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
-    """Whole numbers of lots in proportion to the weights: rules of equal weight have one lot each."""
-    lots = []
-    for s in range(len(of_symbol) - 1):
-        own = np.flatnonzero(symbol == s)
-        weights = [Fraction(rules[int(r)].weight).limit_denominator(1_000_000) for r in own]
-        total = sum(weights)
-        number = lcm(*((weight / total).denominator for weight in weights))
-        if number <= _MOST_LOTS:
-            shares = [int(weight / total * number) for weight in weights]
-        else:
-            shares = [max(1, round(weight / total * _MOST_LOTS)) for weight in weights]
-        lots.append(np.repeat(own, shares))
+    """Whole numbers of lots in proportion to the weights, at least one each: one if all weights are equal."""
+    weight = np.array([rule.weight for rule in rules])
+    lots = [
+        np.repeat(np.arange(first, end), _shares(weight[first:end]))
+        for first, end in pairwise(_bounds(symbol, of_symbol))
+    ]
     of_symbol["first_lot"] = np.cumsum([0, *map(len, lots)])
     return np.concatenate(lots).astype(np.int32)
+
+
+def _shares(weight: Floats) -> NDArray[np.int64]:
+    """How many lots each of a symbol's rules has."""
+    distinct, which, times = np.unique(weight, return_inverse=True, return_counts=True)  # thousands of rules have few
+    unit = max(distinct[0], weight.sum() * _LIGHTEST)
+    ratios = [Fraction(max(1.0, w / unit)).limit_denominator(1_000_000) for w in distinct.tolist()]
+    total = sum(ratio * n for ratio, n in zip(ratios, times.tolist(), strict=True))
+    number = lcm(*((ratio / total).denominator for ratio in ratios))
+    shares = [max(1, round(ratio / total * min(number, _MOST_LOTS))) for ratio in ratios]
+    return np.array(shares, np.int64)[which]
 
 
 def _walker(rules: NDArray[np.int64], weight: Floats) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
