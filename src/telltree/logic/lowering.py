@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from telltree.compiled import borrowed, inline, kernel, small
 from telltree.grammar.microcode import OPERAND_MODES, Code, Mode
+from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.streams import mix, number_name, weave
 from telltree.logic.instructions import (
     COMPARE,
@@ -83,21 +84,11 @@ _REF, _NEGATED, _BEGIN, _NAMED, _CONSTANT = 0, 1, 2, 3, 4
 
 
 @small
-def find(keys, name):
-    """The place of `name` in an open-addressed table of a power of two places, or of the hole where it would go."""
-    mask = np.uint64(len(keys) - 1)
-    place = name & mask
-    while keys[place] != np.uint64(0) and keys[place] != name:
-        place = (place + np.uint64(1)) & mask
-    return np.int64(place)
-
-
-@small
 def _note(found, names, where, keys, at, name, micro):
     """Note an atom without a plane, once."""
-    place = find(keys, name)
+    place = place_of(keys, name)
     n = found[0]
-    if keys[place] == np.uint64(0) and n < len(names):
+    if keys[place] == FREE and n < len(names):
         keys[place] = name
         names[n] = name
         where[n, 0], where[n, 1], where[n, 2] = at[0], at[1], micro
@@ -257,10 +248,10 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
             if not np.isnan(constant):
                 name, value = number_name(constant), constant
         elif code == _ATOM:
-            place, register = find(keys, name), 0
+            place, register = place_of(keys, name), 0
             # what operands emitted belongs to the atom now; where there are holes, other parts may lie between
             end = end if holes else begin
-            if keys[place] == np.uint64(0):
+            if keys[place] == FREE:
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
             else:
                 register, negated = _read_plane(slots[place], mode, settled)

@@ -97,7 +97,7 @@ class Planes:
             for held in np.flatnonzero(keys):
                 self._enter(int(keys[held]), int(slots[held]))
         mask = len(self.keys) - 1
-        place = name & mask
+        place = (name >> 1) & mask  # as `grammar.naming.place_of` looks for it
         while self.keys[place]:
             place = (place + 1) & mask
         self.keys[place] = name

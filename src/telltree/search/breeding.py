@@ -191,8 +191,8 @@ def survive(rules, constants, lengths, answer, child_rules, child_constants, chi
     With `unique`, only the first of those that answer alike; `seen` is a table of a power of two places for that.
     Returns how many there are; `chosen` says which.
     """
-    parents, taken, mask = len(lengths), 0, np.uint64(len(seen) - 1)
-    seen[:] = np.uint64(0)
+    parents, taken = len(lengths), 0
+    seen[:] = FREE
     for i in ranked:
         if taken == len(next_lengths):
             break
@@ -201,9 +201,7 @@ def survive(rules, constants, lengths, answer, child_rules, child_constants, chi
         if length == 0:
             continue
         name = (answer[i] if child < 0 else child_answer[child]) | np.uint64(1)
-        place = (name >> np.uint64(1)) & mask
-        while seen[place] != np.uint64(0) and seen[place] != name:
-            place = (place + np.uint64(1)) & mask
+        place = place_of(seen, name)
         if unique and seen[place] == name:
             continue
         seen[place] = name
