@@ -22,9 +22,8 @@ from telltree.logic.signals import Signals
 from telltree.operators import Expression
 
 MEMORY = 1 << 29
-"""Bytes that the planes of one engine may take."""
-
-
+"""Bytes that the planes of one engine may take, or half of what the panel's columns take if that is more: planes that
+do not fit are made again and again."""
 WORTH_THREADS = 1 << 18
 """Words of work below which starting threads takes longer than they save."""
 LEAST_MARGIN = 1e-300
@@ -41,7 +40,7 @@ class Engine:
         tables: Tables,
         signals: Signals | None = None,
         *,
-        memory: int = MEMORY,
+        memory: int | None = None,
         threads: int = 1,
     ) -> None:
         self.panel = panel
@@ -49,7 +48,8 @@ class Engine:
         self.signals = signals or signals_of(panel)
         self._rules = rules
         self._tables = tables
-        self._planes = Planes(self.layout, self.signals, memory, int(tables.atoms[0]))
+        budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
+        self._planes = Planes(self.layout, self.signals, budget, int(tables.atoms[0]))
         self._absent = Absent.room(4096)
         self._programs = Programs.room(0, 0)
         self._desk = Desk.room(0)
