@@ -187,8 +187,9 @@ class Engine:
             absent = int(self._absent.found[0])
             if not absent:
                 break
-            if planes.used + absent <= planes.capacity:
-                planes.add(self._atoms(population, absent))
+            atoms = self._atoms(population, absent)
+            if planes.used + planes.lacks(atoms) <= planes.capacity:
+                planes.add(atoms)
             elif not forgot:
                 planes.forget()
                 forgot = True

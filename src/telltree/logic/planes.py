@@ -42,6 +42,10 @@ class Planes:
         self.slots = np.zeros(1024, np.int32)
         self._names = 0
 
+    def lacks(self, named: Iterable[tuple[int, Atom]]) -> int:
+        """How many planes would have to be made for these atoms."""
+        return len({self._canonical(atom)[0] for _, atom in named} - self._slot.keys())
+
     def add(self, named: Iterable[tuple[int, Atom]]) -> None:
         """Make planes for atoms, known from now on by these names."""
         wanted: dict[Atom, int] = {}
