@@ -53,7 +53,7 @@ def setting(records: int, columns: int, formulas: int) -> Setting:
 def draw_formulas(grammar: Grammar, formulas: int) -> Population:
     """Random formulas, as Monte Carlo draws them."""
     population = Population.room(formulas, row_width(grammar.tables, DEPTH), grammar.has_random_constants)
-    draw(grammar.tables, DEPTH, np.uint64(0), 0, *population)
+    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, *population)
     return population
 
 

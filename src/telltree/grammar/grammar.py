@@ -147,7 +147,7 @@ class Grammar:
         check_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
         room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
-        draw(self.tables, deepest(self.tables, max_depth), np.uint64(seed), 0, *room)
+        draw(self.tables.growing, deepest(self.tables, max_depth), np.uint64(seed), 0, *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":

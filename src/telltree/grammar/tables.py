@@ -46,6 +46,31 @@ _ROW = np.dtype([("start", np.int32), ("size", np.int32)])
 _MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
 
 
+class Growing(NamedTuple):
+    """What drawing and breeding need of the tables: a kernel takes as long to compile as it has arguments."""
+
+    rule: Records
+    range: Floats
+    of_symbol: Records
+    hole: Records
+    row: Records
+    choice: Ints
+    cut: NDArray[np.uint64]
+    lot: Ints
+
+
+class Reading(NamedTuple):
+    """What lowering needs of the tables."""
+
+    rule: Records
+    hole_mode: Ints
+    micro: Records
+    code_ident: NDArray[np.uint64]
+    code_value: Floats
+    code_mode: Ints
+    atoms: Ints
+
+
 class Tables(NamedTuple):
     """Rules are numbered as in `Grammar.rules`, symbols as in `Grammar.symbols`; symbol 0 is the start.
 
@@ -66,6 +91,16 @@ class Tables(NamedTuple):
     code_value: Floats
     code_mode: Ints
     atoms: Ints  # how many atoms have a number
+
+    @property
+    def growing(self) -> Growing:
+        """The part that draws and breeds."""
+        return Growing._make(getattr(self, name) for name in Growing._fields)
+
+    @property
+    def reading(self) -> Reading:
+        """The part that says what rules mean."""
+        return Reading._make(getattr(self, name) for name in Reading._fields)
 
     @classmethod
     def of(cls, rules: Sequence[Rule], symbols: Sequence[str]) -> "Tables":

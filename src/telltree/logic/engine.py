@@ -47,7 +47,7 @@ class Engine:
         self.layout = Layout.of(panel)
         self.signals = signals or signals_of(panel)
         self._rules = rules
-        self._tables = tables
+        self._tables, self._reading = tables, tables.reading
         budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
         self._planes = Planes(self.layout, self.signals, budget, int(tables.atoms[0]))
         self._absent = Absent.room(4096)
@@ -181,7 +181,7 @@ class Engine:
                 self._absent.found[0] = 0
                 self._absent.keys[:] = 0
             lower(
-                self._tables, population.rules, population.constants, population.lengths, wanted, mode,
+                self._reading, population.rules, population.constants, population.lengths, wanted, mode,
                 planes.keys, planes.slots, planes.direct, settled, self._programs, self._desk, self._absent,
             )  # fmt: skip
             absent = int(self._absent.found[0])

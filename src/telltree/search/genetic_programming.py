@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import draw, row_width
+from telltree.grammar.growing import deepest, draw, row_width
 from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, breed, survive
 from telltree.search.memory import Memory
@@ -77,8 +77,14 @@ def _population_for(evaluations: int | None) -> int:
 
 class _Evolution:
     def __init__(self, settings: GeneticProgramming, grammar: Grammar, seed: int, memory: Memory) -> None:
-        self._settings, self._tables, self._seed, self._memory = settings, grammar.tables, np.uint64(seed), memory
-        width = row_width(grammar.tables, settings.max_depth)
+        self._settings, self._tables, self._seed, self._memory = (
+            settings,
+            grammar.tables.growing,
+            np.uint64(seed),
+            memory,
+        )
+        self._depth = deepest(grammar.tables, settings.max_depth)
+        width = row_width(grammar.tables, self._depth)
         size = settings.population or _population_for(settings.evaluations)
         size += size % 2
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
@@ -93,10 +99,10 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(self._tables, self._settings.max_depth, self._seed, generation, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, *self._children)
         else:
             breed(
-                self._tables, self._settings.max_depth, self._seed, generation, self._chances, *self._parents[:3],
+                self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],
                 self._fitness, *self._children, self._memory.keys, self._desk,
             )  # fmt: skip
         return self._children

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from telltree.compiled import borrowed, kernel
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import read_genome, row_width
+from telltree.grammar.growing import deepest, read_genome, row_width
 from telltree.grammar.naming import FREE, name_of, place_of
 from telltree.grammar.population import Population
 from telltree.grammar.streams import below, next_word, open_stream, unit
@@ -108,8 +108,14 @@ def _breed(tables, depth, wraps, chances, seed, generation, ranked, genomes, chi
 
 class _Genomes:
     def __init__(self, settings: GrammaticalEvolution, grammar: Grammar, seed: int, memory: Memory) -> None:
-        self._settings, self._tables, self._seed, self._memory = settings, grammar.tables, np.uint64(seed), memory
-        self._room = Population.room(settings.population, row_width(grammar.tables, settings.max_depth), False)
+        self._settings, self._tables, self._seed, self._memory = (
+            settings,
+            grammar.tables.growing,
+            np.uint64(seed),
+            memory,
+        )
+        self._depth = deepest(grammar.tables, settings.max_depth)
+        self._room = Population.room(settings.population, row_width(grammar.tables, self._depth), False)
         shape = settings.population, settings.codons
         self._genomes, self._children = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
         self._ranked = np.arange(settings.population)
@@ -122,7 +128,7 @@ class _Genomes:
         if generation == 0:  # every codon is drawn
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)
         _breed(
-            self._tables, s.max_depth, s.wraps, chances, self._seed, generation, self._ranked, self._genomes,
+            self._tables, self._depth, s.wraps, chances, self._seed, generation, self._ranked, self._genomes,
             self._children, self._room.rules, self._room.lengths, self._room.names, self._memory.keys,
         )  # fmt: skip
         self._genomes, self._children = self._children, self._genomes

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.growing import draw, row_width
+from telltree.grammar.growing import deepest, draw, row_width
 from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
@@ -31,12 +31,12 @@ class MonteCarlo(Search):
         return False
 
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Drawing(grammar, self.max_depth, seed)
+        return _Drawing(grammar, deepest(grammar.tables, self.max_depth), seed)
 
 
 class _Drawing:
     def __init__(self, grammar: Grammar, depth: int, seed: int) -> None:
-        self._tables, self._depth, self._seed = grammar.tables, depth, np.uint64(seed)
+        self._tables, self._depth, self._seed = grammar.tables.growing, depth, np.uint64(seed)
         self._room = Population.room(_BATCH, row_width(grammar.tables, depth), grammar.has_random_constants)
 
     def propose(self, generation: int) -> Population:
