@@ -35,8 +35,7 @@ class Step(enum.IntEnum):
 VECTOR_AND, SUFFIX_OR, REDUCE, REDUCE_AND, WORD_AND = (int(step) for step in list(Step)[:5])
 COUNT, CONSTANT, SUBTRACT, ABS, SIGN, COMPARE = (int(step) for step in list(Step)[5:])
 
-NEGATE_A, NEGATE_B = 1, 2
-"""Flags of instructions."""
+# Flags: 1 negates operand a, 2 operand b.
 LESS, EQUAL, GREATER = 1, 2, 4
 """A comparison is true for one or two of the three outcomes; flags of COMPARE."""
 

@@ -39,7 +39,6 @@ class Operator:
     latex: str
     english: str
     """A sentence with {0} and {1} for the operands."""
-    commutes: bool = False
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -98,8 +97,8 @@ EVENTUALLY = Operator(
     "F", "F", ("F",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{F}", "at some point, {0}"
 )
 GLOBALLY = Operator("G", "G", ("G",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{G}", "for all time, {0}")
-AND = Operator("and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", commutes=True)
-OR = Operator("or", "∨", ("or", "∨"), Form.INFIX, 2, _connective, _TRUTHS, r"\vee", "{0} or {1}", commutes=True)
+AND = Operator("and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}")
+OR = Operator("or", "∨", ("or", "∨"), Form.INFIX, 2, _connective, _TRUTHS, r"\vee", "{0} or {1}")
 NOT = Operator("not", "¬", ("not", "¬"), Form.PREFIX, 1, _connective, _TRUTHS, r"\neg", "not {0}")
 IMPLIES = Operator(
     "implies", "⇒", ("implies", "⇒", "=>"), Form.INFIX, 2, _connective, _TRUTHS, r"\Rightarrow", "if {0}, then {1}"
@@ -122,7 +121,6 @@ EQUAL = Operator(
     "real vectors, counts or numbers, or a categorical vector and a category name or categorical vector",
     "=",
     "{0} is equal to {1}",
-    commutes=True,
 )
 ABS = Operator(
     "abs", "abs", ("abs",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{abs}",
