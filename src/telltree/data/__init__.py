@@ -2,6 +2,7 @@
 
 from telltree.data.labels import check_labels, labels_from_frame
 from telltree.data.panel import Panel
+from telltree.data.reading import Read, read
 from telltree.data.schema import Column, ColumnType, Schema
 from telltree.data.store import MISSING, UNSEEN
 from telltree.data.usable import unusable
@@ -12,8 +13,10 @@ __all__ = [
     "Column",
     "ColumnType",
     "Panel",
+    "Read",
     "Schema",
     "check_labels",
     "labels_from_frame",
+    "read",
     "unusable",
 ]

@@ -7,9 +7,9 @@ import numpy as np
 
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.encode import Values, object_array
-from telltree.data.frames import is_frame, open_frame, unique_names
+from telltree.data.frames import is_frame, open_frame
 from telltree.data.grouping import given_ids, in_order
-from telltree.data.schema import listed
+from telltree.data.schema import listed, unique_names
 from telltree.data.store import Array
 from telltree.errors import DataError
 

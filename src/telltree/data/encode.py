@@ -14,7 +14,6 @@ from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
 from telltree.errors import DataError
 
-Values = nw.Series[Any] | Array
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
 
 TRUTHS = {"true": 1.0, "false": 0.0}  # text that may be read as Boolean, when the user asks for it
@@ -30,10 +29,19 @@ class Encoded:
     levels: tuple[str, ...] = ()
     whole: bool = False
 
+    def __len__(self) -> int:
+        """Count the values."""
+        return len(self.array)
+
+
+Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of files encode what they read at once
+
 
 def encode(name: str, values: Values, owner: Owner, wanted: ColumnType | None = None) -> Encoded:
     """Infer the type of a column and encode it; `wanted` forces another type where the values allow it."""
-    if isinstance(values, np.ndarray):
+    if isinstance(values, Encoded):
+        found = values
+    elif isinstance(values, np.ndarray):
         found = _from_array(name, values, owner, wanted)
     else:
         found = _from_series(name, values, owner, wanted)
@@ -73,10 +81,10 @@ def _from_series(name: str, series: nw.Series[Any], owner: Owner, wanted: Column
         exact = dtype.is_integer() and not series.is_null().any()
         return _from_numbers((series if exact or dtype.is_float() else series.cast(nw.Float64)).to_numpy(), wanted)
     if dtype.is_temporal():
-        raise _dates(name)
+        raise holds_dates(name)
     if series.is_null().all():
         return nothing(ColumnType.REAL, len(series))
-    raise _unsupported(name, str(dtype))
+    raise unsupported(name, str(dtype))
 
 
 def is_object(series: nw.Series[Any]) -> bool:
@@ -97,8 +105,8 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
     if kind == "O":
         return _from_objects(name, array, owner)
     if kind in "mM":
-        raise _dates(name)
-    raise _unsupported(name, str(array.dtype))
+        raise holds_dates(name)
+    raise unsupported(name, str(array.dtype))
 
 
 def _from_numbers(array: Array, wanted: ColumnType | None) -> Encoded:
@@ -110,14 +118,15 @@ def _from_numbers(array: Array, wanted: ColumnType | None) -> Encoded:
 def _named(array: Array) -> Encoded:
     absent = np.isnan(array)
     distinct, inverse = np.unique(array[~absent], return_inverse=True)
-    names = [_number_name(value) for value in distinct.tolist()]
+    names = [number_name(value) for value in distinct.tolist()]
     levels = sorted(names)
     codes = np.full(array.shape, MISSING, Code)
     codes[~absent] = _positions(names, levels)[inverse]
     return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels))
 
 
-def _number_name(value: int | float) -> str:
+def number_name(value: int | float) -> str:
+    """Name a category after a number: 2.0 and 2 alike."""
     return str(int(value)) if abs(value) < EXACT and value == int(value) else str(value)
 
 
@@ -207,18 +216,20 @@ def _mixed(name: str, values: Array, present: Array, owner: Owner) -> DataError:
         firsts.setdefault(_family(kind) or kind, row)
     if len(firsts) == 1:
         row = next(iter(firsts.values()))
-        return _unsupported(name, f"{type(values[row]).__name__}, such as {values[row]!r:.80} in record {owner(row)!r}")
+        return unsupported(name, f"{type(values[row]).__name__}, such as {values[row]!r:.80} in record {owner(row)!r}")
     shown = [f"{values[row]!r:.40} in record {owner(row)!r}" for row in list(firsts.values())[:4]]
     return DataError(f"column {name!r} has mixed types: {'; '.join(shown)}; make all its values one type")
 
 
-def _dates(name: str) -> DataError:
+def holds_dates(name: str) -> DataError:
+    """Say that dates are no attribute, and what to do."""
     return DataError(
         f"column {name!r} holds dates or durations, which are no attribute; name it as `time`, "
         "turn it into a number (such as seconds), or leave it out with `columns`"
     )
 
 
-def _unsupported(name: str, what: str) -> DataError:
+def unsupported(name: str, what: str) -> DataError:
+    """Say that values of this type cannot be used, and what to do."""
     remedy = "make them numbers, Booleans or text, or leave the column out"
     return DataError(f"column {name!r} holds values of an unsupported type: {what}; {remedy}")

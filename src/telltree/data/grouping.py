@@ -9,9 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from telltree.data.encode import is_absent, is_object, object_array
+from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
 from telltree.data.schema import listed
-from telltree.data.store import Array, Index
+from telltree.data.store import Array, Index, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
 
@@ -71,7 +71,7 @@ def id_array(ids: Sequence[Any]) -> Array:
     return object_array(plain)
 
 
-def given_ids(ids: Sequence[Any] | None, count: int) -> Array:
+def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
     """Check ids the user gave for `count` records: as many, none missing, no two alike; numbers from 0 if None."""
     if ids is None:
         return np.arange(count, dtype=Index)
@@ -98,31 +98,57 @@ def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Groupin
     return _timed(Grouping(ids, sizes), times)
 
 
-def by_id(ids: nw.Series[Any], name: str, times: Times | None) -> Grouping:
+def by_id(ids: Values, name: str, times: Times | None) -> Grouping:
     """Group rows by id, records in order of first appearance; ids may interleave."""
     if len(ids) == 0:
         raise DataError("there are no records: the table has no rows")
     _require_ids(ids, name)
     firsts = np.concatenate(([0], np.flatnonzero(_changes(ids)) + 1)).astype(Index)
-    runs = ids[firsts.tolist()].to_list()
-    _require_hashable(runs)
-    distinct = {value: number for number, value in enumerate(dict.fromkeys(runs))}
+    distinct, numbers = _numbered(ids, firsts)
     run_lengths = np.diff(firsts, append=len(ids)).astype(Index)
-    keys = id_array(list(distinct))
-    if len(distinct) == len(runs):
+    keys = id_array(distinct)
+    if len(distinct) == len(numbers):
         return _timed(Grouping(keys, run_lengths), times)
-    codes = np.repeat(np.fromiter(map(distinct.__getitem__, runs), Index, len(runs)), run_lengths)
+    codes = np.repeat(numbers, run_lengths)
     order = np.argsort(codes, kind="stable").astype(Index)
     return _timed(Grouping(keys, np.bincount(codes).astype(Index), order), times)
 
 
-def _require_ids(ids: nw.Series[Any], name: str) -> None:
-    absent = ids.is_null().to_numpy()
-    if ids.dtype.is_float():
-        absent = absent | np.isnan(ids.to_numpy())
+def _require_ids(ids: Values, name: str) -> None:
+    absent = absent_rows(ids)
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
         raise DataError(f"the id column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+
+
+def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
+    """Tell which values of a column are missing."""
+    if isinstance(values, Encoded):
+        return is_missing(values.array)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "O":
+            return np.fromiter(map(is_absent, values), np.bool_, len(values))
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    absent = np.asarray(values.is_null().to_numpy(), np.bool_)
+    return absent | np.isnan(values.to_numpy()) if values.dtype.is_float() else absent
+
+
+def _numbered(ids: Values, rows: Array) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Number the ids at these rows by first appearance: each id once, in order, and the number at each row."""
+    if isinstance(ids, nw.Series):
+        runs = ids[rows.tolist()].to_list()
+        _require_hashable(runs)
+        place = {value: number for number, value in enumerate(dict.fromkeys(runs))}
+        return list(place), np.fromiter(map(place.__getitem__, runs), Index, len(runs))
+    array = (ids.array if isinstance(ids, Encoded) else ids)[rows]  # numbers, so no row becomes a Python object
+    kept, first, which = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    distinct = kept[order].tolist()
+    numbers = np.empty(len(order), Index)
+    numbers[order] = np.arange(len(order))
+    if isinstance(ids, Encoded) and ids.levels:
+        distinct = [ids.levels[code] for code in distinct]
+    return distinct, numbers[which]
 
 
 def _require_hashable(ids: Sequence[Any]) -> None:
@@ -132,11 +158,12 @@ def _require_hashable(ids: Sequence[Any]) -> None:
         raise DataError(f"ids must be numbers or text, got {ids[0]!r:.80}") from None
 
 
-def _changes(ids: nw.Series[Any]) -> npt.NDArray[np.bool_]:
+def _changes(ids: Values) -> npt.NDArray[np.bool_]:
     """Tell for each row but the first whether its id differs from the one before."""
-    if ids.dtype == nw.String and not is_object(ids):
+    if isinstance(ids, nw.Series) and ids.dtype == nw.String and not is_object(ids):
         return (ids[1:] != ids[:-1]).to_numpy().astype(np.bool_)
-    array = np.asarray(ids.to_numpy())
+    plain = ids.array if isinstance(ids, Encoded) else ids if isinstance(ids, np.ndarray) else ids.to_numpy()
+    array = np.asarray(plain)
     return np.asarray(array[1:] != array[:-1], dtype=np.bool_)
 
 

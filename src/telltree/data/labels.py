@@ -6,8 +6,9 @@ import numpy as np
 
 from telltree.data.encode import is_absent
 from telltree.data.frames import open_frame
-from telltree.data.grouping import Grouping, by_id
+from telltree.data.grouping import by_id
 from telltree.data.panel import Panel
+from telltree.data.rows import labels_of
 from telltree.data.schema import listed, require_known
 from telltree.data.store import Array
 from telltree.errors import DataError
@@ -27,26 +28,7 @@ def labels_from_frame(
     require_known(str(id), opened.columns, "id column")
     require_known(str(label), opened.columns, "label column")
     grouping = by_id(opened[str(id)], str(id), None)
-    values = np.asarray(opened[str(label)].to_numpy())
-    absent = np.asarray(opened[str(label)].is_null().to_numpy(), np.bool_)
-    if values.dtype.kind == "f":
-        absent = absent | np.isnan(values)
-    values, absent = grouping.arranged(values), grouping.arranged(absent)
-    if absent.any():
-        ids = _ids_at(grouping, absent)
-        raise DataError(f"label {label!r} is missing in {len(ids)} records: {listed(ids)}; leave them out")
-    firsts = values[grouping.starts()]
-    differ = np.asarray(values != np.repeat(firsts, grouping.lengths), np.bool_)
-    if differ.any():
-        ids = _ids_at(grouping, differ)
-        raise DataError(f"label {label!r} varies inside {len(ids)} records: {listed(ids)}; a record has one label")
-    return grouping.ids, firsts
-
-
-def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
-    records = np.searchsorted(grouping.starts(), np.flatnonzero(rows), side="right") - 1
-    ids: list[object] = grouping.ids[np.unique(records)].tolist()
-    return ids
+    return grouping.ids, labels_of(opened[str(label)], str(label), grouping)
 
 
 def check_labels(y: Any, panel: Panel) -> Array:

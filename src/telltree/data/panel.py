@@ -11,9 +11,13 @@ import numpy.typing as npt
 
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.encode import nothing
-from telltree.data.frames import read_frame, read_frames
+from telltree.data.frames import frame_per_record, long_frame
 from telltree.data.levels import align_codes
+from telltree.data.notebook import panel_html
+from telltree.data.resample import How, resampled
+from telltree.data.rows import Roles, gather
 from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.errors import DataError
@@ -73,7 +77,8 @@ class Panel:
         values.
         """
         options = Options(schema, period, time_unit, missing)
-        return cls._whole(read_frame(frame, options, id=id, time=time, columns=columns, static=static))
+        rows = long_frame(frame, id=id, time=time)
+        return cls._whole(gather(rows, Roles.of(id, time, columns=columns, static=static), options)[0])
 
     @classmethod
     def from_frames(
@@ -94,7 +99,8 @@ class Panel:
         Frames have the same columns, in any order. The other arguments are those of `from_frame`.
         """
         options = Options(schema, period, time_unit, missing)
-        return cls._whole(read_frames(frames, options, time=time, ids=ids, columns=columns, static=static))
+        rows = frame_per_record(frames, time=time, ids=ids)
+        return cls._whole(gather(rows, Roles.of(None, time, columns=columns, static=static), options)[0])
 
     @classmethod
     def from_arrays(
@@ -212,7 +218,7 @@ class Panel:
 
     def record(self, i: int) -> dict[str, Array]:
         """Decode one record: floats; Booleans, None if missing; level names, None if missing or not a level."""
-        return {name: _decoded(column, self.values(name, i)) for name, column in self.schema.items()}
+        return {name: decoded(column, self.values(name, i)) for name, column in self.schema.items()}
 
     def times(self, i: int) -> npt.NDArray[np.float64] | None:
         """Give the times of one record: as read, or counted from 0 by `period`, or None if neither is known."""
@@ -220,6 +226,21 @@ class Panel:
         if self._store.times is not None:
             return frozen(self._store.times[start : start + length])
         return None if self.period is None else np.arange(length, dtype=Real) * self.period
+
+    def stacked_times(self) -> npt.NDArray[np.float64] | None:
+        """Give the times of this view's records one after another, or None if none are known."""
+        if self._store.times is not None:
+            return frozen(self._store.times[self.rows()])
+        if self.period is None:
+            return None
+        before = np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+        return np.asarray((np.arange(self.steps) - before) * self.period, Real)
+
+    def static_values(self, name: str) -> Array:
+        """Give one value per record of a static column, encoded as in `column`."""
+        if not self.schema[self._known(name)].static:
+            raise DataError(f"column {name!r} is not static: it has a value for each step")
+        return frozen(self._store.static[name][self._positions])
 
     def missing(self) -> dict[str, int]:
         """Count the missing values of each column over this view; a static value counts once per record."""
@@ -275,6 +296,43 @@ class Panel:
         warn_unseen(unseen)
         return aligned
 
+    def resample(self, every: float | str, how: How = "last") -> "Panel":
+        """Give the same records with one step every so often, counted from the first time of each record.
+
+        `every` is a number in the panel's time unit, or text such as "1s" or "500 ms". The value at a grid point
+        speaks of the time since the point before: (t - every, t]. `how` is "last" (the last value seen so far, however
+        long ago), "mean" (real columns) or "any" (Boolean columns: true if it was true at any time); columns that it
+        does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
+        value are missing. Missing values are passed over. Static columns stay as they are.
+        """
+        return Panel._whole(resampled(self, every, how))
+
+    def to_frame(
+        self,
+        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+        *,
+        id: str = "id",  # noqa: A002 - as in from_frame
+        time: str = "time",
+    ) -> Any:
+        """Give one long table: a column of ids, one of times if they are known, and all columns decoded.
+
+        A categorical value that is not a level comes out as missing, since its name is not known.
+        """
+        return frame_of(self, backend, id, time)
+
+    def to_frames(
+        self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas", *, time: str = "time"
+    ) -> dict[Any, Any]:
+        """Give a dict id -> table with the steps of one record."""
+        return frames_of(self, backend, time)
+
+    def to_arrays(self, layout: str) -> list[Array] | Array:
+        """Give floats, true as 1 and missing as NaN: a list of 2-D arrays, or one 3-D array if lengths are equal.
+
+        `layout` is one of those of `from_arrays`. Categorical columns are a DataError; leave them out with `select`.
+        """
+        return arrays_of(self, layout)
+
     def __eq__(self, other: object) -> bool:
         """Compare schema, ids, lengths, values (missing equals missing), period and unit of the two views."""
         if not isinstance(other, Panel):
@@ -285,6 +343,20 @@ class Panel:
             and self.ids.tolist() == other.ids.tolist()
             and all(np.array_equal(self.stacked(name), other.stacked(name), equal_nan=True) for name in self.schema)
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the records of this view alone to files and other processes, not all that it was cut from."""
+        store, rows = self._store, self.rows()
+        own = Store(
+            self.lengths,
+            {name: array[rows] for name, array in store.rows.items()},
+            {name: array[self._positions] for name, array in store.static.items()},
+            None if store.times is None else store.times[rows],
+        )
+        return Panel._whole, (Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes),)
+
+    def _repr_html_(self) -> str:
+        return panel_html(self)
 
     def __repr__(self) -> str:
         """Summarise in a few lines, whatever the size."""
@@ -318,11 +390,3 @@ def _retyped(own: Column, wanted: Column, array: Array) -> Array:
             "convert it, or give the schema when you read the data"
         )
     return nothing(wanted.type, len(array)).array
-
-
-def _decoded(column: Column, values: Array) -> Array:
-    if column.type is ColumnType.REAL:
-        return values
-    names: list[object] = [False, True] if column.type is ColumnType.BOOLEAN else list(column.levels)
-    table = np.array([*names, None, None], dtype=object)  # the last two answer the codes -2 and -1
-    return table[values]

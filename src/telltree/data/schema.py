@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import enum
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -180,6 +181,22 @@ class Schema(Mapping[str, Column]):
             columns[name] = dataclasses.replace(columns[name], **checked_fields(name, fields))
         return Schema(columns.values())
 
+    def to_toml(self) -> str:
+        """Write the schema as a TOML file for editing, with comments that explain the fields.
+
+        `read(..., schema=path)` takes the file back, also when columns or fields are left out of it.
+        """
+        from telltree.data.schema_file import to_toml
+
+        return to_toml(self)
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Schema":
+        """Read what `to_toml` wrote. An unknown column field is a DataError that names the nearest known one."""
+        from telltree.data.schema_file import from_toml
+
+        return from_toml(text)
+
 
 def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Give the fields as a dict; a field no column has is a DataError."""
@@ -198,6 +215,15 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
     raise DataError(f"unknown {what} {name!r}{hint}")
+
+
+def unique_names(names: Iterable[object]) -> list[str]:
+    """Give column names as text; two that are then alike are a DataError."""
+    texts = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = [text for text, times in Counter(texts).items() if times > 1]
+        raise DataError(f"two columns have the same name: {listed(twice)}; column names must be unique")
+    return texts
 
 
 def listed(values: Iterable[object], most: int = 5) -> str:

@@ -1,0 +1,168 @@
+"""Files and streams of bytes or text: opened, unpacked and decoded, with errors that name them."""
+
+import codecs
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+from telltree.errors import DataError
+
+GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # how such files begin
+MARKS = {  # byte order marks; the longer first, since one of UTF-32's begins like UTF-16's
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """Something to read, and what messages call it."""
+
+    name: str
+    target: Any  # a path, or a stream that is open already
+
+    @classmethod
+    def at(cls, source: Any) -> "File":
+        """Take a path, "-" for standard input, or an open stream."""
+        if hasattr(source, "read"):
+            named = getattr(source, "name", None)
+            plain = not (_is_text(source) or hasattr(source, "peek") or hasattr(source, "seek"))
+            target = io.BytesIO(source.read()) if plain else source  # it cannot be looked into
+            return cls(repr(named) if isinstance(named, str) else "the stream", target)
+        path = os.fsdecode(source)
+        if "\0" in path:
+            raise DataError(f"there is no file {path!r}")
+        return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin)) if path == "-" else cls(repr(path), path)
+
+    @property
+    def is_path(self) -> bool:
+        """Tell a path from an open stream."""
+        return isinstance(self.target, str)
+
+    def is_parquet(self) -> bool:
+        """Tell by the first bytes, which stay unread; a stream that cannot give them back is not asked."""
+        if self.is_path:
+            with self.bytes() as stream:
+                return stream.peek(4)[:4] == PARQUET
+        with _explained(self.name):
+            return _head(self.target).startswith(PARQUET)
+
+    @contextmanager
+    def bytes(self) -> Iterator[io.BufferedReader]:
+        """Open for reading; what goes wrong with the file while it is open is a DataError."""
+        with _explained(self.name), open(self.target, "rb") if self.is_path else _lent(self.target) as stream:
+            yield stream
+
+    @contextmanager
+    def lines(self, encoding: str | None) -> Iterator[Iterator[str]]:
+        """Open as lines of text, with their ends; unpacked if gzipped, decoded by its byte order mark or as UTF-8."""
+        if _is_text(self.target):
+            with _explained(self.name):
+                yield _without_mark(self.target, self.name)
+            return
+        with self.bytes() as packed:
+            if packed.peek(2)[:2] == GZIP:
+                with gzip.open(packed) as unpacked:
+                    yield _decoded(io.BufferedReader(cast(Any, unpacked)), encoding, self.name)
+            else:
+                yield _decoded(packed, encoding, self.name)
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"there is no file {name}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
+        raise DataError(f"cannot read {name}: {reason}") from None
+
+
+def _is_text(target: Any) -> bool:
+    return not isinstance(target, str) and isinstance(target.read(0), str)
+
+
+@contextmanager
+def _lent(stream: Any) -> Iterator[io.BufferedReader]:
+    """Give a stream that can be looked into; the caller's own stays open."""
+    if isinstance(stream, io.BufferedReader):
+        yield stream
+        return
+    reader = io.BufferedReader(stream if hasattr(stream, "readinto") else io.BytesIO(stream.read()))
+    try:
+        yield reader
+    finally:
+        reader.detach()
+
+
+def _head(stream: Any) -> bytes:
+    """Look at the first bytes of a stream without reading them."""
+    if _is_text(stream):
+        return b""
+    if hasattr(stream, "peek"):
+        return bytes(stream.peek(4)[:4])
+    place = stream.tell()
+    head = bytes(stream.read(4))
+    stream.seek(place)
+    return head
+
+
+def _without_mark(lines: Iterator[str], name: str) -> Iterator[str]:
+    try:
+        first = next(iter(lines), "")
+        if first:
+            yield first.removeprefix("\ufeff")
+        yield from lines
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: {error}; open it with the right encoding") from None
+
+
+def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iterator[str]:
+    if encoding is None:
+        head = stream.peek(4)[:4]
+        encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
+    try:
+        newline = "\n".encode(encoding)
+    except LookupError:
+        raise DataError(
+            f"unknown encoding {encoding!r}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
+        ) from None
+    if codecs.lookup(encoding).name == "utf-8-sig":
+        stream.read(3 if stream.peek(3).startswith(codecs.BOM_UTF8) else 0)
+        encoding, newline = "utf-8", b"\n"
+    return _line_by_line(stream, encoding, name) if newline == b"\n" else _as_a_whole(stream, encoding, name)
+
+
+def _line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
+    """Decode each line by itself, so that a wrong byte has an exact place."""
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{name}, line {number}, byte {error.start + 1}: {line[error.start]:#04x} is not {encoding}; "
+                "say what it is, such as encoding='cp1252' or encoding='utf-16'"
+            ) from None
+
+
+def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[str]:
+    """Decode text whose line ends are more than one byte."""
+    text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+    number = 0
+    try:
+        for number, line in enumerate(text, 1):  # noqa: B007 - the error below tells it
+            yield line
+    except UnicodeError as error:
+        raise DataError(f"{name}, after line {number}: not {encoding} ({error}); say what it is by encoding=") from None
+    finally:
+        text.detach()

@@ -1,0 +1,86 @@
+"""Labels kept apart from the records -> one label per record."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from telltree.data.directory import is_path
+from telltree.data.encode import object_array
+from telltree.data.files import File
+from telltree.data.frames import is_frame, long_frame
+from telltree.data.grouping import by_id, id_array
+from telltree.data.panel import Panel
+from telltree.data.rows import Use, labels_of
+from telltree.data.schema import listed, require_known
+from telltree.data.store import Array
+from telltree.data.tables import read_tables
+from telltree.errors import DataError
+
+
+def match_labels(
+    labels: Any,
+    panel: Panel,
+    *,
+    id: str | None,  # noqa: A002 - as in read
+    label: str | None,
+    encoding: str | None,
+) -> Array:
+    """Give the label of each record of the panel.
+
+    `labels` is a table (a path or a frame) with a column of ids and one of labels, a dict or pandas Series id ->
+    label, or a list with one label per record. Records without a label, and labels without a record, are a DataError.
+    """
+    if is_path(labels):
+        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, encoding)
+        return _matched(*_of_table(values), panel)
+    if is_frame(labels):
+        rows = long_frame(labels, id=id, time=None)
+        return _matched(*_of_table({name: rows.values[name] for name in _plan(list(rows.values), id, label)}), panel)
+    if isinstance(labels, Mapping):
+        return _matched(list(labels), object_array(labels.values()), panel)
+    if hasattr(labels, "index") and hasattr(labels, "to_numpy"):  # a pandas Series
+        return _matched(labels.index.tolist(), labels.to_numpy(), panel)
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
+        raise DataError(f"labels are a table, a dict id -> label, or a list; got {type(labels).__name__}")
+    return labels if isinstance(labels, np.ndarray) else object_array(labels)
+
+
+def _plan(names: list[str], id: str | None, label: str | None) -> dict[str, Use]:  # noqa: A002 - as in read
+    """Find the two columns: as named, or called so, or the first, and the only other one."""
+    key = next((name for name in (id, "id") if name in names), names[0])
+    others = [name for name in names if name != key]
+    if label is None:
+        label = "label" if "label" in others else others[0] if len(others) == 1 else None
+    if label is None:
+        raise DataError(f"say which column of the labels table is the label: label=...; there are {listed(others)}")
+    require_known(label, others, "label column in the labels table")
+    return {key: Use.ID, label: Use.LABEL}
+
+
+def _of_table(values: Mapping[str, Any]) -> tuple[list[Any], Array]:
+    (key, ids), (label, given) = values.items()
+    grouping = by_id(ids, key, None)
+    return grouping.ids.tolist(), labels_of(given, label, grouping)
+
+
+def _matched(ids: list[Any], labels: Array, panel: Panel) -> Array:
+    places = {_known_as(value): place for place, value in enumerate(ids)}
+    if len(places) < len(ids):
+        raise DataError("two labels are given for one id; keep one")
+    wanted = [_known_as(value) for value in panel.ids.tolist()]
+    lacking = [value for value, key in zip(panel.ids.tolist(), wanted, strict=True) if key not in places]
+    if lacking:
+        have = f"labels are for {listed(ids, 3)}"
+        raise DataError(f"{len(lacking)} of {len(panel)} records have no label: {listed(lacking)}; {have}")
+    extra = set(places) - set(wanted)
+    if extra:
+        shown = listed([value for value in ids if _known_as(value) in extra])
+        raise DataError(f"{len(extra)} of {len(ids)} labels are for no record: {shown}; leave them out")
+    return labels[[places[key] for key in wanted]]
+
+
+def _known_as(value: Any) -> str:
+    """Compare ids as text: those of files are, and a table may have made numbers of them."""
+    plain = id_array([value]).tolist()[0]
+    return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)

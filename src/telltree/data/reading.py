@@ -1,0 +1,193 @@
+"""One door for every form of input."""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from telltree.data.arrays import read_arrays
+from telltree.data.assemble import Options, Parts
+from telltree.data.directory import files_of, is_path, record_ids, without
+from telltree.data.files import File
+from telltree.data.frames import frame_per_record, is_frame, long_frame
+from telltree.data.labels import check_labels
+from telltree.data.matching import match_labels
+from telltree.data.panel import Panel
+from telltree.data.resample import How
+from telltree.data.rows import Roles, Rows, gather
+from telltree.data.schema import Column, ColumnType, checked_fields
+from telltree.data.schema_file import load_overrides
+from telltree.data.store import Array
+from telltree.data.tables import read_tables
+from telltree.data.ts import TIME, read_ts
+from telltree.errors import DataError
+
+
+class Read(NamedTuple):
+    """What was read: `panel, y = read(...)`."""
+
+    panel: Panel
+    y: Array | None  # one label per record, None if the source has none
+
+
+def read(
+    source: Any,
+    *,
+    id: str | None = None,  # noqa: A002 - the word users look for
+    time: str | None = None,
+    label: str | None = None,
+    labels: Any = None,
+    columns: Iterable[str] | None = None,
+    static: Any = (),
+    schema: Any = None,
+    period: float | None = None,
+    time_unit: str | None = None,
+    missing: Literal["allow", "error"] = "allow",
+    every: float | str | None = None,
+    how: How = "last",
+    layout: str | None = None,
+    ids: Sequence[Any] | None = None,
+    encoding: str | None = None,
+) -> Read:
+    """Read records of any form, and their labels.
+
+    `source` is one of these.
+
+    - A long table, one row per step, with a column `id` that tells the records apart: the path of a CSV (gzipped or
+      not) or Parquet file, "-" for standard input, an open stream, or a pandas, polars or pyarrow table. Of a pandas
+      table with a two-level index, the levels are id and time.
+    - A directory, a glob or a list of paths: one CSV or Parquet file per record, called by its name without suffix. If
+      `id` is given, the files are parts of one long table instead.
+    - A list of frames, or a dict id -> frame.
+    - The path of a `.ts` file. Its columns are called x1, x2, ... unless `columns` names them.
+    - A 3-D array, or a list or dict of 2-D arrays, with a `layout`: "records, columns, steps" and "columns, steps" as
+      in aeon, or "records, steps, columns" and "steps, columns". `columns` names the columns, `static` is a dict name
+      -> one value per record.
+
+    In CSV, columns of numbers are real, of true and false Boolean, of other text categorical; empty cells, NA, NaN and
+    null are missing. Times are numbers, or dates such as 2024-02-29T12:30:00. The delimiter is found in the header, and
+    files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise.
+
+    `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
+    path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. `schema`
+    overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file. `every` and `how` are
+    those of `Panel.resample`, `ids` name the records of a list or array, and all else is as in `Panel.from_frame`.
+    """
+    options = Options(load_overrides(schema), period, time_unit, missing)
+    apart = labels is not None
+    if is_array(source):
+        parts, y = _from_arrays(source, options, layout=layout, columns=columns, ids=ids, static=static), None
+    else:
+        hidden = [label] if apart and label is not None else []
+        named = () if static is None else static
+        roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
+        parts, y = _from_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
+    panel = Panel._whole(parts)
+    if apart:
+        y = match_labels(labels, panel, id=id, label=label, encoding=encoding)
+    if every is not None:
+        panel = panel.resample(every, how)
+    return Read(panel, None if y is None else check_labels(y, panel))
+
+
+def is_array(source: Any) -> bool:
+    """Tell whether a source is an array, or a list or dict of arrays."""
+    if isinstance(source, np.ndarray):
+        return True
+    first = _first(source)
+    return isinstance(first, np.ndarray | list | tuple)
+
+
+def _first(source: Any) -> Any:
+    if isinstance(source, Mapping):
+        return next(iter(source.values()), None)
+    return next(iter(source), None) if isinstance(source, list | tuple) else None
+
+
+def _from_arrays(
+    source: Any, options: Options, *, layout: str | None, columns: Iterable[str] | None, ids: Any, static: Any
+) -> Parts:
+    if layout is None:
+        raise DataError(
+            "say how the axes of the arrays are laid out: layout='columns, steps' or 'steps, columns' for one array "
+            "per record, 'records, columns, steps' or 'records, steps, columns' for a 3-D array"
+        )
+    if isinstance(source, Mapping):
+        if ids is not None:
+            raise DataError("the keys of the dict are the ids; give ids only with a list of arrays")
+        ids, source = list(source), list(source.values())
+    given = None if isinstance(static, tuple) and not static else static
+    return read_arrays(source, options, columns=columns, layout=layout, ids=ids, static=given)
+
+
+def _from_rows(
+    source: Any, roles: Roles, options: Options, *, ids: Any, labels: Any, encoding: str | None
+) -> tuple[Parts, Array | None]:
+    first = _first(source)
+    if is_frame(source):
+        source, roles = _indexed(source, roles)
+        rows = long_frame(source, id=roles.id, time=roles.time)
+    elif is_path(source) and _is_ts(source):
+        return _from_ts(File.at(source), roles, options, ids, encoding)
+    elif is_path(source) or is_path(first) or hasattr(source, "read"):
+        rows = _from_files(source, roles, options, labels, encoding)
+    elif isinstance(source, Mapping | list | tuple):
+        rows = frame_per_record(source, time=roles.time, ids=ids)
+        return gather(rows, roles, options)
+    else:
+        remedy = "give a path, a stream, a table, or a list of tables or arrays"
+        raise DataError(f"cannot read {type(source).__name__}; {remedy}")
+    if ids is not None:
+        raise DataError("ids are for lists of frames or arrays; name a column by id=")
+    return gather(rows, roles, options)
+
+
+def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
+    """Take the two levels of a pandas index as id and time, unless an id column is named."""
+    index: Any = getattr(frame, "index", None)
+    if roles.id is not None or getattr(index, "nlevels", 1) != 2:
+        return frame, roles
+    names = [given or usual for given, usual in zip(index.names, ("id", "time"), strict=True)]
+    return frame.rename_axis(names), dataclasses.replace(roles, id=str(names[0]), time=roles.time or str(names[1]))
+
+
+def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encoding: str | None) -> Rows:
+    files, many = ([File.at(source)], False) if hasattr(source, "read") else files_of(source)
+    files = without(files, labels)
+    if not files:
+        raise DataError("there are no records: the only file is that of the labels")
+    if any(_is_ts(file.target) for file in files):
+        raise DataError("a .ts file holds many records: read one at a time, by its path")
+    types = _types(options.schema)
+    if many and roles.id is None:
+        values, lengths = read_tables(files, roles.plan, types, encoding)
+        return Rows(values, record_ids(files), lengths)
+    values, _ = read_tables(files, roles.long_plan, types, encoding)
+    return Rows(values)
+
+
+def _from_ts(file: File, roles: Roles, options: Options, ids: Any, encoding: str | None) -> tuple[Parts, Array | None]:
+    if (roles.id, roles.time, roles.label) != (None, None, None):
+        raise DataError(f"{file.name} names no columns: leave out id, time and label")
+    names = None if roles.columns is None else list(roles.columns)
+    rows, y = read_ts(file, names, encoding)
+    stamped = TIME if TIME in rows.values else None
+    rows = dataclasses.replace(rows, ids=ids)
+    parts, _ = gather(rows, Roles.of(time=stamped, static=roles.static), options)
+    return parts, y
+
+
+def _is_ts(path: Any) -> bool:
+    return is_path(path) and os.fsdecode(path).lower().endswith((".ts", ".ts.gz"))
+
+
+def _types(schema: Mapping[str, Any] | None) -> dict[str, ColumnType]:
+    """Give the types that the user says, which readers of text must know before they read."""
+    types = {}
+    for name, change in (schema or {}).items():
+        fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)
+        if "type" in fields:
+            types[name] = Column(name, fields["type"]).type
+    return types

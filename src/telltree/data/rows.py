@@ -1,0 +1,190 @@
+"""Rows of columns, from whatever source -> records, the parts of their panel, and their labels."""
+
+import dataclasses
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from telltree.data.assemble import Options, Parts, Source, assemble
+from telltree.data.encode import Encoded, Values, encode, object_array
+from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
+from telltree.data.schema import ColumnType, listed, require_known, unique_names
+from telltree.data.store import Array, is_missing
+from telltree.errors import DataError
+
+
+class Use(enum.Enum):
+    """What a column is for; readers of files ask before they read it, and skip those without a use."""
+
+    ATTRIBUTE = "attribute"
+    ID = "id"
+    LABEL = "label"
+    TIME = "time"
+
+
+Plan = Callable[[list[str]], dict[str, Use]]  # the names that a file has -> what to read of it
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one value per row. Where rows lie record by record there are `lengths`; else an id column tells."""
+
+    values: Mapping[str, Values]
+    ids: Sequence[Any] | Array | None = None
+    lengths: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are the id, the time, the label and the attributes, as the user says."""
+
+    id: str | None = None
+    time: str | None = None
+    label: str | None = None
+    columns: tuple[str, ...] | None = None  # None: all that have no other role
+    static: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()  # never attributes, unless named
+
+    @classmethod
+    def of(
+        cls,
+        id: str | None = None,  # noqa: A002 - the word users look for
+        time: str | None = None,
+        *,
+        label: str | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        hidden: Iterable[str] = (),
+    ) -> "Roles":
+        """Take what the user said; names that are numbers become text, as those of frames do."""
+        key, clock, answer = (None if name is None else str(name) for name in (id, time, label))
+        chosen = None if columns is None else tuple(unique_names(columns))
+        return cls(key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden))
+
+    def plan(self, names: list[str]) -> dict[str, Use]:
+        """Say what to read of a table with these names; a role that names no column is a DataError."""
+        for name, what in ((self.id, "id column"), (self.time, "time column"), (self.label, "label column")):
+            if name is not None:
+                require_known(name, names, what)
+        roles = ((self.id, Use.ID), (self.label, Use.LABEL), (self.time, Use.TIME))
+        return {name: use for name, use in roles if name is not None} | dict.fromkeys(
+            self.attributes(names), Use.ATTRIBUTE
+        )
+
+    def long_plan(self, names: list[str]) -> dict[str, Use]:
+        """Say what to read of a long table, which needs an id."""
+        if self.id is None:
+            raise DataError(f"say which column tells the records apart: id=...; there are {listed(names)}")
+        return self.plan(names)
+
+    def attributes(self, names: Iterable[str]) -> list[str]:
+        """Give the attributes, in order."""
+        taken = {name for name in (self.id, self.time, self.label) if name is not None}
+        free = [name for name in names if name not in taken]
+        known = set(free)
+        chosen = [name for name in free if name not in self.hidden] if self.columns is None else list(self.columns)
+        chosen += sorted(set(self.static) - set(chosen), key=self.static.index)
+        for name in chosen:
+            if name in taken:
+                role = "the label" if name == self.label else "the id or the time"
+                raise DataError(f"column {name!r} is {role}, and cannot be an attribute too; copy it first")
+            if name not in known:
+                require_known(name, free, "column")
+        return chosen
+
+
+def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
+    """Group the rows into records; give the parts of their panel, and the labels if a column holds them."""
+    uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
+    times = None if roles.time is None else _times(rows.values[roles.time], roles.time)
+    if rows.lengths is None and roles.id is not None:
+        grouping = by_id(rows.values[roles.id], roles.id, times)
+    else:
+        lengths = rows.lengths or ()
+        grouping = in_order(given_ids(rows.ids, len(lengths)), lengths, times)
+    y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
+    attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
+    source = Source(attributes, {}, frozenset(roles.static))
+    return assemble(source, grouping, _with_unit(options, times)), y
+
+
+def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
+    """Give the label of each record; one that is missing, or varies inside a record, is a DataError."""
+    absent = grouping.arranged(absent_rows(values))
+    if absent.any():
+        ids = _ids_at(grouping, absent)
+        raise DataError(f"label {name!r} is missing in {len(ids)} records: {listed(ids)}; leave them out")
+    if isinstance(values, Encoded):
+        array = values.array
+    else:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values.to_numpy())
+    array = grouping.arranged(array)
+    firsts = array[grouping.starts()]
+    differ = np.asarray(array != np.repeat(firsts, grouping.lengths), np.bool_)
+    if differ.any():
+        ids = _ids_at(grouping, differ)
+        raise DataError(f"label {name!r} varies inside {len(ids)} records: {listed(ids)}; a record has one label")
+    if not isinstance(values, Encoded) or values.type is ColumnType.REAL:
+        return firsts
+    return firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+
+
+def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
+    records = np.searchsorted(grouping.starts(), np.flatnonzero(rows), side="right") - 1
+    ids: list[object] = grouping.ids[np.unique(records)].tolist()
+    return ids
+
+
+def _times(column: Values, name: str) -> Times:
+    """Give the time of every row: numbers as they are, dates and durations as ticks."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+        return _clock(column, name)
+    if isinstance(column, nw.Series) and column.dtype.is_temporal():
+        return _ticks(column, name)
+    encoded = encode(name, column, lambda row: f"of row {row}")
+    if encoded.type is not ColumnType.REAL:
+        raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
+    _require_times(is_missing(encoded.array), name)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+        return Times(column)  # large integers are not exact as floats
+    if isinstance(column, nw.Series) and column.dtype.is_integer() and not column.is_null().any():
+        return Times(column.to_numpy())
+    return Times(encoded.array)
+
+
+def _require_times(absent: Array, name: str) -> None:
+    if absent.any():
+        rows = np.flatnonzero(absent).tolist()
+        raise DataError(f"the time column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+
+
+def _ticks(column: nw.Series[Any], name: str) -> Times:
+    _require_times(np.asarray(column.is_null().to_numpy(), np.bool_), name)
+    if column.dtype == nw.Time:
+        raise DataError(f"the time column {name!r} holds times of day; give dates with times, or numbers")
+    if isinstance(column.dtype, nw.Duration):
+        return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
+    dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
+    nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
+    ticks = dates.dt.timestamp("ns" if nanoseconds else "us").to_numpy()
+    return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+
+
+def _clock(array: Array, name: str) -> Times:
+    _require_times(np.isnat(array), name)
+    if array.dtype.kind == "m":
+        return Times(array.astype("m8[ns]").view(np.int64), NANO)
+    nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
+    ticks = array.astype("M8[ns]" if nanoseconds else "M8[us]").view(np.int64)
+    return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+
+
+def _with_unit(options: Options, times: Times | None) -> Options:
+    """Say that dates and durations have become seconds."""
+    if times is None or times.per_second is None or options.time_unit is not None:
+        return options
+    return dataclasses.replace(options, time_unit="s")

@@ -1,0 +1,90 @@
+"""Schemas as TOML files, for people to edit."""
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from telltree.data.files import File
+from telltree.data.schema import Column, ColumnType, Schema, checked_fields, require_known
+from telltree.errors import DataError
+
+HEAD = """\
+# What each column is. Edit it, and hand it back as the schema when the data are read; what is left out is inferred.
+#   type        "real", "Boolean" or "categorical"
+#   kind        the physical quantity, such as "altitude"; columns of one kind may be compared with each other
+#   unit        how constants are written, such as "ft"
+#   phrase      how English speaks of the column, such as "vertical rate"
+#   thresholds  the constants worth asking about, such as [0, 10, 20.5] (real columns)
+#   levels      the names that occur (categorical columns); any other name equals none of them
+#   static      true if the column has one value per record
+"""
+FREE = ("kind", "unit", "phrase")
+
+
+def to_toml(schema: Schema) -> str:
+    """Write all columns, with a comment that explains the fields."""
+    return "\n".join([HEAD, *map(_table, schema.values())])
+
+
+def from_toml(text: str) -> Schema:
+    """Read what `to_toml` wrote; every column needs a type."""
+    columns = []
+    for name, fields in overrides_from_toml(text).items():
+        if "type" not in fields:
+            known = ", ".join(repr(kind.value) for kind in ColumnType)
+            raise DataError(f"column {name!r} has no type; add type = one of {known}")
+        columns.append(Column(name, **fields))
+    return Schema(columns)
+
+
+def overrides_from_toml(text: str) -> dict[str, dict[str, Any]]:
+    """Read a schema file that may leave out columns and fields: what it says about each column."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"the schema is not TOML: {error}") from None
+    except RecursionError:
+        raise DataError("the schema is not one: its lists are nested too deeply") from None
+    for key in content:
+        require_known(key, ("columns",), "table in the schema: columns are [columns.name], but there is")
+    columns = content.get("columns", {})
+    if not isinstance(columns, dict):
+        raise DataError(f"in the schema, columns are tables such as [columns.altitude]; got columns = {columns!r:.60}")
+    return {name: checked_fields(name, fields) for name, fields in columns.items()}
+
+
+def load_overrides(schema: Any) -> Mapping[str, Any] | None:
+    """Take a schema or overrides as they are; read them where the path of a TOML file is given."""
+    if schema is None or isinstance(schema, Mapping):
+        return schema
+    if not isinstance(schema, str | os.PathLike):
+        raise DataError(f"schema is a Schema, a dict, or the path of a TOML file; got {type(schema).__name__}")
+    file = File.at(schema)
+    with file.lines(None) as lines:
+        text = "".join(lines)
+    try:
+        return overrides_from_toml(text)
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from None
+
+
+def _table(column: Column) -> str:
+    lines = [f"[columns.{_quoted(column.name)}]", f"type = {_quoted(column.type)}"]
+    for field in FREE:
+        value = getattr(column, field)
+        lines.append(f"# {field} =" if value is None else f"{field} = {_quoted(value)}")
+    if column.thresholds is not None:
+        lines.append(f"thresholds = [{', '.join(map(repr, column.thresholds))}]")
+    elif column.type is ColumnType.REAL:
+        lines.append("# thresholds = []")
+    if column.levels:
+        lines.append(f"levels = [{', '.join(map(_quoted, column.levels))}]")
+    lines.append(f"static = {str(column.static).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Write a TOML string; JSON's are such strings, but for DEL."""
+    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")
