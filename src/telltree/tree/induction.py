@@ -1,7 +1,7 @@
 """Induction: the paper's Algorithm 1, top-down, one search a node."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,8 +12,9 @@ from telltree.data import Panel
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
-from telltree.logic.engine import Engine, signals_of
+from telltree.logic.engine import Engine, engine_for, signals_of
 from telltree.search import Found, Progress, Search
+from telltree.tree.centring import centred
 from telltree.tree.fitness import Fitness
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
@@ -57,6 +58,8 @@ class Induction:
     limits: Limits
     seed: int
     threads: int = 1
+    centre: Container[str] = ()
+    """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
 
     def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
@@ -121,7 +124,7 @@ class _Growth:
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
         if (limits.min_gain is not None and not gain >= limits.min_gain) or (limits.prevent_same_label and same):
             return leaf
-        formula = Formula(best.expression)
+        formula, margin = self._centred(Formula(best.expression), margin, members)
         self.chosen.append(formula)
         del engine, objective  # the children need the memory
         true, false = self.split(sides[0], 2 * number), self.split(sides[1], 2 * number + 1)
@@ -129,6 +132,15 @@ class _Growth:
             RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
         )
         return Node(formula, true, false, leaf.counts, fitness, gain, margin, others)
+
+    def _centred(self, formula: Formula, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
+        """The formula with its constants in the middle of their gaps, where that is asked for, and its margin."""
+        records = self._panel[members]
+        moved = centred(formula.expression, records, self._signals, self._settings.centre)
+        if moved == formula.expression:
+            return formula, margin
+        engine, population = engine_for(records, [moved], self._signals)
+        return Formula(moved), float(engine.margins(population)[0])
 
     def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
         tell = self._settings.progress

@@ -1,0 +1,128 @@
+"""Centring: constants of a chosen formula move to the middle of the gap in which the formula splits the records alike.
+
+Constants of a grid lie where the grid has its points, often close to some record. The middle of the gap leaves records
+that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
+"""
+
+import math
+from collections.abc import Container, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.logic import truth_of
+from telltree.logic.signals import Signals
+from telltree.operators import Expression, Number, Operator, Type
+from telltree.operators.table import COMPARISONS, EQUAL
+
+_WAYS = 16  # places tried at a time on each side: formulas are cheapest to evaluate by the dozen
+_BAND = 0.05  # how far from the middle, as a share of the gap, a constant with fewer digits may be
+
+Path = tuple[int, ...]
+
+
+def centred(formula: Expression, panel: Panel, signals: Signals, columns: Container[str]) -> Expression:
+    """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
+
+    The answers for the records of the panel stay what they are. An atom that decides nothing stays as it is, and so
+    does all of a formula to which a grammar gave English of its own, which may quote constants.
+    """
+    if any(e.english is not None for e in formula.walk()):
+        return formula
+    answers = truth_of([formula], panel)[0]
+    for path in list(_comparisons(formula, ())):
+        atom = _at(formula, path)
+        if all(name in columns for name in atom.attributes()):
+            gap = _Gap(formula, path, panel, signals, answers).bounds()
+            if gap is not None:
+                moved = _with_constant(formula, path, roundest(*gap))
+                if np.array_equal(truth_of([moved], panel)[0], answers):
+                    formula = moved
+    return formula
+
+
+def roundest(low: float, high: float) -> float:
+    """The number of fewest decimals close to the middle of an open interval; the middle itself if there is none."""
+    middle, band = low + (high - low) / 2, (high - low) * _BAND
+    if not (math.isfinite(middle) and band > 0):
+        return middle
+    for decimals in range(-math.ceil(math.log10(abs(middle) + band)) - 1, 17):
+        found = round(middle, decimals)
+        if abs(found - middle) <= band and low < found < high:
+            return found
+    return middle
+
+
+def _comparisons(e: Expression, path: Path) -> Iterator[Path]:
+    """Where real signals are compared with constants by order; what stands inside atoms is left alone."""
+    if isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
+        if e.head is not EQUAL and sum(isinstance(arg.head, Number) for arg in e.args) == 1:
+            yield path
+    elif isinstance(e.head, Operator):
+        for place, arg in enumerate(e.args):
+            yield from _comparisons(arg, (*path, place))
+
+
+def _at(e: Expression, path: Path) -> Expression:
+    for place in path:
+        e = e.args[place]
+    return e
+
+
+def _with_constant(e: Expression, path: Path, value: float) -> Expression:
+    """The expression with another constant in the comparison at `path`."""
+    if not path:
+        args = tuple(Expression(Number(value)) if isinstance(arg.head, Number) else arg for arg in e.args)
+        return Expression(e.head, args)
+    place, *rest = path
+    changed = _with_constant(e.args[place], tuple(rest), value)
+    return Expression(e.head, (*e.args[:place], changed, *e.args[place + 1 :]))
+
+
+class _Gap:
+    """Between which values of its signal the constant of one comparison can move and leave all answers as they are.
+
+    Gaps are numbered by the values below them: gap 0 is below all values of the signal, the last one above them all.
+    """
+
+    def __init__(
+        self, formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
+    ) -> None:
+        self._formula, self._path, self._panel, self._answers = formula, path, panel, answers
+        left, right = _at(formula, path).args
+        signal, constant = (right, left) if isinstance(left.head, Number) else (left, right)
+        assert isinstance(constant.head, Number)
+        values = signals.values(signal)[panel.rows()]
+        self._values, self._constant = np.unique(values[np.isfinite(values)]), constant.head.value
+
+    def bounds(self) -> tuple[float, float] | None:
+        """The values on either side; None if on one side there is none that would change an answer."""
+        values, place = self._values, int(np.searchsorted(self._values, self._constant))
+        # A constant that is one of the values may belong with those below it or above it.
+        for start in (place, place + 1):
+            if 0 < start < len(values) and self._alike([start])[0]:
+                low, high = self._furthest(start, 0), self._furthest(start, len(values))
+                return (float(values[low - 1]), float(values[high])) if low > 0 and high < len(values) else None
+        return None
+
+    def _furthest(self, start: int, end: int) -> int:
+        """How far from `start` towards `end` all gaps give the same answers, as long as answers change but once."""
+        step = 1 if end > start else -1
+        while start != end:
+            count = min(_WAYS, abs(end - start))
+            tried = [start + step * (abs(end - start) * k // count) for k in range(1, count + 1)]
+            alike = self._alike(tried)
+            if all(alike):
+                return end
+            first = alike.index(False)
+            start, end = tried[first - 1] if first else start, tried[first] - step
+        return start
+
+    def _alike(self, gaps: list[int]) -> list[bool]:
+        """Whether the formula answers as before with the constant in each of these gaps."""
+        values = self._values
+        below, above = [*(values[:1] - 2), *values], [*values, *(values[-1:] + 2)]
+        constants = [float(below[gap] + (above[gap] - below[gap]) / 2) for gap in gaps]
+        moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
+        return [np.array_equal(truth, self._answers) for truth in truth_of(moved, self._panel)]
