@@ -1,5 +1,6 @@
 """GrammarTreeClassifier: as scikit-learn's users expect it, and what it makes of odd data and settings."""
 
+import copy
 import logging
 import pickle
 import signal
@@ -13,7 +14,7 @@ import polars as pl
 import pytest
 from examples import records
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
@@ -112,8 +113,9 @@ def test_the_tree_prints():
 
 def test_the_first_class_wins_ties():
     panel = records(*({"x": [1.0]} for _ in range(4)))
-    clf = tree(grammar="A ::= F(x > 2)").fit(panel, list("baba"))
-    assert isinstance(clf.tree_.root, Leaf)
+    clf = leaf_with_warning(
+        panel, list("baba"), "no formula that was tried splits the 4 records", grammar="A ::= F(x > 2)"
+    )
     assert clf.predict(panel).tolist() == ["a"] * 4
 
 
@@ -211,14 +213,23 @@ def test_labels_may_be_a_series(panel, labels):
         (lambda y: [*y[:-1], None], "1 of 60 labels are missing: records 59"),
         (lambda y: np.r_[np.nan, np.ones(59)], "1 of 60 labels are missing: records 0"),
         (lambda y: np.linspace(0, 1, 60), "58 are continuous numbers"),
-        (lambda y: [[label] for label in y], "one-dimensional"),
+        (lambda y: [[label, label] for label in y], "one-dimensional"),
+        (lambda y: [[y[0]], *y[1:]], "one-dimensional"),
+        (lambda y: "calm", "one-dimensional"),
         (lambda y: [*y[:-1], 7], "'int', 'str'"),
-        (lambda y: None, "one-dimensional"),
+        (lambda y: None, "requires y to be passed"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused(panel, labels, change, message):
     with pytest.raises(DataError, match=message):
         tree().fit(panel, change(labels))
+
+
+@pytest.mark.parametrize("form", [list, np.array, pd.DataFrame], ids=["list", "array", "frame"])
+def test_a_column_of_labels_is_taken_with_a_warning(panel, labels, form):
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        clf = tree().fit(panel, form([[label] for label in labels]))
+    same(clf, tree().fit(panel, labels), panel)
 
 
 @pytest.mark.parametrize("X", [None, 5, "text", np.zeros(3), np.zeros((2, 2, 2)), np.zeros((0, 3))], ids=str)
@@ -462,9 +473,9 @@ def test_a_user_function_that_fails_is_named(panel, labels):
 
 
 BAD = [
-    ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", None), ("search", "genetic"), ("search", MonteCarlo),
-    ("fitness", "gini"), ("fitness", None), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
-    ("max_depth", None), ("min_members", 0), ("min_members", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
+    ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", "genetic"), ("search", MonteCarlo),
+    ("fitness", "gini"), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
+    ("min_members", 0), ("min_members", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
     ("min_gain", [1]), ("min_gain", 1j), ("prevent_same_label", "no"), ("prevent_same_label", None),
     ("class_weight", "even"), ("class_weight", 2), ("class_weight", {"nobody": 1}), ("class_weight", {"calm": -1}),
     ("class_weight", {"calm": float("nan")}), ("class_weight", {"calm": "x"}),
@@ -526,6 +537,40 @@ def test_random_states_of_every_kind(panel, labels):
     assert first == str(tree(search=few, random_state=5).fit(panel, labels).tree_)
     tree(search=few, random_state=None).fit(panel, labels)
     tree(search=few, random_state=np.int64(3)).fit(panel, labels)
+
+
+def test_what_is_not_given_is_what_works_best(panel, labels):
+    given = tree(search=GeneticProgramming(), fitness=GiniSize(), max_depth=2).fit(panel, labels)
+    same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
+
+
+def test_depth_without_a_limit():
+    panel = records(*({"x": [float(i)]} for i in range(40)))
+    grammar = "A ::= F(x < grid(40))"
+    search = MonteCarlo(evaluations=40)
+    whole = tree(grammar=grammar, search=search, max_depth=None, fitness=first_apart).fit(panel, range(40))
+    assert whole.tree_.depth == 39
+    assert whole.score(panel, range(40)) == 1
+    assert tree(grammar=grammar, search=search, fitness=first_apart).fit(panel, range(40)).tree_.depth == 6
+
+
+def first_apart(true, total, size):
+    """The fewer records the formula is true of, the better: as lopsided a tree as can be."""
+    return true.sum(axis=1)
+
+
+def test_no_tree_is_too_deep_to_travel():
+    panel = records(*({"x": [float(i)]} for i in range(130)))
+    search = MonteCarlo(evaluations=130)
+    for limit in (None, 10_000):
+        clf = tree(grammar="A ::= F(x < grid(130))", search=search, max_depth=limit, fitness=first_apart)
+        clf.fit(panel, range(130))
+        assert clf.tree_.depth == 100
+        assert pickle.loads(pickle.dumps(clf.tree_)) == copy.deepcopy(clf.tree_)  # noqa: S301 - our own bytes
+
+
+def test_sides_that_would_be_too_small_are_a_leaf(panel, labels):
+    leaf_with_warning(panel, labels, "into sides of at least 31", min_members=31)
 
 
 def test_limits_reach_the_tree(panel, labels):

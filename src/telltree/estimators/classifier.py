@@ -2,7 +2,6 @@
 
 import math
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -11,19 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.data import Panel, check_labels, unusable
-from telltree.errors import DataError, DataWarning, SettingsError
+from telltree.data.warn import warn
+from telltree.errors import SettingsError
+from telltree.estimators.inputs import read_known, read_labels, read_training, remember
+from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Category, RuleRow, categorize, rules_table
+from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, Search
 from telltree.tree import Fitness, GiniSize, Induction, Learned, Limits, NodeProgress, Tree
 from telltree.tree.induction import leaf_of
-from telltree.tree.objective import ONE, Labels
+from telltree.tree.objective import Labels
+from telltree.tree.training import Training
+
+DEEPEST = 100
+"""Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -32,37 +38,45 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     grammar: a Grammar, the text of one, or None for the generic temporal-logic grammar of the training data.
-    search: how to look for the formula of a node, such as GeneticProgramming(), MonteCarlo(), GrammaticalEvolution().
-    fitness: what makes a split good; any function of (class weights of the true side, of all, sizes).
-    max_depth: the most branches from the root to a leaf.
+    search: how to look for the formula of a node, such as MonteCarlo() or GrammaticalEvolution(); None for
+        GeneticProgramming().
+    fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for
+        GiniSize().
+    max_depth: the most branches from the root to a leaf; None for no limit (but 100, more than anybody can read).
     min_members: records that each side of a split must have.
     min_gain: by how much a split must lower the fitness; None takes any.
     prevent_same_label: refuse splits whose two sides predict the same class.
+    centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
+        alike; None does so where the grammar is the generic one, except for columns whose thresholds the schema gives.
     class_weight: None, "balanced" or a dict from class to weight.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
     n_jobs: threads for evaluation; −1 for all cores.
     progress: called with a NodeProgress now and then while fitting.
 
-    `X` is a Panel, or a plain two-dimensional table whose rows are records with one step.
+    `X` is a Panel, or a plain two-dimensional table (array or frame) whose rows are records with one step. A record of
+    weight 0 counts as if it were not there, but its class stays one of `classes_`.
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`. classes_, n_features_in_, feature_names_in_: as in scikit-learn.
+    tree_: the Tree; `print(clf.tree_)`. classes_, n_features_in_: as in scikit-learn, and feature_names_in_, if columns
+    had names: arrays' have none, and formulas call them x1, x2 …
     grammar_: the Grammar that was searched. searches_: what each node's search found, by node number (root 1,
-    children of n: 2n and 2n + 1). interrupted_: whether Ctrl-C cut learning short.
+    children of n: 2n and 2n + 1). interrupted_: whether Ctrl-C cut learning short. training_: what the model keeps of
+    the training data: schema, seed, fingerprint, columns that missed values, and standard deviations of signals.
     """
 
     def __init__(
         self,
         grammar: Grammar | str | None = None,
-        search: Search = GeneticProgramming(),  # noqa: B008  frozen, so it can be shared
+        search: Search | None = None,
         *,
-        fitness: Fitness = GiniSize(),  # noqa: B008  frozen, so it can be shared
-        max_depth: int = 6,
+        fitness: Fitness | None = None,
+        max_depth: int | None = 6,
         min_members: int = 1,
         min_gain: float | None = None,
         prevent_same_label: bool = False,
+        centre: bool | None = None,
         class_weight: str | dict[Any, float] | None = None,
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
@@ -76,55 +90,79 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_members = min_members
         self.min_gain = min_gain
         self.prevent_same_label = prevent_same_label
+        self.centre = centre
         self.class_weight = class_weight
         self.functions = functions
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far."""
         self._check_parameters()
         generator = _generator(self.random_state)
-        panel = as_panel(X)
-        labels = check_labels(y, panel)
-        if not len(panel):
-            raise DataError("there are no records to learn from")
+        panel = read_training(X)
+        labels = read_labels(y, panel, X)
         classes, codes = np.unique(labels, return_inverse=True)
-        weights = _fixed_point(self._weights(labels, sample_weight))
-        coded = Labels(codes.astype(np.int64), len(classes), weights)
+        weights = record_weights(labels, sample_weight, self.class_weight)
+        if weights is not None and not weights.all():
+            counted = np.flatnonzero(weights)
+            panel, codes, weights = panel[counted], codes[counted], weights[counted]
+        coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         grammar = self._grammar_for(panel)
         seed = int(generator.randint(2**31 - 1))
         learned = self._learn(panel, coded, tuple(classes.tolist()), grammar, seed)
+        training = Training.of(panel, coded, learned.tree, seed)
         # all at once: a fit that fails leaves what was learned before as it was
-        self.classes_, self.grammar_ = classes, grammar
-        self.n_features_in_ = len(panel.schema)
-        self.feature_names_in_ = np.array(panel.schema.names, dtype=object)
+        self.classes_, self.grammar_, self.training_ = classes, grammar, training
         self.tree_, self.searches_, self.interrupted_ = learned
+        remember(self, X, panel)
         return self
 
     def _learn(
         self, panel: Panel, labels: Labels, classes: tuple[Any, ...], grammar: Grammar | None, seed: int
     ) -> Learned:
-        if grammar is None or len(classes) == 1:
-            one_class = f"there is only one class, {classes[0]!r}"
-            reason = one_class if len(classes) == 1 else "no column tells records apart"
-            warnings.warn(f"{reason}: the tree is a single leaf", DataWarning, stacklevel=3)
+        present = np.unique(labels.codes)
+        if grammar is None or len(present) == 1:
+            one_class = f"there is only one class, {classes[present[0]]!r}"
+            reason = one_class if len(present) == 1 else "no column tells records apart"
+            warn(f"{reason}: the tree is a single leaf")
             return Learned(Tree(leaf_of(labels), classes, panel.schema), {}, False)
-        limits = Limits(self.max_depth, self.min_members, self.min_gain, self.prevent_same_label)
-        threads = _threads(self.n_jobs)
-        induction = Induction(grammar, self.search, self.fitness, limits, seed, threads, self.progress)
-        return induction.run(panel, labels, classes)
+        depth = min(DEEPEST, len(panel) if self.max_depth is None else self.max_depth)
+        limits = Limits(depth, self.min_members, self.min_gain, self.prevent_same_label)
+        search, fitness = self.search or GeneticProgramming(), self.fitness or GiniSize()
+        centre = self._movable(panel)
+        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, self.progress)
+        learned = induction.run(panel, labels, classes)
+        if depth and not learned.searches and not learned.interrupted:
+            warn(
+                f"no formula that was tried splits the {len(panel)} records into sides of at least {self.min_members}: "
+                f"the tree is a single leaf; give a richer grammar, or the search more evaluations"
+            )
+        return learned
+
+    def _movable(self, panel: Panel) -> frozenset[str]:
+        """The columns whose constants may move."""
+        if self.centre is None and self.grammar is None:
+            return frozenset(column.name for column in panel.schema.values() if column.thresholds is None)
+        return frozenset(panel.schema) if self.centre else frozenset()
 
     def _check_parameters(self) -> None:
         wanted: list[tuple[str, bool, str]] = [
             ("grammar", self.grammar is None or isinstance(self.grammar, Grammar | str), "a Grammar, text, or None"),
-            ("search", isinstance(self.search, Search), "a search, such as GeneticProgramming()"),
-            ("fitness", callable(self.fitness), "a fitness, such as GiniSize(), or a function"),
-            ("max_depth", _whole(self.max_depth, 0), "a whole number of at least 0"),
+            ("search", isinstance(self.search, Search | None), "a search, such as MonteCarlo(), or None"),
+            ("fitness", self.fitness is None or callable(self.fitness), "a fitness, such as GiniSize(), or None"),
+            ("max_depth", self.max_depth is None or _whole(self.max_depth, 0), "a whole number of at least 0 or None"),
             ("min_members", _whole(self.min_members, 1), "a whole number of at least 1"),
             ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
             ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
+            ("centre", self.centre is None or isinstance(self.centre, bool | np.bool_), "True, False or None"),
             ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
             ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
             ("n_jobs", self.n_jobs is None or (_whole(self.n_jobs, -1) and self.n_jobs != 0), "None, −1 or at least 1"),
@@ -142,55 +180,54 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             return Grammar.parse(self.grammar, panel, functions=self.functions)
         return Grammar.for_panel(panel) if len(unusable(panel)) < len(panel.schema) else None
 
-    def _weights(self, labels: NDArray[Any], sample_weight: Any) -> NDArray[np.float64] | None:
-        """The product of sample and class weights, or None if neither is given."""
-        if sample_weight is None and self.class_weight is None:
-            return None
-        given = np.ones(len(labels)) if sample_weight is None else _floats(sample_weight)
-        if given.shape != (len(labels),) or not np.all(np.isfinite(given)) or np.any(given < 0) or not given.any():
-            raise SettingsError(
-                f"sample_weight must hold one finite number of at least 0 for each of the {len(labels)} records, not "
-                f"all of them 0"
-            )
-        if self.class_weight is not None:
-            given = given * _class_weights(self.class_weight, labels)
-        return given
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
-        tree = self._fitted()
-        return self.classes_[tree.predict(as_panel(X))]
+        tree, panel = self._known(X)
+        return self.classes_[tree.predict(panel)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
-        return self._fitted().probabilities(as_panel(X))
+        tree, panel = self._known(X)
+        return tree.probabilities(panel)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The cluster number of each record: leaves from left to right, from 1."""
-        return self._fitted().apply(as_panel(X))
+        tree, panel = self._known(X)
+        return tree.apply(panel)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Which nodes each record passes: records × nodes, in preorder, the true child first, leaves included."""
-        tree = self._fitted()
-        return csr_matrix(tree.passes(as_panel(X)))
+        tree, panel = self._known(X)
+        return csr_matrix(tree.passes(panel))
 
     def categories(self, X: Any, y: Any = None) -> tuple[Category, ...]:
         """Each leaf as a category: its members among the records of X, its formula, and what it says in English."""
-        tree, panel = self._fitted(), as_panel(X)
+        tree, panel = self._known(X)
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 
     def rules(self) -> list[RuleRow]:
         """One row a leaf: formula, English, class, probability, support."""
         return rules_table(self._fitted())
 
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""
+        from telltree.estimators.models import save
+
+        self._fitted()
+        save(self, path, overwrite=overwrite)
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and the tree once there is one."""
+        fitted = hasattr(self, "tree_")
+        return tree_html(self.tree_, missing=self.training_.missing) if fitted else super()._html_repr()
+
     def _fitted(self) -> Tree:
         check_is_fitted(self, "tree_")
         return self.tree_
 
-
-def as_panel(X: Any) -> Panel:
-    """A panel as it is; anything else is read as a plain table of records with one step."""
-    return X if isinstance(X, Panel) else Panel.from_table(X)
+    def _known(self, X: Any) -> tuple[Tree, Panel]:
+        tree = self._fitted()
+        return tree, read_known(self, X, tree.schema)
 
 
 def _whole(value: Any, least: int) -> bool:
@@ -219,35 +256,5 @@ def _generator(random_state: Any) -> np.random.RandomState:
     return found
 
 
-def _floats(values: Any) -> NDArray[np.float64]:
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise SettingsError(f"sample_weight must hold numbers: {error}") from error
-
-
-def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-    """The weight of each record's class."""
-    try:
-        found: NDArray[np.float64] = compute_sample_weight(class_weight, labels)
-    except ValueError as error:  # a dict that names none of the classes
-        raise SettingsError(f"class_weight: {error}") from error
-    if not found.any():
-        raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
-    return found
-
-
 def _threads(n_jobs: int | None) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
-
-
-def _fixed_point(weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
-    """Weights as whole numbers of at most ONE; None if all are the same.
-
-    They are scaled by a power of two, so that whole weights keep their ratios and stand for repeated records exactly.
-    """
-    if weights is None or np.all(weights == weights[0]):
-        return None
-    _, exponent = np.frexp(weights.max())
-    found: NDArray[np.int64] = np.round(np.ldexp(weights, ONE.bit_length() - 1 - exponent)).astype(np.int64)
-    return found

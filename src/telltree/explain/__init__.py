@@ -5,11 +5,13 @@ from telltree.explain.english import english
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
+from telltree.explain.way import Turn, way_of
 
 __all__ = [
     "Category",
     "Margins",
     "RuleRow",
+    "Turn",
     "as_records",
     "categories_text",
     "categorize",
@@ -21,4 +23,5 @@ __all__ = [
     "rules_text",
     "sentence",
     "shown",
+    "way_of",
 ]

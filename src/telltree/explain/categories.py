@@ -68,7 +68,7 @@ def categorize(
     """
     labels = None if y is None else _labels(y, panel)
     clusters = tree.apply(panel)
-    doubtful = _missing(tree, panel) if missing is None else missing
+    doubtful = missing_columns(tree, panel) if missing is None else missing
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions = np.flatnonzero(clusters == number)
@@ -122,6 +122,7 @@ def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
     return {label: n for label, n in counts.items() if n}
 
 
-def _missing(tree: Tree, panel: Panel) -> set[str]:
+def missing_columns(tree: Tree, panel: Panel) -> set[str]:
+    """The columns that the tree speaks of and that miss values in the panel."""
     used = dict.fromkeys(name for node in tree.nodes for name in node.formula.expression.attributes())
     return {name for name, count in panel.select(used).missing().items() if count}

@@ -1,6 +1,6 @@
 """Evidence: the step of a record at which a formula was decided, or came nearest to it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import ABS, AND, COMPARISONS, COUNT, DIFFERENCE, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 
 Floats = NDArray[np.float64]
+Reference = Panel | Mapping[str, float]
+"""What distances are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
 
 _TINY = 5e-324
 """The margin of what is true, but only just: as good as 0, and it keeps the sign."""
@@ -24,7 +26,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Panel | None = None) -> int:
+def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None) -> int:
     """The step (from 0) of a record, given by its position in the panel, that decides the formula.
 
     F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
@@ -37,7 +39,7 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Pan
 
 
 def decisive_steps(
-    formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Panel | None = None
+    formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Reference | None = None
 ) -> NDArray[np.int64]:
     """The decisive step of each of the records (by default all), as `decisive_step` finds it."""
     chosen = range(len(panel)) if records is None else list(records)
@@ -49,14 +51,16 @@ class Margins:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. Give the panel that a tree learnt from as the reference, and a record has the same margins whatever
-    others it comes with. At a step, F and G look from there to the end.
+    atoms have ±1. Give the panel that a tree learnt from as the reference, or what the model kept of it
+    (`training_.spread`), and a record has the same margins whatever others it comes with. At a step, F and G look from
+    there to the end.
     """
 
-    def __init__(self, panel: Panel, reference: Panel | None = None) -> None:
+    def __init__(self, panel: Panel, reference: Reference | None = None) -> None:
         self._panel = panel
         self._signals = signals_of(panel)
-        self._reference = self._signals if reference is None else signals_of(reference)
+        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._signals
+        self._kept = reference if isinstance(reference, Mapping) else {}
 
     def over_time(self, e: Expression, record: int) -> Floats:
         """The margin of a Boolean vector (or formula) at every step of the record at this position."""
@@ -69,7 +73,11 @@ class Margins:
         atom = Atom.of(e, self._panel.schema)
         values = self._signals.values(atom.signal)[self._rows(record)]
         with np.errstate(over="ignore"):  # a deviation too large for a float counts as 1, a distance as infinite
-            return _atom_margin(atom, values, self._reference.spread(atom.signal) if atom.graded else None)
+            return _atom_margin(atom, values, self._spread(atom.signal) if atom.graded else None)
+
+    def _spread(self, signal: Expression) -> float:
+        kept = self._kept.get(str(signal)) if self._kept else None
+        return self._reference.spread(signal) if kept is None else kept
 
     def running(self, e: Expression, record: int) -> NDArray[np.bool_]:
         """How a comparison of counts would come out, for each step, if counting stopped there."""

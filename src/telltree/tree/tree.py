@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
+from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
 
 _BAR = "│   "
@@ -149,6 +150,10 @@ class Tree:
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.root, self, "", "", iter(range(1, len(self.leaves) + 1))))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the printed tree; a fitted classifier shows it with English."""
+        return "<pre>" + "\n".join(map(escaped, str(self).splitlines())) + "</pre>"
 
 
 def _leaves(node: Node | Leaf, path: tuple[Branch, ...]) -> Iterator[tuple[Leaf, tuple[Branch, ...]]]:

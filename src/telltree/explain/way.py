@@ -1,0 +1,64 @@
+"""The way of one record through a tree: what each branch asked, how it came out, when that was decided, how clearly."""
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+
+from telltree.data import Panel
+from telltree.explain.categories import missing_columns
+from telltree.explain.english import english
+from telltree.explain.evidence import Margins, decisive_step
+from telltree.logic import Formula
+from telltree.operators import Expression
+from telltree.operators.table import NOT
+from telltree.tree.tree import Leaf, Node, Tree
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One branch on the way of a record."""
+
+    formula: Formula
+    holds: bool
+    english: str
+    """What is true of the record: the formula, or its negation, in English."""
+    step: int
+    """The step that decided, from 0."""
+    time: float | None
+    """When that was, if times are known."""
+    margin: float
+    """How far the record is from the other side, in standard deviations of the signal; ±1 where distance has no sense.
+    Positive if the formula holds."""
+
+
+def way_of(
+    tree: Tree, panel: Panel, record: int, *, reference: Panel | None = None, missing: Container[str] | None = None
+) -> tuple[Turn, ...]:
+    """The turns a record (by its position in the panel) takes from the root to its leaf.
+
+    Margins are in standard deviations over `reference`, by default the panel. `missing` names the columns of which
+    English must allow that values are missing, by default those of the panel that do.
+    """
+    aligned = panel.aligned(tree.schema) if tree.nodes else panel
+    others = None if reference is None else reference.aligned(tree.schema)
+    doubtful = missing_columns(tree, panel) if missing is None else missing
+    return tuple(_turns(tree.root, aligned, record, others, doubtful))
+
+
+def _turns(
+    node: Node | Leaf, panel: Panel, record: int, reference: Panel | None, missing: Container[str]
+) -> Iterator[Turn]:
+    margins = Margins(panel, reference)
+    while isinstance(node, Node):
+        holds = bool(node.formula(panel[[record]])[0])
+        times = panel.times(record)
+        step = decisive_step(node.formula, panel, record, reference=reference)
+        said = node.formula.expression if holds else Expression(NOT, (node.formula.expression,))
+        yield Turn(
+            formula=node.formula,
+            holds=holds,
+            english=english(said, panel.schema, missing),
+            step=step,
+            time=None if times is None else float(times[step]),
+            margin=float(margins.over_time(node.formula.expression, record)[0]),
+        )
+        node = node.true if holds else node.false

@@ -1,0 +1,257 @@
+"""Bytes to model. Whatever is wrong with them is a ModelFormatError."""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Column, Schema
+from telltree.errors import GrammarError, ModelFormatError, TelltreeError
+from telltree.grammar import Grammar
+from telltree.logic import Formula
+from telltree.operators import UserFunction
+from telltree.tree.fitness import GiniSize
+from telltree.tree.model.document import (
+    Branch,
+    Classes,
+    ColumnEntry,
+    Document,
+    FunctionEntry,
+    GiniSizeEntry,
+    GrammarEntry,
+    GrammarText,
+    LeafEntry,
+    SearchEntry,
+    Settings,
+)
+from telltree.tree.model.encode import SEARCHES
+from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
+from telltree.tree.model.reading import read_document
+from telltree.tree.training import Training
+from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+
+DEEPEST = 200
+"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`')
+_GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
+_DAMAGED = "this model file is damaged"
+
+
+def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
+    """The model that a file holds; `functions` are those that its formulas call."""
+    document = read_document(content)
+    try:
+        return _model(document, functions)
+    except ModelFormatError:
+        raise
+    except TelltreeError as error:
+        raise ModelFormatError(f"{_DAMAGED}: {error}") from error
+
+
+def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
+    called = _functions(document.functions, functions)
+    schema = Schema(map(_column, document.columns))
+    grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
+    classes = _classes(document.classes)
+    formulas = _Formulas(grammar, schema, called)
+    _check_shape(document.tree)
+    root = _tree(iter(document.tree), formulas, len(classes))
+    kept = document.training
+    spread = {entry.signal: entry.deviation for entry in kept.spread}
+    return Model(
+        tree=Tree(root, tuple(document.classes.values), _used(schema, formulas.used)),
+        classes=classes,
+        grammar=grammar,
+        training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
+        interrupted=kept.interrupted,
+        named=kept.named,
+        parameters=_parameters(document.settings, grammar, schema, called),
+    )
+
+
+def _functions(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
+    """The functions that the file names, found among those given."""
+    known = {function.name: function for function in given}
+    found = {}
+    for entry in wanted:
+        function = known.get(entry.name)
+        signature = f"{entry.name}({', '.join(entry.takes)}) -> {entry.gives}"
+        if function is None:
+            raise ModelFormatError(
+                f"this model calls the user function {signature:.200}, which a file cannot hold: give it to load, as "
+                f"in load(path, functions=[{entry.name:.80}])"
+            )
+        if (list(function.takes), function.gives) != (entry.takes, entry.gives):
+            raise ModelFormatError(
+                f"this model calls {signature:.200}, but the function given takes {', '.join(function.takes)} and "
+                f"gives {function.gives}; give the one it was learnt with"
+            )
+        found[entry.name] = function
+    return found
+
+
+def _column(entry: ColumnEntry) -> Column:
+    fields = entry.model_dump()
+    return Column(**{**fields, "levels": tuple(entry.levels)})
+
+
+def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunction]) -> Grammar:
+    word = _GROUP.search(_QUOTED.sub("", entry.text))
+    if word:  # a short text may stand for a million rules; files have them written out
+        raise ModelFormatError(f"{_DAMAGED}: its grammar has the group {word[0]!r}, which should be written out")
+    columns = []
+    for column in entry.columns:
+        if isinstance(column, str) and column not in schema:
+            raise ModelFormatError(
+                f"{_DAMAGED}: its grammar mentions the column {column!r:.80}, which it does not have"
+            )
+        columns.append(schema[column] if isinstance(column, str) else _column(column))
+    try:
+        grammar = Grammar.parse(entry.text, Schema(columns), functions=tuple(functions.values()))
+    except GrammarError as error:
+        raise ModelFormatError(f"{_DAMAGED}: its grammar, {error}") from error
+    return dataclasses.replace(grammar, left_out={one.column: one.reason for one in entry.left_out})
+
+
+def _classes(entry: Classes) -> NDArray[Any]:
+    """The labels as an array that gives them back as they are."""
+    wanted = [(type(value), value) for value in entry.values]
+    try:
+        with np.errstate(over="ignore"):
+            found = np.array(entry.values, dtype=np.str_ if entry.dtype == "str" else entry.dtype)
+        kept = [(type(value), value) for value in found.tolist()] == wanted and len(set(wanted)) == len(wanted)
+    except (OverflowError, TypeError, ValueError):
+        kept = False
+    if not kept:
+        raise ModelFormatError(f"{_DAMAGED}: its classes are not different values of type {entry.dtype}")
+    return found
+
+
+class _Formulas:
+    """Reads formulas as the grammar writes them: rules may have English of their own."""
+
+    def __init__(self, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]) -> None:
+        self._grammar, self._functions = grammar, tuple(functions.values())
+        self._schema = schema if grammar is None else grammar.schema
+        self._training = schema
+        rules = () if grammar is None else grammar.rules
+        self._spoken = any(e.english is not None for rule in rules for e in rule.template.walk())
+        self.used: set[str] = set()
+        self._known: dict[str, Formula] = {}
+
+    def read(self, text: str) -> Formula:
+        """The formula, whose columns must be those of the training data."""
+        if text not in self._known:
+            self._known[text] = self._read(text)
+        return self._known[text]
+
+    def _read(self, text: str) -> Formula:
+        try:
+            formula = Formula.parse(text, self._schema, functions=self._functions)
+        except GrammarError as error:
+            raise ModelFormatError(f"{_DAMAGED}: its formula {text!r:.100}: {error}") from error
+        for name in formula.expression.attributes():
+            if name not in self._training or self._training[name].type is not self._schema[name].type:
+                raise ModelFormatError(f"{_DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
+        if self._spoken and self._grammar is not None:
+            try:
+                return Formula(self._grammar.derive(formula.expression).expression)
+            except GrammarError:  # not of this grammar: it speaks for itself
+                return formula
+        return formula
+
+    def chosen(self, text: str) -> Formula:
+        """The formula of a node, whose columns the tree uses."""
+        formula = self.read(text)
+        self.used.update(formula.expression.attributes())
+        return formula
+
+
+def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
+    """That each branch is followed by two subtrees, and none is too deep."""
+    depths = [0]  # of the subtrees that are yet to come
+    for entry in entries:
+        if not depths:
+            raise ModelFormatError(f"{_DAMAGED}: there are nodes after the end of the tree")
+        depth = depths.pop()
+        if isinstance(entry, Branch):
+            depths += [depth + 1] * 2
+        if depth > DEEPEST:
+            raise ModelFormatError(f"{_DAMAGED}: its tree is more than {DEEPEST} branches deep")
+    if depths:
+        raise ModelFormatError(f"{_DAMAGED}: its tree ends too early")
+
+
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: int) -> Node | Leaf:
+    entry = next(waiting)
+    if isinstance(entry, LeafEntry):
+        if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
+            raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {classes} classes")
+        return Leaf(tuple(entry.counts), tuple(entry.weights))
+    formula = formulas.chosen(entry.formula)
+    others = tuple(RunnerUp(formulas.read(one.formula), float(one.fitness)) for one in entry.runners_up)
+    true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
+    counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
+    return Node(formula, true, false, counts, float(entry.fitness), float(entry.gain), float(entry.margin), others)
+
+
+def _used(schema: Schema, used: set[str]) -> Schema:
+    return Schema(column for column in schema.values() if column.name in used) if used else schema
+
+
+def _parameters(
+    settings: Settings, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]
+) -> dict[str, Any]:
+    weights = settings.class_weight
+    unknown = [name for name in settings.functions if name not in functions]
+    if unknown:
+        raise ModelFormatError(f"{_DAMAGED}: its settings name the function {unknown[0]!r:.80}, which it does not list")
+    return {
+        "grammar": _given_grammar(settings.grammar, grammar, schema, functions),
+        "search": _search(settings.search),
+        "fitness": _fitness(settings.fitness),
+        "max_depth": settings.max_depth,
+        "min_members": settings.min_members,
+        "min_gain": None if settings.min_gain is None else float(settings.min_gain),
+        "prevent_same_label": settings.prevent_same_label,
+        "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
+        "functions": [functions[name] for name in settings.functions] or (),
+        "random_state": settings.random_state,
+    }
+
+
+def _given_grammar(
+    given: GrammarEntry | GrammarText | str | None,
+    grammar: Grammar | None,
+    schema: Schema,
+    functions: dict[str, UserFunction],
+) -> Grammar | str | None:
+    if isinstance(given, GrammarEntry):
+        return _grammar(given, schema, functions)
+    if isinstance(given, GrammarText):
+        return given.text
+    return None if given is None else grammar
+
+
+def _search(entry: SearchEntry | str | None) -> Any:
+    if not isinstance(entry, SearchEntry):
+        return None if entry is None else ForgottenSearch()
+    kind = next(kind for kind in SEARCHES if kind.__name__ == entry.name)
+    known = {field.name for field in dataclasses.fields(kind)}
+    for name in entry.settings:
+        if name not in known:
+            raise ModelFormatError(f"{_DAMAGED}: {entry.name} has no setting {name!r:.80}")
+    return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
+
+
+def _unless_word(value: Any) -> Any:
+    return float(value) if value in ("inf", "-inf", "nan") else value
+
+
+def _fitness(entry: GiniSizeEntry | str | None) -> Any:
+    if not isinstance(entry, GiniSizeEntry):
+        return None if entry is None else ForgottenFitness()
+    return GiniSize(**entry.model_dump())

@@ -1,0 +1,180 @@
+"""The format of model files: what keys there are, and what may stand under each."""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT, VERSION = "telltree model", 1
+LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
+MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
+
+Item = TypeVar("Item")
+Many = Annotated[list[Item], Field(fail_fast=True)]  # a million wrong items make one error, not a million
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Weight = Annotated[float, Field(ge=0, le=MOST)]
+Text = Annotated[str, Field(max_length=LONGEST_FORMULA)]
+Number = float | Literal["inf", "-inf", "nan"]
+"""JSON has no other way to write what is not finite."""
+Scalar = bool | Annotated[int, Field(ge=-MOST, le=MOST)] | float | str
+Label = bool | int | float | str
+DType = Literal[
+    "object", "str", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64",
+]  # fmt: skip
+
+
+class Entry(BaseModel):
+    """An object of the file: nothing is converted, and no key is unknown."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Classes(Entry):
+    """The labels, in order, and the NumPy type that predictions have."""
+
+    dtype: DType
+    values: Annotated[Many[Label], Field(min_length=1)]
+
+
+class ColumnEntry(Entry):
+    """A column; what it does not say is not written."""
+
+    name: str
+    type: Literal["real", "Boolean", "categorical"]
+    kind: str | None = None
+    unit: str | None = None
+    phrase: str | None = None
+    thresholds: Many[float] | None = None
+    levels: Many[str] = []
+    static: bool = False
+
+
+class LeftOut(Entry):
+    """A column that the grammar passed over, and why."""
+
+    column: str
+    reason: str
+
+
+class GrammarEntry(Entry):
+    """A grammar with its groups written out; a column that is only named is that of the training data."""
+
+    text: str
+    columns: Many[str | ColumnEntry]
+    left_out: Many[LeftOut]
+
+
+class GrammarText(Entry):
+    """The text of a grammar as a user wrote it."""
+
+    text: str
+
+
+class FunctionEntry(Entry):
+    """The signature of a user function; whoever loads the model brings the function itself."""
+
+    name: str
+    takes: Many[str]
+    gives: str
+
+
+class RunnerUpEntry(Entry):
+    """A formula that would have split nearly as well."""
+
+    formula: Text
+    fitness: Number
+
+
+class Branch(Entry):
+    """A node; the subtree for records of which the formula is true follows, then the other."""
+
+    kind: Literal["branch"]
+    formula: Text
+    fitness: Number
+    gain: Number
+    margin: Number
+    runners_up: Many[RunnerUpEntry]
+
+
+class LeafEntry(Entry):
+    """A leaf: training records of each class, and their weights."""
+
+    kind: Literal["leaf"]
+    counts: Many[Count]
+    weights: Many[Weight]
+
+
+class Spread(Entry):
+    """The standard deviation of a signal over the training data."""
+
+    signal: Text
+    deviation: Annotated[float, Field(gt=0)]
+
+
+class TrainingEntry(Entry):
+    """What is kept of the training data."""
+
+    seed: Count
+    fingerprint: Annotated[str, Field(max_length=200)]
+    missing: Many[str]
+    spread: Many[Spread]
+    interrupted: bool
+    named: bool
+
+
+class SearchEntry(Entry):
+    """A search and its settings."""
+
+    name: Literal["GeneticProgramming", "GrammaticalEvolution", "MonteCarlo"]
+    settings: dict[str, Scalar | None]
+
+
+class GiniSizeEntry(Entry):
+    """The settings of the fitness."""
+
+    w1: float
+    w2: float
+    gini: Literal["weighted", "sum"]
+    size: Literal["nodes", "terminals"]
+    tolerance: float
+
+
+class ClassWeight(Entry):
+    """The weight of a class."""
+
+    label: Label
+    weight: float
+
+
+class Settings(Entry):
+    """The parameters of the classifier."""
+
+    grammar: GrammarEntry | GrammarText | Literal["learned"] | None
+    search: SearchEntry | Literal["custom"] | None
+    fitness: GiniSizeEntry | Literal["custom"] | None
+    max_depth: Count | None
+    min_members: Count
+    min_gain: Number | None
+    prevent_same_label: bool
+    class_weight: Many[ClassWeight] | Literal["balanced"] | None
+    functions: Many[str]
+    random_state: Count | None
+
+
+class Document(Entry):
+    """The whole file."""
+
+    format: Literal["telltree model"]
+    version: Literal[1]
+    classes: Classes
+    columns: Many[ColumnEntry]
+    functions: Many[FunctionEntry]
+    grammar: GrammarEntry | None
+    tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
+    """In preorder, the true side first."""
+    training: TrainingEntry
+    settings: Settings
+
+    def written(self) -> dict[str, Any]:
+        """The document as JSON's types, without what columns do not say."""
+        return self.model_dump(exclude_defaults=True)

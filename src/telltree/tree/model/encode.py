@@ -1,0 +1,169 @@
+"""Model to bytes: the same model gives the same bytes."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from telltree.data import Column, Schema
+from telltree.errors import ModelFormatError
+from telltree.grammar import Grammar
+from telltree.operators import UserFunction
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree.fitness import GiniSize
+from telltree.tree.model.document import FORMAT, VERSION
+from telltree.tree.model.model import Model
+from telltree.tree.model.reading import MOST_BYTES, checked
+from telltree.tree.tree import Leaf, Node, Tree
+
+SEARCHES = (GeneticProgramming, GrammaticalEvolution, MonteCarlo)
+_CANNOT = "this model cannot be saved"
+
+
+def encode(model: Model) -> bytes:
+    """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
+    training, schema = model.training, model.training.schema
+    functions = _functions(model)
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": {"dtype": _dtype(model), "values": [_plain(value) for value in model.tree.classes]},
+        "columns": [_column(column) for column in schema.values()],
+        "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
+        "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
+        "tree": list(_preorder(model.tree.root)),
+        "training": {
+            "seed": training.seed,
+            "fingerprint": training.fingerprint,
+            "missing": list(training.missing),
+            "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
+            "interrupted": model.interrupted,
+            "named": model.named,
+        },
+        "settings": _settings(model),
+    }
+    document = checked(found, _CANNOT)
+    try:
+        text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ModelFormatError(
+            f"{_CANNOT}: a name, category or label has {half!a}, half of a character, which no file can hold; rename it"
+        ) from None
+    if len(content) > MOST_BYTES:
+        raise ModelFormatError(f"{_CANNOT}: it takes {len(content):,} bytes, and at most {MOST_BYTES:,} are read")
+    return content
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _number(value: Any) -> float | str | None:
+    if value is None:
+        return None
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def _dtype(model: Model) -> str:
+    kind = model.classes.dtype
+    return "str" if kind.kind == "U" else kind.name
+
+
+def _column(column: Column) -> dict[str, Any]:
+    found = {name: getattr(column, name) for name in ("name", "kind", "unit", "phrase", "static")}
+    thresholds = None if column.thresholds is None else list(column.thresholds)
+    return {**found, "type": column.type.value, "thresholds": thresholds, "levels": list(column.levels)}
+
+
+def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
+    columns = [
+        column.name if schema.get(column.name) == column else _column(column) for column in grammar.schema.values()
+    ]
+    left_out = [{"column": name, "reason": reason} for name, reason in grammar.left_out.items()]
+    return {"text": str(grammar), "columns": columns, "left_out": left_out}
+
+
+def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
+    if isinstance(node, Leaf):
+        yield {"kind": "leaf", "counts": list(node.counts), "weights": list(node.weights)}
+        return
+    yield {
+        "kind": "branch",
+        "formula": str(node.formula),
+        "fitness": _number(node.fitness),
+        "gain": _number(node.gain),
+        "margin": _number(node.margin),
+        "runners_up": [{"formula": str(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
+    }
+    yield from _preorder(node.true)
+    yield from _preorder(node.false)
+
+
+def _functions(model: Model) -> list[UserFunction]:
+    """Those that parameters, grammar and formulas mention, each once, by name."""
+    given = [*model.parameters["functions"], *(model.grammar.functions if model.grammar else ()), *_called(model.tree)]
+    found: dict[str, UserFunction] = {}
+    for function in given:
+        known = found.setdefault(function.name, function)
+        if (known.takes, known.gives) != (function.takes, function.gives):
+            raise ModelFormatError(f"{_CANNOT}: two different functions are called {function.name!r}; rename one")
+    return [found[name] for name in sorted(found)]
+
+
+def _called(tree: Tree) -> Iterator[UserFunction]:
+    for node in tree.nodes:
+        for formula in (node.formula, *(other.formula for other in node.runners_up)):
+            yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
+
+
+def _settings(model: Model) -> dict[str, Any]:
+    given = model.parameters
+    seed = _plain(given["random_state"])
+    return {
+        "grammar": _given_grammar(model),
+        "search": _search(given["search"]),
+        "fitness": _fitness(given["fitness"]),
+        "max_depth": _plain(given["max_depth"]),
+        "min_members": _plain(given["min_members"]),
+        "min_gain": _number(given["min_gain"]),
+        "prevent_same_label": bool(given["prevent_same_label"]),
+        "class_weight": _class_weight(given["class_weight"]),
+        "functions": [function.name for function in given["functions"]],
+        "random_state": seed if isinstance(seed, int) else None,  # a generator has no name to call it by
+    }
+
+
+def _given_grammar(model: Model) -> dict[str, Any] | str | None:
+    given = model.parameters["grammar"]
+    if isinstance(given, Grammar):
+        return "learned" if given == model.grammar else _grammar(given, model.training.schema)
+    return None if given is None else {"text": given}
+
+
+def _search(search: Any) -> dict[str, Any] | str | None:
+    if search is None:
+        return None
+    if type(search) not in SEARCHES:
+        return "custom"
+    fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
+    settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}
+    return {"name": type(search).__name__, "settings": settings}
+
+
+def _fitness(fitness: Any) -> dict[str, Any] | str | None:
+    if fitness is None:
+        return None
+    if type(fitness) is not GiniSize:
+        return "custom"
+    return {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+
+
+def _class_weight(given: Any) -> list[dict[str, Any]] | str | None:
+    if isinstance(given, Mapping):
+        return [{"label": _plain(label), "weight": float(weight)} for label, weight in given.items()]
+    return None if given is None else str(given)

@@ -1,0 +1,102 @@
+"""Bytes from anyone to a checked document: bounded in size, and with no error but ours."""
+
+import json
+import os
+from typing import Any
+
+from pydantic import ValidationError
+
+from telltree.errors import ModelFormatError, ModelVersionError
+from telltree.tree.model.document import FORMAT, VERSION, Document
+
+MOST_BYTES = 32 << 20
+"""A model of ten thousand columns takes five million."""
+MOST_OF = {b"{": 250_000, b"[": 250_000, b",": 2_000_000}
+"""Objects, lists and items: what takes memory when it is read, and is counted before."""
+MOST_KEYS = 50
+"""Of one object; none of the format has half as many."""
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a model file, if they are not too many to be one."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFormatError(f"cannot read the model file {os.fspath(path)!r}: {reason}") from error
+    if len(content) > MOST_BYTES:
+        raise ModelFormatError(
+            f"{os.fspath(path)!r} is no model file: it has more than {MOST_BYTES >> 20} MB, the most that one may have"
+        )
+    return content
+
+
+def read_document(content: bytes) -> Document:
+    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+    for sign, most in MOST_OF.items():
+        if content.count(sign) > most:
+            raise ModelFormatError(f"this is no model file: it has more than {most:,} times {sign.decode()!r}")
+    found = _parsed(content)
+    if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ModelFormatError(
+                f"this is no model file: {error.object[error.start]!a} is half of a character"
+            ) from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ModelFormatError(
+            f'this is no model file: it should be a JSON object with "format": "{FORMAT}"; write one with model.save()'
+        )
+    version = found.get("version")
+    if type(version) is not int or version < 1:
+        raise ModelFormatError(f"this model file is damaged: its version is {version!r:.40}, not a whole number from 1")
+    if version > VERSION:
+        raise ModelVersionError(
+            f"this model file has format version {str(version)[:20]}, and this telltree reads versions up to "
+            f"{VERSION}; upgrade telltree: pip install --upgrade telltree"
+        )
+    return checked(found, "this model file is damaged")
+
+
+def checked(found: dict[str, Any], what: str) -> Document:
+    """The document, if it is one; else an error that begins with `what` and names the place."""
+    try:
+        return Document.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = " → ".join(map(str, first["loc"]))
+        raise ModelFormatError(f"{what}: at {place[:200]}: {first['msg'][:200]}") from None
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
+    except RecursionError:
+        raise ModelFormatError("this is no model file: it is nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"this is no model file: byte {error.start} is no text in UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ModelFormatError(
+            f"this is no model file, or one cut short: line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except ModelFormatError:
+        raise
+    except ValueError as error:  # a whole number of thousands of digits
+        raise ModelFormatError(f"this is no model file: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        raise ModelFormatError(f"this is no model file: an object in it has {len(pairs):,} keys")
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ModelFormatError(f"this model file is damaged: the key {twice!r:.80} stands twice in one object")
+    return found
+
+
+def _no_constant(word: str) -> Any:
+    raise ModelFormatError(f"this is no model file: {word} is no number in JSON")

@@ -1,0 +1,80 @@
+"""What a tree keeps of its training: which data it saw, and what explanations need of them."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from telltree.data import ColumnType, Panel, Schema
+from telltree.logic.atoms import Atom
+from telltree.logic.engine import signals_of
+from telltree.operators import Expression, Operator, Type
+from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.tree.objective import Labels
+from telltree.tree.tree import Tree
+
+_JOINS = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY)
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a fitted model remembers of the records it learnt from."""
+
+    schema: Schema
+    """Of all columns of the panel, in its order."""
+    seed: int
+    """The seed of the tree."""
+    fingerprint: str
+    """A hash of values and labels; the same for the same data on any machine."""
+    missing: tuple[str, ...]
+    """The columns that missed values."""
+    spread: dict[str, float]
+    """The standard deviation of each signal that the tree compares with constants, by the signal's text: the unit of
+    margins."""
+
+    @classmethod
+    def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
+        """What to remember of these records."""
+        missing = tuple(name for name, count in panel.missing().items() if count)
+        print_ = fingerprint(panel, labels.codes, tree.classes)
+        return cls(panel.schema, seed, print_, missing, _spread(panel, tree))
+
+
+def fingerprint(panel: Panel, codes: Any, classes: Sequence[Any]) -> str:
+    """A hash of the columns, the values of all records in order, and their classes.
+
+    All missing values are alike, and so are 0 and −0.
+    """
+    digest = hashlib.sha256()
+    columns = [[column.name, column.type.value, column.levels] for column in panel.schema.values()]
+    named = [[type(value).__name__, str(value)] for value in classes]
+    head = {"columns": columns, "classes": named, "records": len(panel), "steps": panel.steps}
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    digest.update(np.asarray(panel.lengths, "<i8").tobytes())
+    digest.update(np.asarray(codes, "<i8").tobytes())
+    for column in panel.schema.values():
+        values = panel.stacked(column.name)
+        if column.type is ColumnType.REAL:
+            values = np.where(np.isnan(values), np.nan, values + 0.0)
+        digest.update(values.astype("<f8" if column.type is ColumnType.REAL else "<i4").tobytes())
+    return "sha256:" + digest.hexdigest()
+
+
+def _spread(panel: Panel, tree: Tree) -> dict[str, float]:
+    signals = signals_of(panel)
+    graded = {signal for node in tree.nodes for signal in _graded(node.formula.expression, panel.schema)}
+    return {str(signal): signals.spread(signal) for signal in sorted(graded, key=str)}
+
+
+def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
+    """The signals whose distance to a constant counts in the margin of a Boolean expression."""
+    if isinstance(e.head, Operator) and e.head in _JOINS:
+        for arg in e.args:
+            yield from _graded(arg, schema)
+    elif not (isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN):  # not of counts
+        atom = Atom.of(e, schema)
+        if atom.graded:
+            yield atom.signal
