@@ -1,0 +1,59 @@
+"""Shown: what was learned, as figures and as a page.
+
+Names are loaded when first used, so that matplotlib is needed by those who draw, and by nobody else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from telltree.errors import TelltreeError
+
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.report.figures.category import plot_category as plot_category
+    from telltree.report.figures.collage import plot_collage as plot_collage
+    from telltree.report.figures.confusion import plot_confusion as plot_confusion
+    from telltree.report.figures.encounters import draw_encounter as draw_encounter
+    from telltree.report.figures.encounters import plot_encounter as plot_encounter
+    from telltree.report.figures.record import plot_record as plot_record
+    from telltree.report.figures.search import plot_search as plot_search
+    from telltree.report.figures.tree import plot_tree as plot_tree
+    from telltree.report.page.page import report_html as report_html
+    from telltree.report.page.page import write_report as write_report
+
+_HOMES = {
+    "draw_encounter": "figures.encounters",
+    "plot_category": "figures.category",
+    "plot_collage": "figures.collage",
+    "plot_confusion": "figures.confusion",
+    "plot_encounter": "figures.encounters",
+    "plot_record": "figures.record",
+    "plot_search": "figures.search",
+    "plot_tree": "figures.tree",
+    "report_html": "page.page",
+    "write_report": "page.page",
+}
+
+__all__ = ["MissingLibraryError", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+
+class MissingLibraryError(TelltreeError, ImportError):
+    """A library that telltree does without, but not here, is not installed."""
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its file, and keep it, so that this runs once a name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'telltree.report' has no attribute {name!r}")
+    try:
+        module = import_module(f"telltree.report.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise MissingLibraryError('figures need matplotlib: pip install "telltree[plot]"') from error
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,133 @@
+"""What formulas mention: the signals worth a pane of their own, their thresholds, and the formulas in few digits."""
+
+import dataclasses
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from telltree.data import Panel, Schema
+from telltree.errors import SettingsError
+from telltree.explain import english, sentence, shown
+from telltree.explain.categories import signed
+from telltree.logic import Formula
+from telltree.operators import Attribute, Expression, Number, Operator, Type
+from telltree.operators.expression import conjunction
+from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from telltree.tree.tree import Branch
+
+Wording = Literal["formula", "english"]
+_MIRRORED = {LESS: GREATER, GREATER: LESS, LESS_EQUAL: GREATER_EQUAL, GREATER_EQUAL: LESS_EQUAL}
+
+
+def at_least(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SettingsError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+class Threshold(NamedTuple):
+    """What a signal is compared with, such as `< 5`."""
+
+    symbol: str
+    value: float
+
+
+class Pane(NamedTuple):
+    """A signal to draw: a column, or what a formula works out from several."""
+
+    signal: Expression
+    thresholds: tuple[Threshold, ...]
+
+    @property
+    def column(self) -> str | None:
+        """The name of the column, if it is one."""
+        return self.signal.head.name if isinstance(self.signal.head, Attribute) else None
+
+
+def panes(formulas: Iterable[Expression]) -> list[Pane]:
+    """The columns that formulas mention, in order of appearance, then differences and the like that they compare."""
+    columns: dict[Expression, dict[Threshold, None]] = {}
+    others: dict[Expression, dict[Threshold, None]] = {}
+    for e in (part for formula in formulas for part in formula.walk()):
+        if isinstance(e.head, Attribute):
+            columns.setdefault(e, {})
+        compared = _compared(e)
+        if compared is not None:
+            signal, threshold = compared
+            home = columns if isinstance(signal.head, Attribute) else others
+            home.setdefault(signal, {})[threshold] = None
+    return [Pane(signal, tuple(sorted(found, key=lambda t: t.value))) for signal, found in (columns | others).items()]
+
+
+def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
+    """The real signal and the constant of a comparison step by step, if that is what the expression is."""
+    if not isinstance(e.head, Operator) or e.head not in COMPARISONS or e.type is not Type.BOOLEAN_VECTOR:
+        return None
+    left, right = e.args
+    if isinstance(right.head, Number):
+        return left, Threshold(e.head.symbol, right.head.value)
+    if isinstance(left.head, Number):
+        return right, Threshold(_MIRRORED.get(e.head, e.head).symbol, left.head.value)
+    return None
+
+
+def rounded(e: Expression, digits: int | None) -> Expression:
+    """The expression with its constants in so many significant digits; None leaves them as they are."""
+    if digits is None:
+        return e
+    if isinstance(e.head, Number):
+        return dataclasses.replace(e, head=Number(float(f"{e.head.value:.{digits}g}")))
+    args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
+    return dataclasses.replace(e, args=args, parts=parts)
+
+
+class Voice(NamedTuple):
+    """How a figure speaks of formulas: as they are written, or in English; with how many digits."""
+
+    schema: Schema
+    text: Wording
+    digits: int | None
+    missing: Container[str] | None
+    """The columns that may miss values, of which English must speak (None: any may)."""
+
+    def formula(self, e: Expression) -> str:
+        """One formula."""
+        e = rounded(e, self.digits)
+        return str(e) if self.text == "formula" else english(e, self.schema, self.missing)
+
+    def branch(self, branch: Branch) -> str:
+        """A branch as a formula that is true, negated where that of the node is false."""
+        return self.formula(signed([branch])[0])
+
+    def path(self, branches: Sequence[Branch]) -> str:
+        """All branches on a way, without those that follow from the rest."""
+        told = [(Formula(rounded(formula.expression, self.digits)), truth) for formula, truth in shown(branches)]
+        if self.text == "formula":
+            return conjunction(signed(told))
+        return sentence(told, self.schema, self.missing)
+
+    def signal(self, pane: Pane) -> str:
+        """What a pane shows, with its unit."""
+        if pane.column is None:
+            return self.formula(pane.signal)
+        column = self.schema[pane.column]
+        name = column.name if self.text == "formula" else column.words
+        return f"{name} ({column.unit})" if column.unit else name
+
+
+def voice(schema: Schema, panel: Panel | None, text: str, digits: int | None) -> Voice:
+    """How to speak of formulas over these columns; only of columns that do miss values in the panel as missing."""
+    if text not in ("formula", "english"):
+        raise SettingsError(f'text must be "formula" or "english", got {text!r}')
+    if digits is not None:
+        at_least("digits", digits, 1)
+    missing = None if panel is None else {name for name, count in panel.missing().items() if count}
+    return Voice(schema, "english" if text == "english" else "formula", digits, missing)
+
+
+def temporal(e: Expression) -> list[Expression]:
+    """The parts of a formula that look along the record, apart from the connectives that join them."""
+    if isinstance(e.head, Operator) and e.type is Type.BOOLEAN and all(arg.type is Type.BOOLEAN for arg in e.args):
+        return list(dict.fromkeys(part for arg in e.args for part in temporal(arg)))
+    return [e]

@@ -1,0 +1,221 @@
+"""The figure of one record: its columns against time, and under them where each formula on its way held."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from telltree.data import ColumnType, Panel
+from telltree.data.schema import require_known
+from telltree.errors import DataError
+from telltree.grammar.names import attribute
+from telltree.operators import Expression
+from telltree.report.figures.held import Held, held
+from telltree.report.figures.layout import spread
+from telltree.report.figures.mentions import Pane, Voice, Wording, panes, voice
+from telltree.report.figures.style import (
+    BODY,
+    COLOURS,
+    INK,
+    QUIET,
+    SMALL,
+    TITLE,
+    legend,
+    lines_height,
+    name_axis,
+    new_figure,
+    write,
+    write_lines,
+)
+from telltree.report.figures.traces import (
+    GAP,
+    bands,
+    clocks,
+    code_names,
+    edges,
+    fill_of,
+    fit_height,
+    hollow,
+    is_real,
+    line,
+    mark_thresholds,
+    name_pane,
+    runs,
+    signal_values,
+    stack,
+    truth_fill,
+)
+from telltree.report.figures.words import BOLD, clipped, drawable, width, wrapped
+from telltree.tree import Tree
+from telltree.tree.tree import Branch
+
+_WIDE, _LEFT, _RIGHT = 9.5, 2.7, 0.9
+_ACROSS = _WIDE - _LEFT - _RIGHT
+_MOST_PANES, _KEYS_A_LINE = 16, 5
+
+
+class _Run(NamedTuple):
+    """The name of a category, where there is room for it."""
+
+    middle: float
+    words: str
+
+
+class _Shown(NamedTuple):
+    """A pane, and all there is to draw in it."""
+
+    pane: Pane
+    words: str
+    values: NDArray[Any]
+    real: bool
+    fill: dict[int, Any]
+    runs: list[_Run]
+    keys: dict[str, int]
+    """The codes that no run has room to name, by name."""
+
+
+def plot_record(
+    tree: Tree,
+    panel: Panel,
+    record: int,
+    *,
+    columns: Iterable[str] | None = None,
+    text: Wording = "formula",
+    digits: int | None = 4,
+    reference: Panel | None = None,
+) -> Figure:
+    """Draw one record, given by its position in the panel, and why the tree put it where it did.
+
+    Real columns are lines, Boolean and categorical ones bands: those in `columns`, by default those that the formulas
+    on the record's way mention. Below, a band for each formula shows the steps at which what it asks for held (for a
+    comparison of counts, how it would come out if counting stopped there), and a diamond its decisive step, measured
+    over `reference` as `decisive_step` does; dotted lines carry those steps up to the columns. `text="english"` speaks
+    in English; constants are shown with so many significant `digits` (None: all).
+    """
+    if not 0 <= record < len(panel):
+        raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")
+    aligned = panel.aligned(tree.schema)
+    speaks = voice(tree.schema, aligned[[record]], text, digits)
+    number = int(tree.apply(aligned[[record]])[0])
+    leaf, branches = tree.leaves[number - 1]
+    rows = list(held(branches, aligned, record, reference))
+    chosen, left_out = _panes(panel, branches, columns)
+    clock = clocks(panel, [record])
+    at = clock.times[0]
+    drawn = [_shown(pane, aligned if _known(pane, tree) else panel, record, at, speaks) for pane in chosen]
+    title = f"record {panel.ids[record]}: [{number}] {tree.classes[leaf.label]}"
+    note = [f"… and {left_out} more signals that the formulas mention"] if left_out else []
+    said = wrapped(speaks.path(branches), _WIDE - 0.4, BODY, lines=6) + note
+    labels = [f"{row.branch}: {speaks.formula(row.part)}" for row in rows]
+    figure, axes = _frame(title, said, drawn, labels)
+    for ax, one in zip(axes, drawn, strict=False):
+        _draw_pane(ax, one, at, digits)
+    for ax, row, words in zip(axes[len(drawn) :], rows, labels, strict=True):
+        _draw_held(ax, row, at, words)
+    for ax in axes:
+        ax.set_xlim(*clock.limits)
+    if axes:
+        name_axis(axes[-1], x=clock.name)
+        _mark_moments(axes, len(drawn), rows, at)
+    return figure
+
+
+def _known(pane: Pane, tree: Tree) -> bool:
+    """Whether the tree knows what a pane shows; else it is a column of the panel's own."""
+    return pane.column is None or pane.column in tree.schema
+
+
+def _panes(panel: Panel, branches: Sequence[Branch], columns: Iterable[str] | None) -> tuple[list[Pane], int]:
+    """What to draw, and how much is left out."""
+    mentioned = panes(formula.expression for formula, _ in branches)
+    if columns is None:
+        return mentioned[:_MOST_PANES], max(0, len(mentioned) - _MOST_PANES)
+    by_name = {pane.column: pane for pane in mentioned}
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for name in names:
+        require_known(name, panel.schema.names, "column")
+    return [by_name.get(name, Pane(Expression(attribute(panel.schema[name])), ())) for name in names], 0
+
+
+def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speaks: Voice) -> _Shown:
+    if pane.column is not None and pane.column not in speaks.schema:
+        speaks = speaks._replace(schema=panel.schema)
+    words, values = speaks.signal(pane), signal_values(panel, pane, record)
+    if is_real(panel.schema, pane):
+        return _Shown(pane, words, values, True, {}, [], {})
+    assert pane.column is not None
+    names, sides, written = code_names(panel.schema, pane.column), edges(at), []
+    inch = float(sides[-1] - sides[0]) / _ACROSS
+    unnamed = dict.fromkeys(code for _, _, code in runs(values))
+    for start, stop, code in runs(values):
+        if (sides[stop] - sides[start]) / inch > width(drawable(names[code]), SMALL) + 0.12:
+            written.append(_Run(float(sides[start] + sides[stop]) / 2, drawable(names[code])))
+            unnamed.pop(code, None)
+    if panel.schema[pane.column].type is ColumnType.BOOLEAN:  # grey or not tells true from false
+        unnamed = {code: None for code in unnamed if code < 0}
+    keys = {f"{words} = {names[code]}" if code >= 0 else names[code]: code for code in unnamed}
+    return _Shown(pane, words, values, False, fill_of(panel.schema, pane.column), written, keys)
+
+
+def _frame(
+    title: str, said: Sequence[str], drawn: Sequence[_Shown], labels: Sequence[str]
+) -> tuple[Figure, list[Axes]]:
+    """The figure with its heading, empty axes, and a legend of what the bands have no room to say."""
+    held_lines = [min(4, len(wrapped(words, _LEFT - 0.35, BODY))) for words in labels]
+    heights = [1.0 if one.real else 0.34 for one in drawn]
+    heights += [max(0.3, lines_height(lines, BODY)) for lines in held_lines]
+    keys = {name: one.fill[code] for one in drawn for name, code in one.keys.items()}
+    head = 0.15 + lines_height(1, TITLE) + lines_height(len(said), BODY) + 0.3
+    foot = 0.55 + 0.18 * -(-len(keys) // _KEYS_A_LINE)
+    figure = new_figure(_WIDE, head + sum(heights) + GAP * max(0, len(heights) - 1) + foot)
+    top = write_lines(
+        figure, 0.2, 0.15, [clipped(title, (_WIDE - 0.4) / BOLD, TITLE)], fontsize=TITLE, fontweight="bold"
+    )
+    write_lines(figure, 0.2, top, said, color=QUIET)
+    if keys:
+        place = {"loc": "lower left", "bbox_to_anchor": (0.01, 0.0), "ncols": _KEYS_A_LINE, "columnspacing": 1.0}
+        legend(figure, [Patch(**fill) for fill in keys.values()], [clipped(name, 1.4, SMALL) for name in keys], **place)
+    return figure, stack(figure, _LEFT, head, _ACROSS, heights)
+
+
+def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | None) -> None:
+    if one.real:
+        name_pane(ax, one.words, _LEFT - 0.7, 0.55)
+        line(ax, at, one.values)
+        fit_height(ax, [one.values], one.pane.thresholds)
+        mark_thresholds(ax, one.pane.thresholds, _RIGHT - 0.1, digits)
+        return
+    name_pane(ax, one.words, _LEFT - 0.35)
+    bands(ax, [(at, one.values)], one.fill)
+    paper = {"facecolor": "white", "edgecolor": "none", "pad": 1.2, "alpha": 0.85}
+    looks = {"ha": "center", "va": "center", "fontsize": SMALL, "bbox": paper, "clip_on": True, "zorder": 4}
+    for run in one.runs:
+        write(ax, run.middle, 0, run.words, **looks)
+
+
+def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None:
+    name_pane(ax, words, _LEFT - 0.35)
+    bands(ax, [(at, row.steps.astype(np.int8))], truth_fill(COLOURS[2]))
+    ax.plot([at[row.decisive]], [0], marker="D", markersize=5.5, zorder=5, clip_on=False, **hollow(INK))
+    looks = {"transform": ax.transAxes, "va": "center", "ha": "left", "fontsize": SMALL}
+    write(ax, 1.008, 0.5, "true" if row.true else "false", **looks)
+
+
+def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
+    """A line through all columns at each decisive step, with the numbers of the branches on top."""
+    moments: dict[int, dict[int, None]] = {}
+    for row in rows:
+        moments.setdefault(row.decisive, {})[row.branch] = None
+    names = [", ".join(map(str, branches)) for branches in moments.values()]
+    sides = edges(at)
+    inch = float(sides[-1] - sides[0]) / _ACROSS
+    gap = inch * (0.08 + max((width(name, SMALL) for name in names), default=0.0))
+    for step, name, place in zip(moments, names, spread([float(at[s]) for s in moments], gap), strict=True):
+        for ax in axes[:columns]:
+            ax.axvline(at[step], color=INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=3)
+        looks = {"transform": axes[0].get_xaxis_transform(), "ha": "center", "va": "bottom", "fontsize": SMALL}
+        write(axes[0], place, 1.02, name, **looks)

@@ -1,0 +1,210 @@
+"""Records against time: lines with gaps where values are missing, and bands of Boolean and categorical values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from telltree.data import MISSING, UNSEEN, ColumnType, Panel, Schema
+from telltree.logic.engine import signals_of
+from telltree.report.figures.layout import spread
+from telltree.report.figures.mentions import Pane, Threshold
+from telltree.report.figures.style import (
+    BODY,
+    COLOURS,
+    FAINT,
+    INK,
+    LEADING,
+    PAPER,
+    QUIET,
+    SMALL,
+    Looks,
+    add_axes,
+    area,
+    inches_of,
+    write,
+)
+from telltree.report.figures.words import POINTS, clipped, wrapped
+
+Floats = NDArray[np.float64]
+Fill = Mapping[int, Mapping[str, Any]]
+GAP = 0.1  # inches from one pane to the next
+_HUGE = 1e250  # beyond this, numbers are drawn as infinities are: arithmetic on axes would overflow
+_LONG = 300  # steps, of which dots of the usual size would run together
+_MOST_HATCHED = 600
+_BLANK = {"facecolor": "#F4F4F4", "edgecolor": "#B5B5B5", "hatch": "xxxx", "linewidth": 0.0}
+
+
+def clock(panel: Panel, record: int) -> Floats:
+    """When each step of a record is: its time, or else its number from 0."""
+    times = panel.times(record)
+    return np.arange(int(panel.lengths[record]), dtype=np.float64) if times is None else np.asarray(times)
+
+
+class Clocks(NamedTuple):
+    """When the steps of several records are, on one axis, and what to call it."""
+
+    times: list[Floats]
+    name: str
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """From the first step to the last, with half a step on either side."""
+        ends = [edges(at) for at in self.times]
+        return min(float(at[0]) for at in ends), max(float(at[-1]) for at in ends)
+
+
+def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
+    """As read; but records that have no moment in common are counted each from its own start."""
+    times = [clock(panel, record) for record in records]
+    apart = len(times) > 1 and max(at[0] for at in times) > min(at[-1] for at in times)
+    if len(panel) == 0 or panel.times(0) is None:
+        return Clocks(times, "step")
+    name = "time since the start" if apart else "time"
+    unit = f" ({panel.time_unit})" if panel.time_unit else ""
+    return Clocks([at - at[0] for at in times] if apart else times, name + unit)
+
+
+def edges(at: Floats) -> Floats:
+    """Where each step begins and the last one ends: half-way to its neighbours."""
+    if len(at) == 1:
+        return np.array([at[0] - 0.5, at[0] + 0.5])
+    middles = (at[1:] + at[:-1]) / 2
+    return np.concatenate([[at[0] - (middles[0] - at[0])], middles, [at[-1] + (at[-1] - middles[-1])]])
+
+
+def line(ax: Axes, at: Floats, values: Floats, **looks: Any) -> None:
+    """A line with gaps at missing values, dots where a value stands alone, arrows to infinities."""
+    values = np.where(np.abs(values) > _HUGE, np.copysign(np.inf, values), values)
+    finite = np.isfinite(values)
+    near = np.concatenate([[False], finite, [False]])
+    alone = np.flatnonzero(finite & ~near[:-2] & ~near[2:])
+    usual: Looks = {
+        "linewidth": 1.3,
+        "color": COLOURS[0],
+        "markersize": 3.0 if len(at) <= _LONG else 1.3,
+        "solid_joinstyle": "round",
+    }
+    looks = usual | looks
+    ax.plot(at, values, marker="o", markevery=alone.tolist(), **looks)
+    for sign, height, marker in ((1, 0.97, "^"), (-1, 0.03, "v")):
+        beyond = at[values == sign * np.inf]
+        if len(beyond):
+            where = ax.get_xaxis_transform()
+            points: Looks = {"color": looks["color"], "marker": marker, "markersize": 4, "linestyle": "none"}
+            ax.plot(beyond, np.full(len(beyond), height), transform=where, clip_on=False, **points)
+
+
+def fit_height(ax: Axes, values: Sequence[Floats], thresholds: Sequence[Threshold] = ()) -> None:
+    """Make room for all finite values and thresholds."""
+    everything = np.concatenate([*values, [t.value for t in thresholds]]) if values or thresholds else np.zeros(0)
+    usable = everything[np.isfinite(everything) & (np.abs(everything) <= _HUGE)]
+    if len(usable) == 0:
+        ax.set(ylim=(0, 1), yticks=[])
+        write(ax, 0.5, 0.5, "no values", transform=ax.transAxes, ha="center", va="center", color=QUIET, fontsize=SMALL)
+        return
+    low, high = float(usable.min()), float(usable.max())
+    room = 0.08 * (high - low) or max(abs(high) * 0.05, 0.5)
+    ax.set_ylim(low - room, high + room)
+
+
+def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, digits: int | None) -> None:
+    """Dashed lines across, and at their right ends what is compared: `> 50`. Call it when the limits are set."""
+    inside = [t for t in thresholds if abs(t.value) <= _HUGE]
+    low, high = ax.get_ylim()
+    heights = [(t.value - low) / (high - low) for t in inside]
+    _, tall = inches_of(ax)
+    for threshold, place in zip(inside, spread(heights, SMALL * LEADING / POINTS / tall), strict=True):
+        ax.axhline(threshold.value, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        words = f"{threshold.symbol} {threshold.value:.{digits or 17}g}"
+        looks = {"transform": ax.transAxes, "ha": "left", "va": "center", "fontsize": SMALL}
+        write(ax, 1.008, place, clipped(words, inches, SMALL), **looks)
+
+
+def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thick: float = 0.84) -> None:
+    """Each row a band, the first at the top: its steps' codes filled as `fill` says, those it lacks left empty."""
+    shapes: dict[int, list[list[tuple[float, float]]]] = {}
+    for number, (at, codes) in enumerate(rows):
+        low, high = len(rows) - 1 - number - thick / 2, len(rows) - 1 - number + thick / 2
+        sides = edges(at)
+        for start, stop, code in runs(codes):
+            left, right = float(sides[start]), float(sides[stop])
+            shapes.setdefault(code, []).append([(left, low), (left, high), (right, high), (right, low)])
+    plain = sum(map(len, shapes.values())) > _MOST_HATCHED  # so narrow that hatches only blur, and take long to draw
+    for code in sorted(shapes.keys() & fill.keys()):
+        looks = {**fill[code], "hatch": None} if plain else dict(fill[code])
+        ax.add_collection(PolyCollection(shapes[code], zorder=2, **looks), autolim=False)
+    ax.set(ylim=(-0.5, len(rows) - 0.5), yticks=[])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def runs(codes: NDArray[Any]) -> list[tuple[int, int, int]]:
+    """Steps in a row with one code: the first, the one after the last, and the code."""
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    stops = np.concatenate([starts[1:], [len(codes)]])
+    return [(int(a), int(b), int(codes[a])) for a, b in zip(starts, stops, strict=True)]
+
+
+def fill_of(schema: Schema, name: str) -> dict[int, Mapping[str, Any]]:
+    """How the codes of a Boolean or categorical column are filled."""
+    if schema[name].type is ColumnType.BOOLEAN:
+        return {**truth_fill(COLOURS[0]), MISSING: _BLANK}
+    levels = {code: area(code) | {"linewidth": 0.0} for code in range(len(schema[name].levels))}
+    return {
+        **levels,
+        MISSING: _BLANK,
+        UNSEEN: {"facecolor": FAINT, "edgecolor": QUIET, "hatch": "oo", "linewidth": 0.0},
+    }
+
+
+def truth_fill(colour: str) -> dict[int, Mapping[str, Any]]:
+    """How true and false are filled."""
+    return {0: {"facecolor": "#EFEFEF", "linewidth": 0.0}, 1: {"facecolor": colour, "linewidth": 0.0}}
+
+
+def code_names(schema: Schema, name: str) -> dict[int, str]:
+    """What the codes of a Boolean or categorical column mean."""
+    named = {0: "false", 1: "true"} if schema[name].type is ColumnType.BOOLEAN else dict(enumerate(schema[name].levels))
+    return {**named, MISSING: "missing", UNSEEN: "another"}
+
+
+def name_pane(ax: Axes, words: str, inches: float, away: float = 0.12) -> None:
+    """What the axes show, so many inches `away` at their left, in as many lines as they are high."""
+    across, tall = inches_of(ax)
+    lines = wrapped(words, inches, BODY, lines=max(1, int(tall * POINTS / (BODY * LEADING) + 0.01)))
+    looks = {"transform": ax.transAxes, "ha": "right", "va": "center", "linespacing": LEADING * 0.85}
+    write(ax, -away / across, 0.5, "\n".join(lines), **looks)
+
+
+def stack(figure: Figure, left: float, top: float, width: float, heights: Sequence[float]) -> list[Axes]:
+    """Axes one below the other, GAP apart, sharing the time; ticks are named under the last."""
+    made = []
+    for height in heights:
+        made.append(add_axes(figure, left, top, width, height))
+        top += height + GAP
+    for ax in made[:-1]:
+        ax.tick_params(bottom=False, labelbottom=False)
+    return made
+
+
+def signal_values(panel: Panel, pane: Pane, record: int) -> NDArray[Any]:
+    """The values of a pane's signal, step by step; Booleans and categories are coded as in the panel."""
+    if pane.column is not None:
+        return panel.values(pane.column, record)
+    start = int(panel.starts[record])
+    return signals_of(panel).values(pane.signal)[start : start + int(panel.lengths[record])]
+
+
+def is_real(schema: Schema, pane: Pane) -> bool:
+    """Whether a pane shows numbers, so that lines suit it."""
+    return pane.column is None or schema[pane.column].type is ColumnType.REAL
+
+
+def hollow(colour: str) -> Looks:
+    """Markers that are seen on lines and bands of any colour."""
+    return {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 1.2, "linestyle": "none"}

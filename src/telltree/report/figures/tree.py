@@ -1,0 +1,179 @@
+"""The figure of a tree: a formula or its English in each node, bars of classes, a category in each leaf."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from telltree.data import Panel
+from telltree.errors import SettingsError
+from telltree.report.figures.cards import BAR, PAD, Card, census, deal
+from telltree.report.figures.layout import place
+from telltree.report.figures.mentions import Wording, voice
+from telltree.report.figures.style import (
+    BODY,
+    INK,
+    LEADING,
+    PAPER,
+    QUIET,
+    SMALL,
+    Looks,
+    add_axes,
+    area,
+    figure_of,
+    inches_of,
+    lines_height,
+    look,
+    new_figure,
+    tint,
+    write,
+)
+from telltree.report.figures.words import clipped, width
+from telltree.tree import Tree
+
+_MARGIN = 0.15
+_BETWEEN = {"down": 0.42, "right": 0.6}
+_APART = {"down": 0.22, "right": 0.12}
+_TEXT = {"down": 2.1, "right": 2.8}  # inches of a line
+_MOST_LEAVES_DOWN = 10  # a tree of more would be a long ribbon
+_SWATCH = 0.2
+_BRANCH = "#F5F3EC"
+
+
+def plot_tree(
+    tree: Tree,
+    *,
+    text: Wording = "formula",
+    digits: int | None = 4,
+    panel: Panel | None = None,
+    y: Any = None,
+    direction: Literal["down", "right"] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw a tree; the figure grows with it.
+
+    Nodes show their formula, or with `text="english"` what it says, constants with so many significant `digits` (None:
+    all). Bars and counts are those of the training records;
+    with `panel`, of its records, by class if their labels `y` are given. Small trees grow downwards and large ones to
+    the right, unless `direction` says. With `ax`, the tree is scaled to fit those axes, letters too.
+    """
+    if direction not in (None, "down", "right"):
+        raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')
+    if y is not None and panel is None:
+        raise SettingsError("labels y were given without the panel that they belong to")
+    way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
+    speaks = voice(tree.schema, panel, text, digits)
+    seen = census(tree, panel, y)
+    root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
+    return _draw(root, seen.classes, way, ax)
+
+
+def _draw(root: Card, classes: Sequence[Any], way: str, ax: Axes | None) -> Figure:
+    down = way == "down"
+    placed = place(root.box(), down=down, apart=_APART[way], between=_BETWEEN[way])
+    across = max(placed.width, 3.0)
+    key = _key(classes, across)
+    wide, high = across + 2 * _MARGIN, placed.height + 2 * _MARGIN + (key[-1][2] + 0.3 if key else 0.0)
+    if ax is None:
+        ax = add_axes(new_figure(wide, high), 0, 0, wide, high)
+    pen = _Pen(ax, wide, high)
+    for number, left, top in key:
+        pen.swatch(number, classes[number], _MARGIN + left, high - _MARGIN - top)
+    shift = _MARGIN + (across - placed.width) / 2
+    middles = [(x + shift, y + _MARGIN) for x, y in placed.middles]
+    cards = list(root.walk())
+    where = {id(card): at for card, at in zip(cards, middles, strict=True)}
+    for card in cards:
+        for child, answer in zip(card.children, ("yes", "no"), strict=False):
+            pen.edge(card, where[id(card)], child, where[id(child)], answer=answer, down=down)
+    for card in cards:
+        pen.card(card, *where[id(card)])
+    return figure_of(ax)
+
+
+def _key(classes: Sequence[Any], across: float) -> list[tuple[int, float, float]]:
+    """Where the swatch of each class goes, in lines from the upper left corner."""
+    found, left, top = [], 0.0, 0.0
+    for number, name in enumerate(classes):
+        needs = _SWATCH + 0.22 + width(_class_name(name), SMALL)
+        if left and left + needs > across:
+            left, top = 0.0, top + 0.18
+        found.append((number, left, top))
+        left += needs
+    return found
+
+
+def _class_name(name: object) -> str:
+    return clipped(name, 2.2, SMALL)
+
+
+class _Pen:
+    """Draws in inches on axes that may be of another size, letters and all."""
+
+    def __init__(self, ax: Axes, wide: float, high: float) -> None:
+        ax.set_axis_off()
+        ax.set(xlim=(0, wide), ylim=(0, high), aspect="equal")
+        across, up = inches_of(ax)
+        self._ax, self._scale = ax, min(across / wide, up / high)
+
+    def _write(self, x: float, y: float, words: str, size: float = BODY, **looks: Any) -> None:
+        write(self._ax, x, y, words, fontsize=size * self._scale, **{"ha": "center", "va": "center"} | looks)
+
+    def _line(self, x: Sequence[float], y: Sequence[float]) -> None:
+        self._ax.plot(x, y, color=QUIET, linewidth=1.1 * self._scale, solid_joinstyle="round", zorder=1)
+
+    def swatch(self, number: int, name: object, left: float, top: float) -> None:
+        self._ax.add_patch(Rectangle((left, top - BAR), _SWATCH, BAR, **area(number)))
+        self._write(left + _SWATCH + 0.05, top - BAR / 2, _class_name(name), SMALL, ha="left")
+
+    def edge(
+        self, card: Card, at: tuple[float, float], child: Card, to: tuple[float, float], *, answer: str, down: bool
+    ) -> None:
+        """From a card to one below, round corners that lie where no cards are."""
+        (x, y), (u, v) = at, to
+        if down:
+            top = v + child.height / 2
+            bend = top + 0.6 * _BETWEEN["down"]
+            self._line([x, x, u, u], [y - card.height / 2, bend, bend, top])
+            side = -1 if answer == "yes" else 1
+            self._write(
+                u + side * 0.05, top + 0.3 * _BETWEEN["down"], answer, SMALL, ha="right" if side < 0 else "left"
+            )
+        else:
+            left = u - child.width / 2
+            bend = left - 0.7 * _BETWEEN["right"]
+            self._line([x + card.width / 2, bend, bend, left], [y, y, v, v])
+            self._write(left - 0.33 * _BETWEEN["right"], v + 0.07, answer, SMALL)
+
+    def card(self, card: Card, x: float, y: float) -> None:
+        """The box, its lines, the bar and the counts, from the top."""
+        colour = None if card.label is None else look(card.label).colour
+        left, bottom = x - card.width / 2, y - card.height / 2
+        self._ax.add_patch(
+            FancyBboxPatch(
+                (left, bottom), card.width, card.height,
+                boxstyle=f"round,pad=0,rounding_size={0.04 if colour is None else 0.12}",
+                facecolor=_BRANCH if colour is None else tint(colour, 0.18), edgecolor=colour or QUIET,
+                linewidth=(0.9 if colour is None else 1.5) * self._scale, zorder=2,
+            )
+        )  # fmt: skip
+        text = lines_height(len(card.lines), BODY)
+        looks: Looks = {"zorder": 4, "linespacing": LEADING * 0.85, "color": INK}
+        weight = "normal" if card.label is None else "bold"
+        self._write(x, bottom + card.height - PAD - text / 2, "\n".join(card.lines), fontweight=weight, **looks)
+        floor = bottom + PAD
+        self._write(x, floor + lines_height(1, SMALL) / 2, card.told, SMALL, zorder=4)
+        if card.counts:
+            self._bar(card, left + PAD, floor + lines_height(1, SMALL) + PAD / 4)
+
+    def _bar(self, card: Card, left: float, bottom: float) -> None:
+        whole, total = card.width - 2 * PAD, sum(card.counts)
+        frame: Looks = {"facecolor": PAPER, "edgecolor": QUIET, "linewidth": 0.5 * self._scale, "zorder": 3}
+        self._ax.add_patch(Rectangle((left, bottom), whole, BAR, **frame))
+        for number, count in enumerate(card.counts):
+            if count:
+                part = whole * count / total
+                self._ax.add_patch(Rectangle((left, bottom), part, BAR, zorder=3, **area(number)))
+                left += part
