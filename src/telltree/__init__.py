@@ -11,7 +11,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.data import Column as Column
     from telltree.data import ColumnType as ColumnType
     from telltree.data import Panel as Panel
+    from telltree.data import Read as Read
     from telltree.data import Schema as Schema
+    from telltree.data import read as read
     from telltree.errors import DataError as DataError
     from telltree.errors import DataWarning as DataWarning
     from telltree.errors import FunctionError as FunctionError
@@ -22,6 +24,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.errors import TelltreeError as TelltreeError
     from telltree.errors import TelltreeWarning as TelltreeWarning
     from telltree.estimators import GrammarTreeClassifier as GrammarTreeClassifier
+    from telltree.estimators import PanelMaker as PanelMaker
+    from telltree.estimators import TemporalFeatures as TemporalFeatures
+    from telltree.estimators import load as load
+    from telltree.export import export as export
     from telltree.grammar import Derivation as Derivation
     from telltree.grammar import Grammar as Grammar
     from telltree.logic import Formula as Formula
@@ -37,7 +43,9 @@ _HOMES = {
     "Column": "data",
     "ColumnType": "data",
     "Panel": "data",
+    "Read": "data",
     "Schema": "data",
+    "read": "data",
     "DataError": "errors",
     "DataWarning": "errors",
     "FunctionError": "errors",
@@ -48,6 +56,10 @@ _HOMES = {
     "TelltreeError": "errors",
     "TelltreeWarning": "errors",
     "GrammarTreeClassifier": "estimators",
+    "PanelMaker": "estimators",
+    "TemporalFeatures": "estimators",
+    "load": "estimators",
+    "export": "export",
     "Derivation": "grammar",
     "Grammar": "grammar",
     "Formula": "logic",

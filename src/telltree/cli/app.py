@@ -1,0 +1,53 @@
+"""The program: its verbs, each in a file of its own."""
+
+from typing import Annotated
+
+import typer
+
+from telltree.cli.config import ConfigurableCommand
+from telltree.cli.options import expanded
+from telltree.cli.outcome import ending_well
+from telltree.cli.output import put
+from telltree.cli.verbs.categorize import categorize
+from telltree.cli.verbs.demo import demo
+from telltree.cli.verbs.experiment import experiment
+from telltree.cli.verbs.explain import explain
+from telltree.cli.verbs.export import export
+from telltree.cli.verbs.fit import fit
+from telltree.cli.verbs.inspect import inspect
+from telltree.cli.verbs.predict import predict
+from telltree.cli.verbs.report import report
+from telltree.cli.verbs.show import show
+
+app = typer.Typer(
+    name="telltree",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from telltree import __version__
+
+        put(f"telltree {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def telltree(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and end.")
+    ] = False,
+) -> None:
+    """Learn what kinds of records there are among labelled time series, in sentences you can check.
+
+    Results go to standard output, progress and remarks to standard error. Exit codes: 0 fine, 1 failure, 2 wrong
+    usage, 3 bad data, 4 bad model file, 130 interrupted.
+    """
+
+
+for _verb in (inspect, fit, show, predict, categorize, explain, report, export, demo, experiment):
+    app.command(_verb.__name__, cls=ConfigurableCommand)(ending_well(expanded(_verb)))

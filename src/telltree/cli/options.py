@@ -1,0 +1,113 @@
+"""Options that several verbs share: each group is a dataclass whose fields become options of the verb."""
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from telltree.cli.config import ConfigOptions
+
+Source = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="A long table (CSV, gzipped CSV, Parquet), a .ts file, a directory or several files with one record each, "
+        "or - for standard input.",
+        show_default=False,
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that `telltree fit` wrote.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+_DATA = "Data"
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How to read the data."""
+
+    id: Annotated[str | None, typer.Option(help="Column that tells records apart.", rich_help_panel=_DATA)] = None
+    time: Annotated[str | None, typer.Option(help="Column of times; rows are sorted by it.", rich_help_panel=_DATA)] = (
+        None
+    )
+    label: Annotated[str | None, typer.Option(help="Column of labels, one value a record.", rich_help_panel=_DATA)] = (
+        None
+    )
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Table with a label for each record id, if not in the data.", rich_help_panel=_DATA),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="Use this column (repeatable); by default all.", rich_help_panel=_DATA),
+    ] = None
+    static: Annotated[
+        list[str] | None,
+        typer.Option("--static", help="This column has one value a record (repeatable).", rich_help_panel=_DATA),
+    ] = None
+    schema: Annotated[
+        str | None, typer.Option(help="Schema file, as `telltree inspect -o` writes it.", rich_help_panel=_DATA)
+    ] = None
+    period: Annotated[float | None, typer.Option(help="Time between steps.", rich_help_panel=_DATA)] = None
+    time_unit: Annotated[str | None, typer.Option(help="Unit of times, such as s.", rich_help_panel=_DATA)] = None
+    every: Annotated[str | None, typer.Option(help='Resample to even steps, such as "1s".', rich_help_panel=_DATA)] = (
+        None
+    )
+    how: Annotated[Literal["last", "mean", "any"], typer.Option(help="How to resample.", rich_help_panel=_DATA)] = (
+        "last"
+    )
+    missing: Annotated[
+        Literal["allow", "error"], typer.Option(help="What to do with missing values.", rich_help_panel=_DATA)
+    ] = "allow"
+    encoding: Annotated[str | None, typer.Option(help="Of CSV files.", rich_help_panel=_DATA)] = None
+
+
+def expanded(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with each parameter whose type is a dataclass replaced by the fields of that dataclass, as options.
+
+    Every verb also gets the options of ConfigOptions.
+    """
+    hints = typing.get_type_hints(verb, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for parameter in inspect.signature(verb).parameters.values():
+        hint = hints[parameter.name]
+        if dataclasses.is_dataclass(hint):
+            assert isinstance(hint, type)
+            groups[parameter.name] = hint
+            parameters += _options(hint)
+        else:
+            parameters.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+    parameters += _options(ConfigOptions)
+
+    def run(**values: Any) -> None:
+        del values["config"], values["print_config"]  # they have had their effect
+        packed = {
+            name: group(**{field.name: values.pop(field.name) for field in dataclasses.fields(group)})
+            for name, group in groups.items()
+        }
+        verb(**values, **packed)
+
+    run.__name__, run.__doc__ = verb.__name__, verb.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _options(group: type[Any]) -> list[inspect.Parameter]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in dataclasses.fields(group)
+    ]

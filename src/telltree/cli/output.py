@@ -1,0 +1,66 @@
+"""Where results go: standard output, or a file that is checked before the work and written whole at its end."""
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from telltree.cli.outcome import FAILURE, USAGE, fail
+from telltree.cli.text import printable
+
+
+def check_output(path: Path | None, *, force: bool) -> None:
+    """End with an error, before any work, if the file could not be written, or exists and may not be overwritten."""
+    if path is None:
+        return
+    if path.exists() and not force:
+        fail(f"{path} exists; give --force to overwrite it, or another name", USAGE)
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        fail(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'no writing in {folder}'}", FAILURE)
+
+
+def put(text: str, path: Path | None = None, *, exact: bool = False) -> None:
+    """Print a result, or write it to a file. What is `exact` is meant for machines, and goes out as it is."""
+    if not text.endswith("\n"):
+        text += "\n"
+    if path is not None:
+        from telltree.writing import write_whole
+
+        write_whole(path, text.encode("utf-8"))
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without ∧ shows question marks instead
+    sys.stdout.write(text if exact else printable(text))
+
+
+def put_json(value: Any, path: Path | None = None) -> None:
+    """Print a value as JSON, or write it to a file."""
+    put(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False), path, exact=True)
+
+
+def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None = None) -> None:
+    """Print a table as CSV, or write it to a file."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    put(text.getvalue(), path, exact=True)
+
+
+def _plain(value: Any) -> Any:
+    """The value with what JSON lacks replaced: keys that are no text, numbers that are none, NumPy's scalars."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,88 @@
+"""Progress on stderr: a bar on a terminal, nothing off it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.progress import Progress
+
+    from telltree.tree import NodeProgress
+
+
+@contextmanager
+def bar() -> Iterator["Progress | None"]:
+    """A bar with time left and room for a remark; None off a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.percentage:>3.0f} %", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left", markup=False),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[remark]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, expand=False) as progress:
+        yield progress
+
+
+@contextmanager
+def fitting(max_depth: int) -> Iterator["Callable[[NodeProgress], None] | None"]:
+    """What to hand to an estimator as `progress` so that a bar shows how far it is."""
+    from telltree.cli.text import one_line
+
+    with bar() as progress:
+        if progress is None:
+            yield None
+            return
+        task = progress.add_task("learning", total=1.0, remark="")
+        share = Share(max_depth)
+
+        def show(event: "NodeProgress") -> None:
+            search = event.search
+            speed = search.evaluations / search.seconds if search.seconds else 0.0
+            best = one_line(str(search.best)) if search.best else ""
+            remark = (
+                f"{speed:,.0f} formulas/s · node {event.node}, {event.records} records · {search.fitness:.2f} {best}"
+            )
+            progress.update(task, completed=share.done(event), remark=remark)
+
+        yield show
+
+
+class Share:
+    """How much of the work of learning a tree is done: its unit is a record at one level of the tree.
+
+    Nodes come in preorder, the true side first, so all that lies left of the way to a node is done; a side that became
+    a leaf early leaves its levels out.
+    """
+
+    def __init__(self, max_depth: int) -> None:
+        self._levels = max(1, max_depth)
+        self._records: dict[int, int] = {}
+
+    def done(self, event: "NodeProgress") -> float:
+        """The share that is done when a node reports, from 0 to 1."""
+        self._records[event.node] = event.records
+        total = self._records.get(1, event.records) * self._levels
+        budget = event.search.budget
+        here = min(1.0, event.search.evaluations / budget) if budget else 0.5
+        done = event.records * here
+        node = event.node
+        while node > 1:
+            parent, levels_below = node // 2, self._levels - node.bit_length() + 1
+            done += self._records[parent]
+            if node % 2:  # the false side: the true one, of the other records, is done
+                done += (self._records[parent] - self._records[node]) * levels_below
+            node = parent
+        return float(min(1.0, done / total)) if total else 1.0

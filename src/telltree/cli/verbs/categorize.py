@@ -1,0 +1,52 @@
+"""telltree categorize: the category of each record, or the categories with their members."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.output import check_output, put, put_csv, put_json
+from telltree.cli.sources import read_sources
+
+
+def categorize(
+    *,
+    model: Model,
+    source: Source,
+    data: DataOptions,
+    text: Annotated[bool, typer.Option("--text", help="Print each category with its formula and in English.")] = False,
+    output: Output = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Sort records into the categories of a model: a table of record, category, class, formula and English.
+
+    \b
+    Examples:
+      telltree categorize model.json flights.csv --id flight --time t > categories.csv
+      telltree categorize model.json flights.csv --id flight --time t --label nmac --text
+    """
+    from telltree.estimators import load
+    from telltree.explain import categories_text
+
+    check_output(output, force=force)
+    classifier = load(model)
+    panel, labels = read_sources(source, data)
+    found = classifier.categories(panel, labels)
+    if text:
+        put(categories_text(found), output)
+    elif json:
+        put_json([_plain(category) for category in found], output)
+    else:
+        place = {int(i): category for category in found for i in category.positions}
+        rows = [
+            [record, place[i].number, place[i].label, place[i].description, place[i].english]
+            for i, record in enumerate(panel.ids.tolist())
+        ]
+        put_csv([data.id or "record", "category", "class", "formula", "english"], rows, output)
+
+
+def _plain(category: Any) -> dict[str, Any]:
+    found = {name: value for name, value in asdict(category).items() if name not in ("branches", "positions")}
+    return {**found, "purity": category.purity}

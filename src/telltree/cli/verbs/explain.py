@@ -1,0 +1,64 @@
+"""telltree explain: how one record came to its category."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from telltree.cli.options import DataOptions, Json, Model, Source
+from telltree.cli.output import put, put_json
+from telltree.cli.sources import read_sources
+from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.data import Panel
+    from telltree.explain import Turn
+
+
+def explain(
+    *,
+    model: Model,
+    source: Source,
+    data: DataOptions,
+    record: Annotated[str, typer.Option("--record", metavar="ID", help="The id of the record.")],
+    json: Json = False,
+) -> None:
+    """Say, branch by branch, how one record came to its category, and when each formula was decided.
+
+    \b
+    Example:
+      telltree explain model.json flights.csv --id flight --time t --record 17
+    """
+    from telltree.estimators import load
+    from telltree.explain import way_of
+
+    classifier = load(model)
+    panel, _ = read_sources(source, data)
+    place = _position(panel, record)
+    turns = way_of(classifier.tree_, panel, place)
+    category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
+    if json:
+        turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
+        put_json({"record": panel.ids[place], "category": category, "class": label, "branches": turned})
+        return
+    lines = [f"record {record}: category [{category}], {label}"]
+    lines += [_told(turn, panel) for turn in turns]
+    put("\n".join(lines))
+
+
+def _position(panel: "Panel", record: str) -> int:
+    from difflib import get_close_matches
+
+    ids = [str(one) for one in panel.ids.tolist()]
+    if record in ids:
+        return ids.index(record)
+    near = get_close_matches(record, ids, 3) or ids[:3]
+    raise DataError(f"there is no record {record!r}; there are {len(ids)} records, such as {', '.join(near)}")
+
+
+def _told(turn: "Turn", panel: "Panel") -> str:
+    when: Any = f"step {turn.step}"
+    if turn.time is not None:
+        when += f", at {turn.time:g}{' ' + panel.time_unit if panel.time_unit else ''}"
+    verdict = "true" if turn.holds else "false"
+    return f"\n  {turn.formula}\n    is {verdict}: {turn.english}\n    decided at {when}; margin {turn.margin:+.3g}"

@@ -1,0 +1,37 @@
+"""telltree export: a model in another language."""
+
+from typing import Annotated
+
+import typer
+
+from telltree.cli.options import Force, Model, Output
+from telltree.cli.outcome import say
+from telltree.cli.output import check_output, put
+
+
+def export(
+    *,
+    model: Model,
+    to: Annotated[str, typer.Option("--to", help="text, latex, dot, json, csv, markdown, stl, python or sql.")],
+    category: Annotated[int | None, typer.Option(help="Only this category, by its number.")] = None,
+    table: Annotated[str, typer.Option(help="sql: the name of the long table.")] = "records",
+    id: Annotated[str, typer.Option(help="sql: the column of record ids.")] = "id",  # noqa: A002 - the word users look for
+    time: Annotated[str, typer.Option(help="sql: the column of times.")] = "time",
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Write a model, or one of its categories, as formulas, LaTeX, Graphviz, rules, STL, a Python module or SQL.
+
+    \b
+    Examples:
+      telltree export model.json --to sql --table flights --id flight --time t
+      telltree export model.json --to python -o classify.py
+    """
+    from telltree.estimators import load
+    from telltree.export import export as exported
+
+    check_output(output, force=force)
+    names = {"table": table, "id": id, "time": time} if to == "sql" else {}
+    put(exported(load(model), to, category=category, **names), output, exact=True)
+    if output is not None:
+        say(f"wrote {output}")

@@ -1,0 +1,162 @@
+"""telltree fit: learn a tree."""
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from telltree.cli.options import DataOptions, Force, Json, Source
+from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
+from telltree.cli.output import check_output, put, put_json
+from telltree.cli.progress import fitting
+from telltree.cli.sources import read_labelled
+
+if TYPE_CHECKING:
+    from telltree.estimators import GrammarTreeClassifier
+    from telltree.search import Search
+
+_TREE, _SEARCH = "Tree", "Search"
+
+
+class SearchName(enum.StrEnum):
+    """The searches by the names that the command line gives them."""
+
+    GP = "gp"
+    MC = "mc"
+    GE = "ge"
+
+
+class ClassWeight(enum.StrEnum):
+    """How classes may be weighted."""
+
+    BALANCED = "balanced"
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """The parameters of the estimator."""
+
+    grammar: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Grammar, as text; by default the generic one.", rich_help_panel=_TREE),
+    ] = None
+    max_depth: Annotated[int, typer.Option(help="Most branches from root to leaf.", rich_help_panel=_TREE)] = 6
+    min_members: Annotated[int, typer.Option(help="Records each side of a split must have.", rich_help_panel=_TREE)] = 1
+    min_gain: Annotated[
+        float | None, typer.Option(help="By how much a split must lower the fitness.", rich_help_panel=_TREE)
+    ] = None
+    prevent_same_label: Annotated[
+        bool,
+        typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.", rich_help_panel=_TREE),
+    ] = False
+    class_weight: Annotated[
+        ClassWeight | None, typer.Option(help="Give rare classes the weight of common ones.", rich_help_panel=_TREE)
+    ] = None
+    random_state: Annotated[int, typer.Option(help="The same seed gives the same tree.", rich_help_panel=_TREE)] = 0
+    n_jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.", rich_help_panel=_TREE)] = None
+    search: Annotated[
+        SearchName,
+        typer.Option(
+            help="gp: genetic programming, mc: Monte Carlo, ge: grammatical evolution.", rich_help_panel=_SEARCH
+        ),
+    ] = SearchName.GP
+    search_evaluations: Annotated[
+        int | None, typer.Option(help="Distinct formulas to try for each node.", rich_help_panel=_SEARCH)
+    ] = None
+    search_seconds: Annotated[
+        float | None, typer.Option(help="Seconds to spend on each node.", rich_help_panel=_SEARCH)
+    ] = None
+    search_max_depth: Annotated[
+        int | None, typer.Option(help="How deeply operators may be nested.", rich_help_panel=_SEARCH)
+    ] = None
+
+
+def fit(
+    *,
+    source: Source,
+    data: DataOptions,
+    tree: TreeOptions,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Learn a tree of formulas from labelled records, print it, and save it with -o.
+
+    Ctrl-C ends learning early; the best tree so far is saved, and the exit code is 130.
+
+    \b
+    Examples:
+      telltree fit flights.csv --id flight --time t --label nmac --max-depth 4 -o model.json
+      telltree fit 'logs/*.parquet' --time t --labels outcomes.csv --grammar mine.bnf -o model.json
+    """
+    check_output(output, force=force)
+    classifier = _classifier(tree)
+    panel, labels = read_labelled(source, data)
+    with fitting(tree.max_depth) as progress:
+        classifier.set_params(progress=progress).fit(panel, labels)
+    classifier.set_params(progress=None)
+    if json:
+        put_json(_summary(classifier))
+    else:
+        put(str(classifier.tree_))
+    if output is None:
+        say("the model was not saved; give -o model.json to keep it")
+    else:
+        classifier.save(output, overwrite=force)
+        say(f"wrote {output}")
+    if classifier.interrupted_:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
+    from telltree.estimators import GrammarTreeClassifier
+
+    return GrammarTreeClassifier(
+        grammar=None if options.grammar is None else _text_of(options.grammar),
+        search=_search(options),
+        max_depth=options.max_depth,
+        min_members=options.min_members,
+        min_gain=options.min_gain,
+        prevent_same_label=options.prevent_same_label,
+        class_weight=None if options.class_weight is None else str(options.class_weight),
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+    )
+
+
+def _text_of(grammar: Path) -> str:
+    try:
+        return grammar.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"the grammar {grammar} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
+
+
+def _search(options: TreeOptions) -> "Search":
+    from dataclasses import replace
+
+    from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+
+    search: Any = {"gp": GeneticProgramming, "mc": MonteCarlo, "ge": GrammaticalEvolution}[options.search]()
+    given = {
+        "evaluations": options.search_evaluations,
+        "seconds": options.search_seconds,
+        "max_depth": options.search_max_depth,
+    }
+    changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
+    return changed
+
+
+def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
+    from telltree.explain import as_records
+
+    tree = classifier.tree_
+    return {
+        "classes": list(tree.classes),
+        "depth": tree.depth,
+        "leaves": len(tree.leaves),
+        "terminals": tree.terminals,
+        "interrupted": classifier.interrupted_,
+        "rules": as_records(classifier.rules()),
+    }

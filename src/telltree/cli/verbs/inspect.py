@@ -1,0 +1,115 @@
+"""telltree inspect: what is in the data, and a schema to edit."""
+
+from typing import TYPE_CHECKING, Any
+
+from telltree.cli.options import DataOptions, Force, Json, Output, Source
+from telltree.cli.outcome import say
+from telltree.cli.output import check_output, put, put_json
+from telltree.cli.sources import read_sources
+from telltree.cli.text import one_line, table
+
+if TYPE_CHECKING:
+    from telltree.data import Panel
+
+
+def inspect(
+    *, source: Source, data: DataOptions, output: Output = None, force: Force = False, json: Json = False
+) -> None:
+    """Say what is in the data: records, columns and their types, labels, missing values.
+
+    With -o, write a schema.toml: edit types, kinds, units, phrases and thresholds there, and hand it in by --schema.
+
+    \b
+    Examples:
+      telltree inspect flights.csv --id flight --time t --label nmac
+      telltree inspect flights.csv --id flight --time t --label nmac -o schema.toml
+    """
+    check_output(output, force=force)
+    panel, labels = read_sources(source, data)
+    found = _summary(panel, labels)
+    if json:
+        put_json(found)
+    else:
+        put(_told(found))
+    if output is not None:
+        put(panel.schema.to_toml(), output)
+        say(f"wrote {output}")
+
+
+def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
+    from collections import Counter
+
+    from telltree.data import unusable
+
+    left_out, missing = unusable(panel), panel.missing()
+    columns = [
+        {
+            "name": column.name,
+            "type": str(column.type),
+            "kind": column.kind,
+            "unit": column.unit,
+            "static": column.static,
+            "missing": missing[column.name],
+            "values": _values(panel, column.name),
+            "left_out": left_out.get(column.name),
+        }
+        for column in panel.schema.values()
+    ]
+    return {
+        "records": len(panel),
+        "steps": {
+            "all": panel.steps,
+            "shortest": int(panel.lengths.min()) if len(panel) else 0,
+            "longest": int(panel.lengths.max()) if len(panel) else 0,
+        },
+        "period": panel.period,
+        "time_unit": panel.time_unit,
+        "labels": None if labels is None else dict(Counter(labels.tolist()).most_common()),
+        "columns": columns,
+        "notes": list(panel.notes),
+    }
+
+
+def _values(panel: "Panel", name: str) -> Any:
+    """The range of a real column, the levels of a categorical one, None for a Boolean one."""
+    import numpy as np
+
+    column = panel.schema[name]
+    if column.type == "categorical":
+        return list(column.levels)
+    if column.type == "real":
+        values = panel.stacked(name)
+        finite = values[np.isfinite(values)]
+        return [float(finite.min()), float(finite.max())] if len(finite) else []
+    return None
+
+
+def _told(found: dict[str, Any]) -> str:
+    steps = found["steps"]
+    pace = "" if found["period"] is None else f", one every {found['period']:g} {found['time_unit'] or '(no unit)'}"
+    lines = [f"{found['records']} records of {steps['shortest']} to {steps['longest']} steps{pace}"]
+    if found["labels"] is not None:
+        lines.append("labels: " + ", ".join(f"{one_line(str(k))} ({n})" for k, n in found["labels"].items()))
+    rows = [
+        (
+            c["name"],
+            c["type"],
+            c["kind"] or "",
+            c["unit"] or "",
+            c["missing"] or "",
+            _shown(c["values"]),
+            c["left_out"] or "",
+        )
+        for c in found["columns"]
+    ]
+    lines += ["", table(("column", "type", "kind", "unit", "missing", "values", "left out because"), rows)]
+    lines += ["", *(f"note: {note}" for note in found["notes"])] if found["notes"] else []
+    return "\n".join(lines)
+
+
+def _shown(values: Any) -> str:
+    if not values:
+        return ""
+    if isinstance(values[0], float):
+        return f"{values[0]:g} to {values[1]:g}"
+    return ", ".join(values[:6]) + (f", … ({len(values)} levels)" if len(values) > 6 else "")

@@ -1,0 +1,47 @@
+"""telltree predict: the class of each record."""
+
+from typing import Annotated
+
+import typer
+
+from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.output import check_output, put_csv, put_json
+from telltree.cli.sources import read_sources
+
+
+def predict(
+    *,
+    model: Model,
+    source: Source,
+    data: DataOptions,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")] = False,
+    output: Output = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Predict the class of each record: a table of record, prediction and its probability.
+
+    \b
+    Examples:
+      telltree predict model.json new.parquet --id flight --time t > predictions.csv
+      cat new.csv | telltree predict model.json - --id flight --time t --json
+    """
+    from telltree.estimators import load
+
+    check_output(output, force=force)
+    classifier = load(model)
+    panel, _ = read_sources(source, data)
+    shares = classifier.predict_proba(panel)
+    predictions = classifier.predict(panel)
+    columns = [data.id or "record", "prediction", "probability"]
+    rows = [
+        [record, prediction, float(share.max())]
+        for record, prediction, share in zip(panel.ids.tolist(), predictions.tolist(), shares, strict=True)
+    ]
+    if proba:
+        columns += [f"probability of {label}" for label in classifier.classes_]
+        rows = [[*row, *share.tolist()] for row, share in zip(rows, shares, strict=True)]
+    if json:
+        put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
+    else:
+        put_csv(columns, rows, output)

@@ -1,0 +1,45 @@
+"""telltree report: what a model says about its data, as one HTML page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from telltree.cli.options import DataOptions, Force, Model, Source
+from telltree.cli.outcome import say
+from telltree.cli.output import check_output
+from telltree.cli.sources import read_sources
+
+
+def report(
+    *,
+    model: Model,
+    source: Source,
+    data: DataOptions,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write the page here.")],
+    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test", metavar="DATA", help="Labelled records that were kept back (repeatable): how well it does."
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write one HTML page: the tree, its categories with typical members, and the way of each record shown.
+
+    It needs no network and no other file.
+
+    \b
+    Example:
+      telltree report model.json flights.csv --id flight --time t --label nmac -o report.html
+    """
+    from telltree.estimators import load
+    from telltree.report import write_report
+
+    check_output(output, force=force)
+    classifier = load(model)
+    panel, labels = read_sources(source, data)
+    held_out = None if not test else read_sources(test, data)
+    write_report(classifier, panel, labels, output, title=title, overwrite=force, held_out=held_out)
+    say(f"wrote {output}")

@@ -1,0 +1,42 @@
+"""telltree show: what a model says."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from telltree.cli.options import Json, Model
+from telltree.cli.output import put, put_json
+
+if TYPE_CHECKING:
+    from telltree.explain import RuleRow
+
+
+def show(
+    *,
+    model: Model,
+    english: Annotated[bool, typer.Option("--english", help="Print the rules in English instead of the tree.")] = False,
+    json: Json = False,
+) -> None:
+    """Print the tree of a model and its rules.
+
+    \b
+    Examples:
+      telltree show model.json
+      telltree show model.json --english
+    """
+    from telltree.estimators import load
+    from telltree.explain import as_records, rules_text
+
+    classifier = load(model)
+    rules = classifier.rules()
+    if json:
+        put_json(as_records(rules))
+    elif english:
+        put("\n\n".join(map(_sentence, rules)))
+    else:
+        put(f"{classifier.tree_}\n\n{rules_text(rules)}")
+
+
+def _sentence(rule: "RuleRow") -> str:
+    share = f"{rule.probability:.0%}, {rule.low:.0%} to {rule.high:.0%}"
+    return f"[{rule.cluster}] {rule.label} ({share} of {rule.support} records)\n    {rule.english}"

@@ -1,0 +1,291 @@
+"""Every verb through the installed program, on good and on bad input."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+PROGRAM = Path(sys.executable).parent / "telltree"
+KEYS = ("--id", "flight", "--time", "t")
+QUICK = ("--search-evaluations", "300", "--max-depth", "3")
+HOSTILE = "a [red]b[/red] \x1b[31m\"c'; <script>$x_1$"
+
+
+def telltree(*args, stdin=None, env=None, cwd=None):
+    return subprocess.run(
+        [PROGRAM, *map(str, args)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def good(*args, **more):
+    ended = telltree(*args, **more)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def bad(code, *args, says, **more):
+    """The program ends with the code, one error line that says so, and nothing on stdout."""
+    ended = telltree(*args, **more)
+    assert ended.returncode == code, ended.stderr
+    assert says in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout == ""
+    return ended.stderr
+
+
+def write_csv(path, records, labels, name="speed"):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["flight", "t", name, "height", "on", "mode", "nmac"])
+        for number, (record, label) in enumerate(zip(records, labels, strict=True)):
+            for step in range(len(record["speed"])):
+                values = [record[column][step] for column in ("speed", "height", "on", "mode")]
+                writer.writerow([f"f{number}", step * 0.5, *("" if v is None else v for v in values), label])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, plain, labels):
+    made = tmp_path_factory.mktemp("flights")
+    write_csv(made / "flights.csv", plain, labels)
+    table = pyarrow.csv.read_csv(made / "flights.csv")
+    pyarrow.parquet.write_table(table.drop_columns(["nmac"]), made / "new.parquet")
+    (made / "flights.csv.gz").write_bytes(gzip.compress((made / "flights.csv").read_bytes()))
+    (made / "not-a-model.json").write_text("{}")
+    return made
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    fitted = good("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK, "-o", folder / "model.json")
+    assert "yes:" in fitted
+    return folder / "model.json"
+
+
+def test_help_answers_without_the_heavy_libraries():
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, telltree.cli.app; print('\\n'.join(sys.modules))"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert not {"numba", "sklearn", "pandas", "numpy", "matplotlib"} & set(loaded)
+
+
+VERBS = ("inspect", "fit", "show", "predict", "categorize", "explain", "export", "report", "demo", "experiment")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(verb):
+    shown = good(verb, "--help")
+    assert "Usage: telltree" in shown
+    assert f"telltree {verb}" in shown.split("Options:")[0].split("Usage:")[1].split("\n", 1)[1]
+    assert verb in good("--help")
+
+
+def test_version():
+    assert good("--version").startswith("telltree ")
+
+
+def test_inspect_says_what_is_there_and_writes_a_schema(folder):
+    said = good("inspect", folder / "flights.csv", *KEYS, "--label", "nmac", "-o", folder / "schema.toml", "--force")
+    assert "60 records" in said
+    assert "speed" in said
+    assert "categorical" in said
+    assert "speed" in tomllib.loads((folder / "schema.toml").read_text())["columns"]
+    told = json.loads(good("inspect", folder / "flights.csv", *KEYS, "--label", "nmac", "--json"))
+    assert told["records"] == 60
+    assert sum(told["labels"].values()) == 60
+
+
+def test_an_edited_schema_is_used(folder):
+    schema = folder / "edited.toml"
+    schema.write_text('[columns.speed]\nphrase = "air speed"\nunit = "kt"\nthresholds = [2.5]\n')
+    options = ("--label", "nmac", *QUICK, "--schema", schema, "-o", folder / "edited.json", "--force")
+    good("fit", folder / "flights.csv", *KEYS, *options)
+    assert "air speed" in good("show", folder / "edited.json", "--english")
+
+
+def test_show(model):
+    assert "yes:" in good("show", model)
+    assert {row["label"] for row in json.loads(good("show", model, "--json"))} <= {"fast", "high", "calm"}
+
+
+def predictions(text):
+    return {row["flight"]: row["prediction"] for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_predict_reads_every_format_alike(folder, model):
+    wanted = predictions(good("predict", model, folder / "flights.csv", *KEYS, "--label", "nmac"))
+    assert len(wanted) == 60
+    assert predictions(good("predict", model, folder / "new.parquet", *KEYS)) == wanted
+    assert predictions(good("predict", model, folder / "flights.csv.gz", *KEYS)) == wanted
+    text = (folder / "flights.csv").read_text()
+    assert predictions(good("predict", model, "-", *KEYS, stdin=text)) == wanted
+    told = json.loads(good("predict", model, folder / "new.parquet", *KEYS, "--json", "--proba"))
+    assert {row["flight"]: row["prediction"] for row in told} == wanted
+    assert all(abs(sum(row[f"probability of {c}"] for c in ("calm", "fast", "high")) - 1) < 1e-9 for row in told)
+
+
+def test_predict_reads_one_file_a_record(folder, model, plain, labels):
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    for number in range(4):
+        write_csv(logs / f"f{number}.csv", [plain[number]], [labels[number]])
+    wanted = predictions(good("predict", model, folder / "flights.csv", *KEYS))
+    for source in ([logs], sorted(logs.glob("*.csv")), [str(logs / "*.csv")]):
+        rows = csv.DictReader(io.StringIO(good("predict", model, *source, "--time", "t")))
+        assert {row["record"]: row["prediction"] for row in rows} == {f"f{n}": wanted[f"f{n}"] for n in range(4)}
+
+
+def test_categorize_sorts_every_record(folder, model):
+    rows = list(csv.DictReader(io.StringIO(good("categorize", model, folder / "flights.csv", *KEYS))))
+    assert len(rows) == 60
+    assert all(row["english"] and row["formula"] for row in rows)
+    told = json.loads(good("categorize", model, folder / "flights.csv", *KEYS, "--label", "nmac", "--json"))
+    assert sorted(m for category in told for m in category["members"]) == sorted(row["flight"] for row in rows)
+    assert "[1]" in good("categorize", model, folder / "flights.csv", *KEYS, "--text")
+
+
+def test_explain_tells_the_way_of_a_record(folder, model):
+    category = {
+        row["flight"]: row["category"]
+        for row in csv.DictReader(io.StringIO(good("categorize", model, folder / "flights.csv", *KEYS)))
+    }
+    told = json.loads(good("explain", model, folder / "flights.csv", *KEYS, "--record", "f3", "--json"))
+    assert told["category"] == int(category["f3"])
+    assert all(turn["time"] == turn["step"] * 0.5 for turn in told["branches"])
+    assert "decided at step" in good("explain", model, folder / "flights.csv", *KEYS, "--record", "f3")
+    bad(3, "explain", model, folder / "flights.csv", *KEYS, "--record", "f99", says="there is no record 'f99'")
+
+
+def test_report(folder, model, tmp_path):
+    page = tmp_path / "report.html"
+    options = (*KEYS, "--label", "nmac", "--title", "Flights <b>", "-o", page)
+    good("report", model, folder / "flights.csv", *options, "--test", folder / "flights.csv")
+    assert "Flights &lt;b&gt;" in page.read_text()
+    bad(2, "report", model, folder / "flights.csv", *options, says="--force")
+    bad(3, "report", model, folder / "nothing.csv", *KEYS, "-o", tmp_path / "other.html", says="nothing.csv")
+
+
+@pytest.mark.parametrize("target", ["text", "latex", "dot", "json", "csv", "markdown", "python", "sql"])
+def test_export(model, target):
+    assert good("export", model, "--to", target).strip()
+
+
+def test_export_to_something_unknown(model):
+    bad(2, "export", model, "--to", "cobol", says="cobol")
+
+
+def test_the_same_fit_gives_the_same_bytes(folder, model):
+    again = ("--label", "nmac", *QUICK, "--n-jobs", "2", "-o", folder / "again.json", "--force")
+    good("fit", folder / "flights.csv", *KEYS, *again, env={"PYTHONHASHSEED": "7"})
+    assert (folder / "again.json").read_bytes() == model.read_bytes()
+
+
+def test_configuration_from_a_file(folder, model):
+    config = folder / "telltree.toml"
+    config.write_text('[fit]\nid = "flight"\ntime = "t"\nlabel = "nmac"\nmax-depth = 3\nsearch-evaluations = 300\n')
+    good("fit", folder / "flights.csv", "--config", config, "-o", folder / "configured.json", "--force")
+    assert (folder / "configured.json").read_bytes() == model.read_bytes()
+    shown = good("fit", "--config", config, "--max-depth", "5", "--print-config")
+    assert tomllib.loads(shown)["fit"]["max-depth"] == 5
+    assert tomllib.loads(shown)["fit"]["id"] == "flight"
+    config.write_text("[fit]\nmax-dept = 3\n")
+    bad(2, "fit", folder / "flights.csv", "--config", config, says="did you mean max-depth?")
+    config.write_text("[fit\n")
+    bad(2, "fit", folder / "flights.csv", "--config", config, says="cannot be read")
+
+
+def test_nothing_is_overwritten_unasked(folder, model):
+    before = model.read_bytes()
+    data = (folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
+    bad(2, "fit", *data, "-o", model, says="--force")
+    bad(2, "predict", model, folder / "flights.csv", *KEYS, "-o", model, says="--force")
+    bad(1, "fit", *data, "-o", folder / "nowhere" / "model.json", says="cannot be written")
+    assert model.read_bytes() == before
+
+
+def test_bad_data_ends_with_3(folder, model, tmp_path):
+    bad(3, "inspect", folder / "nothing.csv", *KEYS, says="nothing.csv")
+    bad(3, "fit", folder / "nothing.csv", *KEYS, "--label", "nmac", says="nothing.csv")
+    bad(3, "predict", model, folder / "nothing.csv", *KEYS, says="nothing.csv")
+    bad(3, "fit", folder / "flights.csv", *KEYS, says="--label")
+    bad(3, "fit", folder / "flights.csv", "--id", "fligth", "--label", "nmac", says="flight")
+    ragged = tmp_path / "ragged.csv"
+    ragged.write_text("flight,t,x\n1,0,1\n1,1,2,3\n")
+    bad(3, "inspect", ragged, *KEYS, says="line 3")
+    lacking = tmp_path / "lacking.csv"
+    lacking.write_text("flight,t,x\n1,0,1\n")
+    bad(3, "predict", model, lacking, *KEYS, says="lack")
+    bad(3, "categorize", model, lacking, *KEYS, says="lack")
+
+
+def test_bad_models_end_with_4(folder):
+    data = (folder / "flights.csv", *KEYS)
+    for verb, more in (("show", ()), ("predict", data), ("categorize", data), ("explain", (*data, "--record", "f1"))):
+        bad(4, verb, folder / "not-a-model.json", *more, says="not-a-model.json")
+    bad(4, "export", folder / "no-such-model.json", "--to", "sql", says="no-such-model.json")
+
+
+def test_wrong_usage_ends_with_2(folder, tmp_path):
+    data = (folder / "flights.csv", *KEYS, "--label", "nmac")
+    bad(2, "fit", *data, "--max-depth", "deep", says="max-depth")
+    bad(2, "fit", *data, "--max-depth", "-3", says="max_depth")
+    bad(2, "fit", *data, "--grammar", tmp_path / "none.bnf", says="none.bnf")
+    grammar = tmp_path / "wrong.bnf"
+    grammar.write_text("Start ::= F(speeed < 1)\n")
+    bad(2, "fit", *data, "--grammar", grammar, says="speed")
+    bad(2, "learn", says="learn")
+
+
+def test_hostile_names_come_through(tmp_path, plain, labels):
+    data = write_csv(tmp_path / "hostile.csv", plain, labels, HOSTILE)
+    options = (*KEYS, "--label", "nmac", *QUICK)
+    fitted = telltree("fit", data, *options, "-o", tmp_path / "model.json")
+    assert fitted.returncode == 0, fitted.stderr
+    shown = good("show", tmp_path / "model.json", "--english") + good("inspect", data, *KEYS)
+    assert "\x1b" not in shown
+    assert "[red]b[/red]" in shown
+    assert len(predictions(good("predict", tmp_path / "model.json", data, *KEYS))) == 60
+
+
+def test_interrupted_fit_saves_the_best_so_far(folder, tmp_path):
+    saved = tmp_path / "model.json"
+    args = (folder / "flights.csv", *KEYS, "--label", "nmac", "--search-seconds", "60", "-o", saved)
+    with subprocess.Popen([PROGRAM, "fit", *map(str, args), "--search-evaluations", "1000000000"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:  # fmt: skip
+        time.sleep(8)  # well into the search of the root, which would take a minute
+        running.send_signal(signal.SIGINT)
+        printed, remarks = running.communicate(timeout=100)
+    assert running.returncode == 130, remarks
+    assert "interrupted" in remarks
+    assert "yes:" in printed
+    assert "yes:" in good("show", saved)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(model):
+    line = f"'{PROGRAM}' show '{model}' | head -n 1"
+    ended = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr
+
+
+def test_no_escape_codes_off_a_terminal(folder, model):
+    ended = telltree("predict", model, folder / "flights.csv", *KEYS)
+    assert "\x1b" not in ended.stdout + ended.stderr

@@ -1,0 +1,95 @@
+"""On a real terminal: a bar while learning, none left behind, results as off it."""
+
+import shutil
+import subprocess
+import time
+import uuid
+
+import pytest
+from test_cli import KEYS, PROGRAM, QUICK, good, write_csv
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+class Terminal:
+    """A tmux session of its own."""
+
+    def __init__(self):
+        self._socket = f"telltree-{uuid.uuid4().hex}"
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "bash --norc --noprofile")
+
+    def _tmux(self, *args):
+        return subprocess.run(["tmux", "-L", self._socket, *args], capture_output=True, text=True, check=True).stdout
+
+    def type(self, line):
+        self._tmux("send-keys", line, "Enter")
+
+    def press(self, key):
+        self._tmux("send-keys", key)
+
+    def screen(self):
+        return self._tmux("capture-pane", "-p", "-S", "-200")
+
+    def wait_for(self, text, seconds=120):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if text in self.screen():
+                return self.screen()
+            time.sleep(0.1)
+        raise AssertionError(f"{text!r} did not appear:\n{self.screen()}")
+
+    def close(self):
+        self._tmux("kill-server")
+
+
+@pytest.fixture
+def terminal():
+    made = Terminal()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory, plain, labels):
+    return write_csv(tmp_path_factory.mktemp("terminal") / "flights.csv", plain, labels)
+
+
+def command(*args):
+    return " ".join(f"'{word}'" for word in map(str, (PROGRAM, *args)))
+
+
+def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
+    options = (
+        *KEYS,
+        "--label",
+        "nmac",
+        "--search-seconds",
+        "2",
+        "--search-evaluations",
+        "1000000000",
+        "--max-depth",
+        "1",
+    )
+    terminal.type(command("fit", flights, *options) + "; echo ended-$?")
+    learning = terminal.wait_for("formulas/s")
+    assert "%" in learning
+    ended = terminal.wait_for("ended-0")
+    assert "formulas/s" not in ended
+    assert "yes:" in ended
+
+
+def test_ctrl_c_on_a_terminal_keeps_the_best_so_far(terminal, flights, tmp_path):
+    saved = tmp_path / "model.json"
+    options = (*KEYS, "--label", "nmac", "--search-seconds", "60", "--search-evaluations", "1000000000", "-o", saved)
+    terminal.type(command("fit", flights, *options) + "; echo ended-$?")
+    terminal.wait_for("formulas/s")
+    terminal.press("C-c")
+    terminal.wait_for("ended-130")
+    assert "yes:" in good("show", saved)
+
+
+def test_results_are_the_same_on_a_terminal_and_off_it(terminal, flights):
+    options = ("fit", flights, *KEYS, "--label", "nmac", *QUICK)
+    terminal.type(command(*options) + "; echo ended-$?")
+    screen = terminal.wait_for("ended-0")
+    assert all(line.rstrip() in screen for line in good(*options).splitlines())
