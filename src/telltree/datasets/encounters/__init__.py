@@ -1,0 +1,12 @@
+"""Simulated encounters of two aircraft with a collision avoidance logic aboard.
+
+In the order of the work: `advisories` and `table` (the logic, solved off line), `cache` (where it is kept), `avoidance`
+(the logic in flight), `flight` (aircraft and pilots), `plans` and `families` (what is flown), `generate` (draw and
+accept), `attributes` and `recording` (what is kept of it), `make` (all of it), `policy` (what the logic would say).
+"""
+
+from telltree.datasets.encounters.attributes import ADVISORIES, PROXIMITY
+from telltree.datasets.encounters.make import Encounters, make_encounters
+from telltree.datasets.encounters.policy import CODES, advised
+
+__all__ = ["ADVISORIES", "CODES", "PROXIMITY", "Encounters", "advised", "make_encounters"]

@@ -1,0 +1,106 @@
+"""The advisories: what they ask of a pilot, when one may follow another, and what each costs.
+
+Heights are in feet, rates in feet a second. A relative height is that of the intruder over own aircraft.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+
+from telltree.compiled import small
+
+COC, DNC, DND, DES1500, CL1500, SDES1500, SCL1500, SDES2500, SCL2500 = range(9)
+"""Clear of conflict; do not climb, do not descend; descend, climb at 1,500 ft/min; strengthened to 1,500, to 2,500."""
+
+NUMBER = 9
+TARGET = np.array([0.0, 0.0, 0.0, -25.0, 25.0, -25.0, 25.0, -41.67, 41.67])
+"""The rate that an advisory asks for; a rate beyond it complies too."""
+PUSH = np.array([0.0, -8.33, 8.33, -8.33, 8.33, -10.7, 10.7, -10.7, 10.7])
+"""How a responding aircraft accelerates, ft/s², while its rate does not comply."""
+SPREAD = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+"""The acceleration is PUSH with probability 1/2, and more or less by SPREAD with 1/4 each."""
+LAST_NEXT = np.array([4, 4, 4, 6, 6, 8, 8, 8, 8])
+"""The last advisory that may follow each: strengthened ones only after those they strengthen."""
+
+FASTEST = 100.0
+NEAR_AT_END = 175.0  # closer than this when horizontal separation is lost counts as a collision
+COLLISION = 1.0
+NOT_ALLOWED = 1.0
+CROSSING_PREVENTIVE, CROSSING_FAR = 1.0, 0.01
+CORRECTIVE, CORRECTIVE_SLOW, CORRECTIVE_FAR, PREVENTIVE_SLOW = 1e-5, 0.1, 0.03, 0.01
+REVERSAL, STRENGTHENING, WEAKENING = 8e-3, 5e-3, 1e-3
+LEVEL, LEVEL_FAST, OTHER_FAST = 1e-4, 5e-4, 1.5e-3
+ALERT_SLOW, ALERT_FAST, ALERT_CHANGE = 2.3e-3, 1.5e-3, 3e-5
+CLEAR = 1e-9  # what clear of conflict earns
+FAST, SLOW, MIDDLING = 50.0, 100 / 3, 200 / 3  # vertical closure
+
+
+@small
+def sense(advisory):
+    """1 for up, −1 for down, 0 for clear of conflict."""
+    return 0 if advisory == COC else 1 - 2 * (advisory & 1)
+
+
+@small
+def complies(advisory, rate):
+    """Whether the rate does as the advisory asks."""
+    direction = sense(advisory)
+    return direction * rate >= direction * TARGET[advisory]
+
+
+@small
+def strengthens(advisory, before):
+    """Whether an advisory asks for more than the one before, in the same sense."""
+    return advisory > before and sense(advisory) == sense(before)
+
+
+@small
+def reverses(advisory, before):
+    """Whether an advisory takes the other sense than the one before."""
+    return sense(advisory) * sense(before) < 0
+
+
+@small
+def _cost_of_sense(h, closure, direction, corrective):
+    """What crossing the intruder's height costs, and alerting where there is no hurry."""
+    far, crossing = abs(h), h * direction > 0
+    cost = 0.0
+    if crossing and not corrective:
+        cost += CROSSING_PREVENTIVE
+    if crossing and far > 500:
+        cost += CROSSING_FAR
+    if corrective:
+        cost += CORRECTIVE
+        if far > 650 and closure < SLOW:
+            cost += CORRECTIVE_SLOW
+        if far > 1000 and closure < MIDDLING:
+            cost += CORRECTIVE_FAR
+    elif far > 650 and closure < SLOW:
+        cost += PREVENTIVE_SLOW
+    return cost
+
+
+@small
+def reward(h, own, intruder, before, advisory):
+    """What giving `advisory` after `before` earns at once; all but clear of conflict costs something."""
+    cost = NOT_ALLOWED if advisory > LAST_NEXT[before] else 0.0
+    if advisory == COC:
+        return CLEAR - cost
+    closure = abs(own - intruder)
+    corrective = not complies(advisory, own)
+    cost += _cost_of_sense(h, closure, sense(advisory), corrective)
+    if reverses(advisory, before):
+        cost += REVERSAL
+    elif advisory > before:  # as published: every first advisory counts as a strengthening
+        cost += STRENGTHENING
+    elif advisory < before:
+        cost += WEAKENING
+    if advisory <= DND:
+        cost += LEVEL
+    if closure > FAST:
+        cost += ALERT_FAST + (LEVEL_FAST if advisory <= DND else OTHER_FAST)
+    if closure < FAST:
+        cost += ALERT_SLOW
+    if corrective:
+        cost += ALERT_CHANGE * abs(TARGET[advisory] - own)
+    return -cost
