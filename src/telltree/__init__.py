@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.errors import DataWarning as DataWarning
     from telltree.errors import FunctionError as FunctionError
     from telltree.errors import GrammarError as GrammarError
+    from telltree.errors import MissingLibraryError as MissingLibraryError
     from telltree.errors import ModelFormatError as ModelFormatError
     from telltree.errors import ModelVersionError as ModelVersionError
     from telltree.errors import SettingsError as SettingsError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.estimators import PanelMaker as PanelMaker
     from telltree.estimators import TemporalFeatures as TemporalFeatures
     from telltree.estimators import load as load
-    from telltree.export import export as export
+    from telltree.export import export_model as export_model
     from telltree.grammar import Derivation as Derivation
     from telltree.grammar import Grammar as Grammar
     from telltree.logic import Formula as Formula
@@ -50,6 +51,7 @@ _HOMES = {
     "DataWarning": "errors",
     "FunctionError": "errors",
     "GrammarError": "errors",
+    "MissingLibraryError": "errors",
     "ModelFormatError": "errors",
     "ModelVersionError": "errors",
     "SettingsError": "errors",
@@ -59,7 +61,7 @@ _HOMES = {
     "PanelMaker": "estimators",
     "TemporalFeatures": "estimators",
     "load": "estimators",
-    "export": "export",
+    "export_model": "export",
     "Derivation": "grammar",
     "Grammar": "grammar",
     "Formula": "logic",

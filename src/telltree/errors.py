@@ -27,6 +27,10 @@ class FunctionError(TelltreeError):
     """A user-defined function failed, or returned something of the wrong shape or type."""
 
 
+class MissingLibraryError(TelltreeError, ImportError):
+    """A library that telltree does without, but not here, is not installed; the message says how to install it."""
+
+
 class ModelFormatError(TelltreeError, ValueError):
     """A model file is not one of telltree's, or is damaged."""
 

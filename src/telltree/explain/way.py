@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from telltree.data import Panel
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import english
-from telltree.explain.evidence import Margins, decisive_step
+from telltree.explain.evidence import Margins, Reference, decisive_step
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
@@ -31,21 +31,21 @@ class Turn:
 
 
 def way_of(
-    tree: Tree, panel: Panel, record: int, *, reference: Panel | None = None, missing: Container[str] | None = None
+    tree: Tree, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] | None = None
 ) -> tuple[Turn, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are in standard deviations over `reference`, by default the panel. `missing` names the columns of which
+    Margins are in standard deviations over `reference`, which `Margins` explains, by default the panel. `missing` names the columns of which
     English must allow that values are missing, by default those of the panel that do.
     """
     aligned = panel.aligned(tree.schema) if tree.nodes else panel
-    others = None if reference is None else reference.aligned(tree.schema)
+    others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
     doubtful = missing_columns(tree, panel) if missing is None else missing
     return tuple(_turns(tree.root, aligned, record, others, doubtful))
 
 
 def _turns(
-    node: Node | Leaf, panel: Panel, record: int, reference: Panel | None, missing: Container[str]
+    node: Node | Leaf, panel: Panel, record: int, reference: Reference | None, missing: Container[str]
 ) -> Iterator[Turn]:
     margins = Margins(panel, reference)
     while isinstance(node, Node):

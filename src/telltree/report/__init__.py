@@ -6,7 +6,7 @@ Names are loaded when first used, so that matplotlib is needed by those who draw
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from telltree.errors import TelltreeError
+from telltree.errors import MissingLibraryError
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.report.figures.category import plot_category as plot_category
@@ -33,11 +33,7 @@ _HOMES = {
     "write_report": "page.page",
 }
 
-__all__ = ["MissingLibraryError", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings
-
-
-class MissingLibraryError(TelltreeError, ImportError):
-    """A library that telltree does without, but not here, is not installed."""
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:

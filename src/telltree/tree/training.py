@@ -16,6 +16,7 @@ from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMP
 from telltree.tree.objective import Labels
 from telltree.tree.tree import Tree
 
+_AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied whole
 _JOINS = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY)
 
 
@@ -39,8 +40,8 @@ class Training:
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
         """What to remember of these records."""
         missing = tuple(name for name, count in panel.missing().items() if count)
-        print_ = fingerprint(panel, labels.codes, tree.classes)
-        return cls(panel.schema, seed, print_, missing, _spread(panel, tree))
+        hashed = fingerprint(panel, labels.codes, tree.classes)
+        return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
 
 
 def fingerprint(panel: Panel, codes: Any, classes: Sequence[Any]) -> str:
@@ -56,10 +57,11 @@ def fingerprint(panel: Panel, codes: Any, classes: Sequence[Any]) -> str:
     digest.update(np.asarray(panel.lengths, "<i8").tobytes())
     digest.update(np.asarray(codes, "<i8").tobytes())
     for column in panel.schema.values():
-        values = panel.stacked(column.name)
-        if column.type is ColumnType.REAL:
-            values = np.where(np.isnan(values), np.nan, values + 0.0)
-        digest.update(values.astype("<f8" if column.type is ColumnType.REAL else "<i4").tobytes())
+        values, real = panel.stacked(column.name), column.type is ColumnType.REAL
+        for start in range(0, len(values), _AT_A_TIME):
+            part = values[start : start + _AT_A_TIME]
+            part = np.where(np.isnan(part), np.nan, part + 0.0) if real else part
+            digest.update(part.astype("<f8" if real else "<i4").tobytes())
     return "sha256:" + digest.hexdigest()
 
 

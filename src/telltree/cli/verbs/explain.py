@@ -35,7 +35,8 @@ def explain(
     classifier = load(model)
     panel, _ = read_sources(source, data)
     place = _position(panel, record)
-    turns = way_of(classifier.tree_, panel, place)
+    training = classifier.training_
+    turns = way_of(classifier.tree_, panel, place, reference=training.spread)
     category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]

@@ -28,10 +28,10 @@ def export(
       telltree export model.json --to python -o classify.py
     """
     from telltree.estimators import load
-    from telltree.export import export as exported
+    from telltree.export import export_model
 
     check_output(output, force=force)
     names = {"table": table, "id": id, "time": time} if to == "sql" else {}
-    put(exported(load(model), to, category=category, **names), output, exact=True)
+    put(export_model(load(model), to, category=category, **names), output, exact=True)
     if output is not None:
         say(f"wrote {output}")

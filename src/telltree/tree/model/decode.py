@@ -56,13 +56,12 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     schema = Schema(map(_column, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
     classes = _classes(document.classes)
-    formulas = _Formulas(grammar, schema, called)
     _check_shape(document.tree)
-    root = _tree(iter(document.tree), formulas, len(classes))
+    root = _tree(iter(document.tree), _Formulas(grammar, schema, called), len(classes))
     kept = document.training
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
-        tree=Tree(root, tuple(document.classes.values), _used(schema, formulas.used)),
+        tree=Tree(root, tuple(document.classes.values), _used(schema, root)),
         classes=classes,
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
@@ -131,42 +130,29 @@ def _classes(entry: Classes) -> NDArray[Any]:
 
 
 class _Formulas:
-    """Reads formulas as the grammar writes them: rules may have English of their own."""
+    """Reads formulas, and gives those that speak in the grammar's own English their words back."""
 
     def __init__(self, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]) -> None:
-        self._grammar, self._functions = grammar, tuple(functions.values())
+        self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
-        self._training = schema
-        rules = () if grammar is None else grammar.rules
-        self._spoken = any(e.english is not None for rule in rules for e in rule.template.walk())
-        self.used: set[str] = set()
-        self._known: dict[str, Formula] = {}
+        self._known: dict[tuple[str, bool], Formula] = {}
 
-    def read(self, text: str) -> Formula:
+    def read(self, text: str, spoken: bool) -> Formula:
         """The formula, whose columns must be those of the training data."""
-        if text not in self._known:
-            self._known[text] = self._read(text)
-        return self._known[text]
+        if (text, spoken) not in self._known:
+            self._known[text, spoken] = self._read(text, spoken)
+        return self._known[text, spoken]
 
-    def _read(self, text: str) -> Formula:
+    def _read(self, text: str, spoken: bool) -> Formula:
         try:
             formula = Formula.parse(text, self._schema, functions=self._functions)
+            if spoken and self._grammar is not None:
+                formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
             raise ModelFormatError(f"{_DAMAGED}: its formula {text!r:.100}: {error}") from error
         for name in formula.expression.attributes():
             if name not in self._training or self._training[name].type is not self._schema[name].type:
                 raise ModelFormatError(f"{_DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
-        if self._spoken and self._grammar is not None:
-            try:
-                return Formula(self._grammar.derive(formula.expression).expression)
-            except GrammarError:  # not of this grammar: it speaks for itself
-                return formula
-        return formula
-
-    def chosen(self, text: str) -> Formula:
-        """The formula of a node, whose columns the tree uses."""
-        formula = self.read(text)
-        self.used.update(formula.expression.attributes())
         return formula
 
 
@@ -191,14 +177,17 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
         if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
             raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {classes} classes")
         return Leaf(tuple(entry.counts), tuple(entry.weights))
-    formula = formulas.chosen(entry.formula)
-    others = tuple(RunnerUp(formulas.read(one.formula), float(one.fitness)) for one in entry.runners_up)
+    formula = formulas.read(entry.formula, entry.spoken)
+    others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
     counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
     return Node(formula, true, false, counts, float(entry.fitness), float(entry.gain), float(entry.margin), others)
 
 
-def _used(schema: Schema, used: set[str]) -> Schema:
+def _used(schema: Schema, root: Node | Leaf) -> Schema:
+    """Of the columns that the tree asks about; of all if it asks about none."""
+    nodes = Tree(root, (), schema).nodes
+    used = {name for node in nodes for name in node.formula.expression.attributes()}
     return Schema(column for column in schema.values() if column.name in used) if used else schema
 
 
@@ -217,6 +206,7 @@ def _parameters(
         "min_members": settings.min_members,
         "min_gain": None if settings.min_gain is None else float(settings.min_gain),
         "prevent_same_label": settings.prevent_same_label,
+        "centre": settings.centre,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,

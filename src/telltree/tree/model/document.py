@@ -83,6 +83,7 @@ class RunnerUpEntry(Entry):
 
     formula: Text
     fitness: Number
+    spoken: bool = False
 
 
 class Branch(Entry):
@@ -94,6 +95,8 @@ class Branch(Entry):
     gain: Number
     margin: Number
     runners_up: Many[RunnerUpEntry]
+    spoken: bool = False
+    """Whether rules of the grammar have English of their own for it."""
 
 
 class LeafEntry(Entry):
@@ -156,6 +159,7 @@ class Settings(Entry):
     min_members: Count
     min_gain: Number | None
     prevent_same_label: bool
+    centre: bool | None
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
     functions: Many[str]
     random_state: Count | None
@@ -176,5 +180,5 @@ class Document(Entry):
     settings: Settings
 
     def written(self) -> dict[str, Any]:
-        """The document as JSON's types, without what columns do not say."""
+        """The document as JSON's types, without what columns and formulas do not say."""
         return self.model_dump(exclude_defaults=True)

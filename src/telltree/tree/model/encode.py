@@ -11,6 +11,7 @@ import numpy as np
 from telltree.data import Column, Schema
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
+from telltree.logic import Formula
 from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree.fitness import GiniSize
@@ -94,14 +95,18 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
         return
     yield {
         "kind": "branch",
-        "formula": str(node.formula),
+        **_formula(node.formula),
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
         "margin": _number(node.margin),
-        "runners_up": [{"formula": str(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
+        "runners_up": [{**_formula(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
     }
     yield from _preorder(node.true)
     yield from _preorder(node.false)
+
+
+def _formula(formula: Formula) -> dict[str, Any]:
+    return {"formula": str(formula), "spoken": any(e.english is not None for e in formula.expression.walk())}
 
 
 def _functions(model: Model) -> list[UserFunction]:
@@ -132,6 +137,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "min_members": _plain(given["min_members"]),
         "min_gain": _number(given["min_gain"]),
         "prevent_same_label": bool(given["prevent_same_label"]),
+        "centre": None if given["centre"] is None else bool(given["centre"]),
         "class_weight": _class_weight(given["class_weight"]),
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator has no name to call it by

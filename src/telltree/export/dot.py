@@ -1,0 +1,41 @@
+"""The tree as a graph for Graphviz."""
+
+from collections.abc import Iterator
+
+from telltree.export.subject import Subject
+from telltree.tree.tree import Leaf, Node
+
+
+def dot(subject: Subject) -> str:
+    """A directed graph; of one category, the way from the root to it."""
+    lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
+    numbers = iter(range(len(subject.tree.nodes) + len(subject.tree.leaves)))
+    clusters = iter(range(1, len(subject.tree.leaves) + 1))
+    lines += _below(subject, subject.tree.root, "", numbers, clusters)
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _below(
+    subject: Subject, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
+) -> list[str]:
+    """The lines of a subtree, and of the edge that leads to it; none if the category wanted is not in it."""
+    name = f"n{next(numbers)}"
+    above = [edge.format(name)] if edge else []
+    if isinstance(node, Leaf):
+        cluster = next(clusters)
+        classes = subject.tree.classes
+        mixed = ", ".join(f"{classes[k]}: {count}" for k, count in enumerate(node.counts) if count)
+        said = _quoted(f"[{cluster}] {classes[node.label]}\n{mixed}")
+        return [f"  {name} [label={said}, style=rounded];", *above] if subject.category in (None, cluster) else []
+    below = [
+        line
+        for side, word in ((node.true, "yes"), (node.false, "no"))
+        for line in _below(subject, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
+    ]
+    return [f"  {name} [label={_quoted(str(node.formula))}];", *above, *below] if below else []
+
+
+def _quoted(text: str) -> str:
+    """A string of the DOT language; Graphviz reads backslashes and HTML's entities inside of it."""
+    escaped = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\r", " ").replace("\n", "\\n").replace("\0", "") + '"'

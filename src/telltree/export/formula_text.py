@@ -1,0 +1,15 @@
+"""Formulas, as telltree itself reads them."""
+
+import json
+
+from telltree.export.subject import Subject
+from telltree.operators.expression import conjunction
+
+
+def formula_text(subject: Subject) -> str:
+    """One formula a category, each after a comment with its number and label."""
+    blocks = []
+    for chosen in subject.categories:
+        label = json.dumps(chosen.label, ensure_ascii=False, default=str)
+        blocks.append(f"# category {chosen.number}: {label}\n{conjunction(chosen.formulas)}\n")
+    return "\n".join(blocks)

@@ -1,0 +1,31 @@
+"""The list of rules as JSON."""
+
+import json
+import math
+
+from telltree.explain import RuleRow, rules_table
+from telltree.export.subject import Subject
+
+
+def rule_rows(subject: Subject) -> list[RuleRow]:
+    """The rows of the categories to export."""
+    rows = rules_table(subject.tree, missing=subject.missing)
+    return [row for row in rows if subject.category in (None, row.cluster)]
+
+
+def json_rules(subject: Subject) -> str:
+    """An array with one object a category."""
+    rules = [
+        {
+            "category": row.cluster,
+            "label": row.label,
+            "formula": row.formula,
+            "english": row.english,
+            "probability": None if math.isnan(row.probability) else row.probability,
+            "interval": [row.low, row.high],
+            "support": row.support,
+            "counts": [{"label": label, "records": count} for label, count in row.counts.items()],
+        }
+        for row in rule_rows(subject)
+    ]
+    return json.dumps(rules, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"

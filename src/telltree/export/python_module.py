@@ -1,0 +1,136 @@
+"""A Python module that needs nothing but Python."""
+
+import ast
+from collections.abc import Iterator
+from importlib.resources import files
+
+from telltree.data import Schema
+from telltree.export.subject import Subject
+from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.table import EQUAL, GREATER, GREATER_EQUAL, MISSING
+from telltree.tree.tree import Leaf, Node
+
+_CALLS = {
+    "F": "eventually", "G": "globally", "and": "conjunction", "or": "disjunction", "not": "negation",
+    "implies": "implication", "<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "=": "equal",
+    "abs": "absolute", "-": "difference", "sign": "sign", "count": "count", "missing": "missing",
+}  # fmt: skip
+_READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
+_HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
+
+A record is a dict from column names to lists with one value a step (None or NaN where missing); a single value stands
+for every step. {use}
+"""
+'''
+_WHOLE = '''
+
+BRANCHES = {branches}
+"""Each with its formula, and where to go next if it is true, or false: a branch, or minus a category."""
+LABELS = {labels}
+"""Of the categories, from 1."""
+
+
+def find_category(record):
+    """The number of the category of a record."""
+    place = {start}
+    while place >= 0:
+        formula, true, false = BRANCHES[place]
+        place = true if formula(record) else false
+    return -place
+
+
+def predict(record):
+    """The label of a record."""
+    return LABELS[find_category(record) - 1]
+'''
+_ALONE = '''
+
+def belongs(record):
+    """Whether a record is of category {number}, whose label is {label}."""
+    return {truth}
+'''
+
+
+def python_module(subject: Subject) -> str:
+    """`predict(record)` and `find_category(record)`; of one category, `belongs(record)`."""
+    if subject.category is not None:
+        (chosen,) = subject.categories
+        signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
+        formulas = [formula.expression for formula, _ in chosen.branches]
+        end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
+        head = _HEAD.format(use="`belongs(record)` tells whether it is of the category.")
+        return head + _runtime() + _functions(formulas, subject.tree.schema) + end
+    formulas = [node.formula.expression for node in subject.tree.nodes]
+    branches: list[str] = []
+    start = _walk(subject.tree.root, branches, iter(range(1, len(subject.tree.leaves) + 1)))
+    labels = [chosen.label for chosen in subject.categories]
+    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
+    head = _HEAD.format(use="`predict(record)` gives its label, and `find_category(record)` its category.")
+    return head + _runtime() + _functions(formulas, subject.tree.schema) + end
+
+
+def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
+    """Append a subtree's branches, in preorder; the place of its root."""
+    if isinstance(node, Leaf):
+        return -next(clusters)
+    place = len(branches)
+    branches.append("")
+    true, false = _walk(node.true, branches, clusters), _walk(node.false, branches, clusters)
+    branches[place] = f"(formula_{place}, {true}, {false})"
+    return place
+
+
+def _runtime() -> str:
+    """The source of the runtime without its docstring, imports and annotations, which the module does not need."""
+    tree = ast.parse(files("telltree.export").joinpath("runtime.py").read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        function.returns = None
+        for argument in function.args.args:
+            argument.annotation = None
+    return "".join(f"\n\n{ast.unparse(function)}\n" for function in functions)
+
+
+def _functions(formulas: list[Expression], schema: Schema) -> str:
+    return "".join(
+        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {_code(formula, schema)}[0]\n"
+        for i, formula in enumerate(formulas)
+    )
+
+
+def _comment(formula: Expression) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in str(formula))
+
+
+def _code(e: Expression, schema: Schema) -> str:
+    match e.head:
+        case Attribute(name=name, type=kind):
+            return f"{_READS[kind]}(record, {name!a})"
+        case Number(value=value):
+            return ascii(value)
+        case Level(name=name):
+            return ascii(name)
+        case Operator():
+            return _operation(e, e.head, schema)
+    raise unsayable(e, "Python")
+
+
+def _operation(e: Expression, operator: Operator, schema: Schema) -> str:
+    if operator is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
+        left, right = (_code(arg, schema) for arg in e.args)
+        return f"same({left}, {right}, {common_levels(e, schema)!a})"
+    if operator is MISSING:
+        asked = e.args[0]
+        if is_never_missing(asked):
+            return f"constant({_code(asked, schema)}, False)"
+        return f"missing({_asked(asked, schema)})"
+    args = [_code(arg, schema) for arg in e.args]
+    if operator in (GREATER, GREATER_EQUAL):
+        args.reverse()
+    return f"{_CALLS[operator.name]}({', '.join(args)})"
+
+
+def _asked(e: Expression, schema: Schema) -> str:
+    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+    return f"column(record, {e.head.name!a})" if isinstance(e.head, Attribute) else _code(e, schema)

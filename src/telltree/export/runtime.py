@@ -1,0 +1,128 @@
+"""What formulas mean, in plain Python: the part of an exported module that is the same for every model.
+
+Its source is copied into the module, so it uses nothing but Python. Vectors are lists with one value a step; numbers
+and categories are None where they are missing.
+"""
+
+from typing import Any
+
+
+def column(record: Any, name: str) -> list[Any]:
+    """The values of a column, one a step, None where missing; a single value stands for every step."""
+    length = max([len(values) for values in record.values() if _is_vector(values)], default=1)
+    values = record[name]
+    found = list(values) if _is_vector(values) else [values] * length
+    if not found or len(found) != length:
+        raise ValueError(f"column {name!r} has {len(found)} steps, and the record {length}")
+    return [None if value is None or value != value else value for value in found]  # noqa: PLR0124 - NaN alone does
+
+
+def _is_vector(values: Any) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes)
+
+
+def real(record: Any, name: str) -> list[Any]:
+    """The values of a real column."""
+    return [None if value is None else float(value) for value in column(record, name)]
+
+
+def boolean(record: Any, name: str) -> list[bool]:
+    """Where a Boolean column is true; where it is missing it is not."""
+    return [value is not None and bool(value) for value in column(record, name)]
+
+
+def categorical(record: Any, name: str) -> list[Any]:
+    """The values of a categorical column."""
+    return [None if value is None else str(value) for value in column(record, name)]
+
+
+def constant(like: list[Any], value: Any) -> list[Any]:
+    """A constant, as often as there are steps."""
+    return [value for _ in like]
+
+
+def missing(a: list[Any]) -> list[bool]:
+    """Where there is no value."""
+    return [x is None for x in a]
+
+
+def _known(a: Any, b: Any) -> list[tuple[bool, Any, Any]]:
+    """The steps of two operands, one of which may be a constant, and whether both have a value there."""
+    left = a if isinstance(a, list) else constant(b, a)
+    right = b if isinstance(b, list) else constant(a, b)
+    return [(x is not None and y is not None, x, y) for x, y in zip(left, right, strict=True)]
+
+
+def less(a: Any, b: Any) -> list[bool]:
+    """a < b; false where something is missing, as all comparisons are."""
+    return [known and x < y for known, x, y in _known(a, b)]
+
+
+def less_equal(a: Any, b: Any) -> list[bool]:
+    """a <= b"""
+    return [known and x <= y for known, x, y in _known(a, b)]
+
+
+def equal(a: Any, b: Any) -> list[bool]:
+    """a = b"""
+    return [known and x == y for known, x, y in _known(a, b)]
+
+
+def same(a: Any, b: Any, levels: list[str]) -> list[bool]:
+    """Whether two categories are the same, and one that the model knows."""
+    return [known and x == y and x in levels for known, x, y in _known(a, b)]
+
+
+def difference(a: Any, b: Any) -> list[Any]:
+    """a - b; infinity less infinity is missing."""
+    found = [x - y if known else None for known, x, y in _known(a, b)]
+    return [None if x is None or x != x else x for x in found]  # noqa: PLR0124 - NaN alone does
+
+
+def absolute(a: list[Any]) -> list[Any]:
+    """The absolute value."""
+    return [None if x is None else abs(x) for x in a]
+
+
+def sign(a: list[Any]) -> list[Any]:
+    """1, 0 or -1"""
+    return [None if x is None else (x > 0) - (x < 0) for x in a]
+
+
+def negation(a: list[bool]) -> list[bool]:
+    """not a"""
+    return [not x for x in a]
+
+
+def conjunction(a: list[bool], b: list[bool]) -> list[bool]:
+    """a and b"""
+    return [x and y for x, y in zip(a, b, strict=True)]
+
+
+def disjunction(a: list[bool], b: list[bool]) -> list[bool]:
+    """a or b"""
+    return [x or y for x, y in zip(a, b, strict=True)]
+
+
+def implication(a: list[bool], b: list[bool]) -> list[bool]:
+    """not a, or b"""
+    return [not x or y for x, y in zip(a, b, strict=True)]
+
+
+def eventually(a: list[bool]) -> list[bool]:
+    """Whether it holds at this step or a later one."""
+    found, later = [], False
+    for x in reversed(a):
+        later = later or x
+        found.append(later)
+    return found[::-1]
+
+
+def globally(a: list[bool]) -> list[bool]:
+    """Whether it holds at this step and all later ones."""
+    return negation(eventually(negation(a)))
+
+
+def count(a: list[bool]) -> list[int]:
+    """At how many steps of the record it holds."""
+    return constant(a, sum(a))

@@ -1,0 +1,228 @@
+"""One query over a long table, for SQLite and DuckDB alike.
+
+Each row of the table is a step. The query adds columns in layers: what looks at other steps (F, G, count), and
+arithmetic, is given a name in one layer and used by that name in the next. What is missing is NULL.
+"""
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+from telltree.data import Column, ColumnType, Schema
+from telltree.errors import SettingsError
+from telltree.export.subject import Chosen, Subject
+from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.table import (
+    ABS,
+    AND,
+    COMPARISONS,
+    COUNT,
+    DIFFERENCE,
+    EVENTUALLY,
+    GLOBALLY,
+    IMPLIES,
+    MISSING,
+    NOT,
+    OR,
+    SIGN,
+)
+from telltree.tree.tree import Tree
+
+_DEEPEST = 20  # nested parentheses; SQLite's parser gives up soon after
+_INFINITY = "1e308 * 10"  # neither has a word for it that the other understands
+_WINDOWS = """
+    WINDOW ahead AS (PARTITION BY record ORDER BY step ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
+           whole AS (PARTITION BY record)"""
+_OVER_TIME = {EVENTUALLY: "MAX({}) OVER ahead", GLOBALLY: "MIN({}) OVER ahead", COUNT: "SUM({}) OVER whole"}
+_JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT {} OR {})"}
+
+
+def sql(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
+    """A query for the category and label of each record; of one category, for the records that are of it."""
+    own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
+    steps = _Steps(subject.tree.schema, own)
+    found = [steps.condition(node.formula.expression) for node in subject.tree.nodes]
+    layers = steps.layers(_source(subject.tree, steps, table, id, time))
+    named = "".join(f",\n         {_bit(truth)} AS n{i}" for i, truth in enumerate(found))
+    last = f"{truths} AS (\n  SELECT record{named}\n    FROM {own}{len(layers) - 1}\n   WHERE step = 1\n)"
+    ctes = ",\n".join([*layers, last])
+    numbers = {node.formula.expression: i for i, node in enumerate(subject.tree.nodes)}
+    chosen = list(subject.categories)
+    if subject.category is not None:
+        where = _members(chosen[0], numbers)
+        return f"WITH {ctes}\nSELECT record AS {_name(id)}\n  FROM {truths}\n WHERE {where}\n ORDER BY record;\n"
+    cases = "".join(f"\n           WHEN {_members(one, numbers)} THEN {one.number}" for one in chosen)
+    labels = "".join(f"\n           WHEN {one.number} THEN {_literal(one.label)}" for one in chosen)
+    return (
+        f"WITH {ctes},\n{categories} AS (\n  SELECT record,\n         CASE{cases}\n         END AS category\n"
+        f"    FROM {truths}\n)\nSELECT record AS {_name(id)},\n       category,\n       CASE category{labels}\n"
+        f"       END AS label\n  FROM {categories}\n ORDER BY record;\n"
+    )
+
+
+def _own(word: str, table: str) -> str:
+    """A name for a part of the query that is not the table's."""
+    while table.lower().startswith(word):
+        word += "_"
+    return word
+
+
+def _members(chosen: Chosen, numbers: dict[Expression, int]) -> str:
+    parts = [f"n{numbers[formula.expression]} = {int(truth)}" for formula, truth in chosen.branches]
+    return " AND ".join(parts) or "TRUE"
+
+
+def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) -> str:  # noqa: A002
+    """The table, with the columns that formulas use under plain names, brought to doubles, 1 and 0, and text."""
+    order = "" if time is None else f" ORDER BY s.{_name(time)}"
+    columns = [
+        f"s.{_name(id)} AS record",
+        f"ROW_NUMBER() OVER (PARTITION BY s.{_name(id)}{order}) AS step",
+        *(f"{_value(tree.schema[name])} AS {alias}" for name, alias in steps.columns.items()),
+    ]
+    return "SELECT " + ",\n         ".join(columns) + f"\n    FROM {_name(table)} AS s"
+
+
+def _value(column: Column) -> str:
+    name = f"s.{_name(column.name)}"  # with its table, or SQLite would take an unknown name for a string
+    if column.type is ColumnType.REAL:
+        return _number_or_null(f"CAST({name} AS DOUBLE)")
+    if column.type is ColumnType.BOOLEAN:
+        return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END"
+    return f"CAST({name} AS TEXT) || ''"  # an expression has no collation, which may ignore case
+
+
+def _number_or_null(value: str) -> str:
+    """NULL for NaN, which DuckDB has, and counts as greater than infinity."""
+    return f"CASE WHEN {value} <= {_INFINITY} THEN {value} END"
+
+
+@dataclass
+class _Steps:
+    """The columns of the steps: those of the data by name, and those that are added, layer by layer."""
+
+    schema: Schema
+    name: str
+    columns: dict[str, str] = field(default_factory=dict)
+    _added: list[list[str]] = field(default_factory=list)
+    _known: dict[Expression, tuple[str, int]] = field(default_factory=dict)
+    """Names of what was added, and in which layer it can be used."""
+
+    def layers(self, source: str) -> list[str]:
+        """The common table expressions, one after the other."""
+        found = [f"{self.name}0 AS (\n  {source}\n)"]
+        for i, added in enumerate(self._added, 1):
+            columns = ",\n         ".join(["*", *added])
+            found.append(f"{self.name}{i} AS (\n  SELECT {columns}\n    FROM {self.name}{i - 1}{_WINDOWS}\n)")
+        return found
+
+    def _named(self, e: Expression, text: str) -> str:
+        """The name of a column that holds what `text` says; it goes into the first layer that can say it."""
+        if e not in self._known:
+            layer = self._layer(e)
+            while len(self._added) <= layer:
+                self._added.append([])
+            name = f"v{len(self._known)}"
+            self._added[layer].append(f"{text} AS {name}")
+            self._known[e] = (name, layer + 1)
+        return self._known[e][0]
+
+    def _layer(self, e: Expression) -> int:
+        """The layer in which all that the operands of an expression refer to is known."""
+        return max((self._known[part][1] for part in e.walk() if part is not e and part in self._known), default=0)
+
+    def _column(self, e: Expression) -> str:
+        assert isinstance(e.head, Attribute)
+        return self.columns.setdefault(e.head.name, f"c{len(self.columns)}")
+
+    def condition(self, e: Expression) -> str:
+        """A Boolean expression as a condition that is true or false, never NULL."""
+        head = e.head
+        if isinstance(head, Attribute):
+            return f"COALESCE({self._column(e)} = 1, FALSE)"
+        if not isinstance(head, Operator):
+            raise unsayable(e, "SQL")
+        if head in _JOINED:
+            text = _JOINED[head].format(*(self.condition(arg) for arg in e.args))
+            return f"({self._named(e, _bit(text))} = 1)" if _nesting(text) > _DEEPEST else text
+        if head in _OVER_TIME:
+            return f"({self._over_time(e, head)} = 1)"
+        if head is MISSING:
+            return "FALSE" if is_never_missing(e.args[0]) else f"({self._asked(e.args[0])} IS NULL)"
+        assert head in COMPARISONS
+        if e.args[0].type is Type.CATEGORICAL_VECTOR:
+            return self._same_category(e)
+        left, right = (self.number(arg) for arg in e.args)
+        return f"COALESCE({left} {head.name} {right}, FALSE)"
+
+    def _over_time(self, e: Expression, head: Operator) -> str:
+        return self._named(e, _OVER_TIME[head].format(_bit(self.condition(e.args[0]))))
+
+    def _asked(self, e: Expression) -> str:
+        return self._column(e) if isinstance(e.head, Attribute) else self.number(e)
+
+    def _same_category(self, e: Expression) -> str:
+        levels = [_text(level) for level in common_levels(e, self.schema)]
+        if not levels:
+            return "FALSE"
+        left, right = (self._column(arg) if isinstance(arg.head, Attribute) else levels[0] for arg in e.args)
+        known = "" if isinstance(e.args[1].head, Level) else f" AND {left} IN ({', '.join(levels)})"
+        return f"COALESCE({left} = {right}{known}, FALSE)"
+
+    def number(self, e: Expression) -> str:
+        """An expression that yields numbers; NULL where it is missing."""
+        head = e.head
+        if isinstance(head, Attribute):
+            return self._column(e)
+        if isinstance(head, Number):
+            return _real(head.value)
+        if head is COUNT:
+            return self._over_time(e, COUNT)
+        if head is ABS:
+            text = f"ABS({self.number(e.args[0])})"
+            return self._named(e, text) if _nesting(text) > _DEEPEST else text
+        if head is DIFFERENCE:
+            left, right = (self.number(arg) for arg in e.args)
+            return f"({_number_or_null(self._named(e, f'{left} - {right}'))})"
+        if head is SIGN:
+            x = self.number(e.args[0])
+            return self._named(e, f"CASE WHEN {x} > 0 THEN 1 WHEN {x} < 0 THEN -1 WHEN {x} = 0 THEN 0 END")
+        raise unsayable(e, "SQL")
+
+
+def _nesting(text: str) -> int:
+    """How deeply parentheses are nested."""
+    depths = accumulate((sign == "(") - (sign == ")") for sign in text)
+    return max(depths)
+
+
+def _bit(condition: str) -> str:
+    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+
+
+def _real(value: float) -> str:
+    """A double, exactly; without an exponent DuckDB would read a decimal."""
+    text = repr(float(value))
+    text = text if "e" in text else text + "e0"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _name(name: str) -> str:
+    return '"' + _sayable(name).replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + _sayable(text).replace("'", "''") + "'"
+
+
+def _sayable(text: str) -> str:
+    if "\0" in text:
+        raise SettingsError(f"{text!r:.80} cannot be exported to SQL, which ends at a null character; rename it")
+    return text
+
+
+def _literal(label: Any) -> str:
+    if isinstance(label, bool):
+        return str(label).upper()
+    return repr(label) if isinstance(label, int | float) else _text(str(label))

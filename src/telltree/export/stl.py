@@ -1,0 +1,171 @@
+"""Signal temporal logic, in the dialect of rtamt (discrete time, offline)."""
+
+import json
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+from itertools import count
+
+from telltree.data import ColumnType, Schema
+from telltree.export.subject import Subject
+from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.expression import number_text
+from telltree.operators.table import ABS, COMPARISONS, DIFFERENCE, EQUAL, GREATER, LESS, MISSING, NOT, SIGN
+
+_TEXT = {
+    "F": "eventually({})", "G": "always({})", "and": "({} and {})", "or": "({} or {})", "not": "not({})",
+    "implies": "({} implies {})",
+}  # fmt: skip
+_WORDS = frozenset({
+    "abs", "sqrt", "exp", "pow", "s", "ms", "us", "ns", "ps", "topic", "import", "input", "output", "internal", "const",
+    "real", "float", "long", "complex", "int", "bool", "assertion", "specification", "from", "not", "or", "and", "iff",
+    "implies", "xor", "rise", "fall", "always", "eventually", "until", "unless", "historically", "once", "since",
+    "next", "prev", "previous", "true", "false", "time",
+})  # fmt: skip
+_HEAD = """\
+// A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
+// robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
+"""
+
+
+def stl(subject: Subject) -> str:
+    """Declarations of the signals, and one assertion a category; comments say what the signals are."""
+    writer = _Writer(subject.tree.schema, subject.missing)
+    assertions = []
+    for chosen in subject.categories:
+        parts = [writer.truth(e) for e in chosen.formulas]
+        label = json.dumps(chosen.label, default=str)
+        assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
+    signals = [*writer.signals(), *(f"output float category_{one.number}" for one in subject.categories)]
+    return _HEAD + "".join(f"{line}\n" for line in signals) + "".join(assertions)
+
+
+def _joined(word: str, parts: Iterable[str]) -> str:
+    """Two at a time, for rtamt reads `a and b and c` from the right."""
+    joined = ""
+    for part in parts:
+        joined = f"({joined} {word} {part})" if joined else part
+    return joined
+
+
+@dataclass
+class _Writer:
+    schema: Schema
+    missing: Container[str] | None
+    _names: dict[tuple[str, bool], str] = field(default_factory=dict)
+    """Of the signals, by column and whether the signal tells where the column is missing."""
+
+    def signals(self) -> list[str]:
+        """The declarations, each after a comment."""
+        lines = []
+        for (column, asks), name in self._names.items():
+            lines += [f"// {name}: {self._meaning(column, asks)}", f"input float {name}"]
+        return lines
+
+    def _meaning(self, column: str, asks: bool) -> str:
+        called = json.dumps(column)
+        if asks:
+            return f"1 where {called} is missing, else 0"
+        match self.schema[column].type:
+            case ColumnType.BOOLEAN:
+                return f"{called}, 1 where it is true, else 0"
+            case ColumnType.CATEGORICAL:
+                codes = ", ".join(f"{self._code(level)} {json.dumps(level)}" for level in self.schema[column].levels)
+                return f"{called}, as numbers: {codes}; 0 for any other or missing category"
+        return called + ("; any number where it is missing" if self._may_miss(column) else "")
+
+    def _may_miss(self, column: str) -> bool:
+        return self.missing is None or column in self.missing
+
+    def _code(self, level: str) -> int:
+        """The number of a category, the same in all columns."""
+        every = (name for column in self.schema.values() for name in column.levels)
+        return list(dict.fromkeys(every)).index(level) + 1
+
+    def _signal(self, column: str, asks: bool = False) -> str:
+        key = (column, asks)
+        if key not in self._names:
+            plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", column) and column.lower() not in _WORDS
+            wish = (column if plain else "signal") + ("_missing" if asks else "")
+            taken = {*self._names.values(), *self.schema}  # a column of that name may want it yet
+            free = (f"{wish}_{n}" for n in count(1))
+            keeps = plain and not asks and wish not in self._names.values() and not wish.startswith("category_")
+            self._names[key] = wish if keeps else next(name for name in free if name not in taken)
+        return self._names[key]
+
+    def truth(self, e: Expression) -> str:
+        """A Boolean expression."""
+        head = e.head
+        if isinstance(head, Attribute):
+            return f"({self._signal(head.name)} > 0.5)"
+        if not isinstance(head, Operator):
+            raise unsayable(e, "STL")
+        if head.name in _TEXT:
+            return _TEXT[head.name].format(*(self.truth(arg) for arg in e.args))
+        if head is MISSING:
+            return self._missing(e.args[0])
+        if head in COMPARISONS and e.type is Type.BOOLEAN:
+            raise unsayable(e, "STL, which cannot count")
+        return self._category(e) if e.args[0].type is Type.CATEGORICAL_VECTOR else self._comparison(e)
+
+    def _missing(self, e: Expression) -> str:
+        if is_never_missing(e) or not e.attributes():
+            return "(0 > 1)"
+        return _joined("or", [f"({self._signal(name, asks=True)} > 0.5)" for name in e.attributes()])
+
+    def _category(self, e: Expression) -> str:
+        """Away from 0 on both sides, which an equality is not."""
+        left, right = (arg.head for arg in e.args)
+        assert isinstance(left, Attribute)
+        if not common_levels(e, self.schema):
+            return "(0 > 1)"
+        name = self._signal(left.name)
+        if isinstance(right, Level):
+            code = self._code(right.name)
+            return f"(({name} > {code - 0.5}) and ({name} < {code + 0.5}))"
+        assert isinstance(right, Attribute)
+        return f"((abs({name} - {self._signal(right.name)}) < 0.5) and ({name} > 0.5))"
+
+    def _comparison(self, e: Expression) -> str:
+        """Of real vectors; false where one that it reads is missing."""
+        parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
+        return _joined("and", [*parts, self._cases(e)])
+
+    def _cases(self, e: Expression) -> str:
+        """STL has no sign: what holds of it is said for 1, −1 and 0 in turn."""
+        inner = next((part for part in e.walk() if part.head is SIGN), None)
+        if inner is None:
+            left, right = (self._number(arg) for arg in e.args)
+            assert isinstance(e.head, Operator)
+            return f"({left} {'==' if e.head is EQUAL else e.head.name} {right})"
+        zero = Expression(Number(0.0))
+        above, below = (Expression(head, (inner.args[0], zero)) for head in (GREATER, LESS))
+        neither = [Expression(NOT, (side,)) for side in (above, below)]
+        cases = [
+            _joined("and", [*(self._bare(side) for side in sides), self._cases(_replaced(e, inner, value))])
+            for sides, value in (([above], 1.0), ([below], -1.0), (neither, 0.0))
+        ]
+        return _joined("or", cases)
+
+    def _bare(self, e: Expression) -> str:
+        return f"not({self._cases(e.args[0])})" if e.head is NOT else self._cases(e)
+
+    def _number(self, e: Expression) -> str:
+        match e.head:
+            case Attribute(name=name):
+                return self._signal(name)
+            case Number(value=value):
+                return f"({number_text(value)})" if value < 0 else number_text(value)
+        if e.head is ABS:
+            return f"abs({self._number(e.args[0])})"
+        if e.head is DIFFERENCE:
+            return f"({self._number(e.args[0])} - {self._number(e.args[1])})"
+        raise unsayable(e, "STL")
+
+
+def _replaced(e: Expression, part: Expression, value: float) -> Expression:
+    """The expression with a number in place of a part."""
+    if e == part:
+        return Expression(Number(value))
+    return Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
