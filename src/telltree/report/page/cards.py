@@ -1,0 +1,74 @@
+"""A card for each category: what it says, how sure it is, and who stands for it."""
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+from telltree.explain import Category, rules_table
+from telltree.explain.rules import RuleRow, wilson
+from telltree.report.page.members import Members, columns_of
+from telltree.report.page.shown import Gallery
+from telltree.report.page.subject import Subject
+from telltree.report.page.text import number, words
+from telltree.report.page.tree_view import spots
+from telltree.tree.tree import Leaf
+
+
+def cards(
+    subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
+) -> list[dict[str, Any]]:
+    """One entry a category, for the page; of the members only those that are `shown`."""
+    leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
+    gains = _gains(subject)
+    entries = []
+    for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
+        columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
+        entries.append(
+            {
+                "number": category.number,
+                "node": leaves[category.number],
+                "label": subject.tree.leaves[category.number - 1][0].label,
+                "formula": words(category.description),
+                "english": words(category.english),
+                "records": len(category.positions),
+                "coverage": number(category.coverage),
+                "support": row.support,
+                **sureness(subject, category, row),
+                "columns": [gallery.column(name) for name in columns],
+                "typical": [record for record in some.typical if record in shown],
+                "borderline": [record for record in some.borderline if record in shown],
+                "exceptions": [record for record in some.exceptions if record in shown],
+                "pooled": some.pooled,
+                "measured": some.measured,
+            }
+        )
+    return entries
+
+
+def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, Any]:
+    """How many members have the category's class: their share (`purity`) with Wilson's interval, and the others.
+
+    Without labels, what is known is the share among the records the tree was learned from. None where nothing is known.
+    """
+    if subject.labels is None:
+        purity, records, wrong = row.probability, row.support, None
+    else:
+        records = len(category.positions)
+        wrong = int(subject.wrong[category.positions].sum())
+        purity = (records - wrong) / records if records else float("nan")
+    low, high = wilson(purity, records)
+    return {"purity": number(purity), "low": number(low), "high": number(high), "wrong": wrong}
+
+
+def _gains(subject: Subject) -> dict[int, dict[str, float]]:
+    """For each category, how much the branches on its way that mention a column lowered the fitness."""
+    found: dict[int, dict[str, float]] = {}
+    above: dict[int, dict[str, float]] = {-1: {}}
+    for spot in spots(subject.tree):
+        sums = dict(above[spot.parent])
+        if isinstance(spot.node, Leaf):
+            found[spot.row] = sums
+            continue
+        for name in spot.node.formula.expression.attributes():
+            sums[name] = sums.get(name, 0.0) + max(spot.node.gain, 0.0)
+        above[spot.place] = sums
+    return found

@@ -1,0 +1,170 @@
+"""The overview: what was learned, from what, how well, and how it was looked for."""
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from telltree.data import ColumnType, unusable
+from telltree.report.page.scores import Scores, held_out_scores, scores_of
+from telltree.report.page.subject import Subject
+from telltree.report.page.text import clipped, counted, words
+
+MOST_COLUMNS = 60  # in the table of columns
+MOST_CHARACTERS = 6_000  # of a grammar
+
+
+@dataclass(frozen=True)
+class ColumnFact:
+    """A row of the table of columns."""
+
+    name: str
+    words: str
+    type: str
+    unit: str
+    missing: int
+    share: float
+    """Of the values that are missing."""
+    use: str
+    """Whether the tree asks about it, and if it was left out, why."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the overview says."""
+
+    records: int
+    steps: str
+    columns: str
+    categories: int
+    questions: int
+    depth: int
+    terminals: float
+    same_records: bool
+    """Whether as many records of each class are shown as the tree was learned from."""
+    learned_from: int
+    classes: tuple[tuple[str, int | None, int], ...]
+    """Name, records among those shown, records learned from."""
+    strangers: tuple[str, ...]
+    """Labels that are no class of the tree."""
+    given: Scores | None
+    held_out: Scores | None
+    missing: int
+    table: tuple[ColumnFact, ...]
+    columns_more: int
+    left_out: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    search: tuple[tuple[str, str], ...]
+    grammar: str | None
+    interrupted: bool
+
+
+def facts_of(subject: Subject, held_out: Any) -> Facts:
+    """Work the overview out."""
+    tree, panel = subject.tree, subject.panel
+    trained = np.sum([leaf.counts for leaf, _ in tree.leaves], axis=0).tolist()
+    labels = subject.labels
+    counts = None if labels is None else np.bincount(labels, minlength=len(subject.names)).tolist()
+    table = _columns(subject)
+    return Facts(
+        records=len(panel),
+        steps=_steps(subject),
+        columns=_kinds(subject),
+        categories=len(tree.leaves),
+        questions=len(tree.nodes),
+        depth=tree.depth,
+        terminals=tree.terminals,
+        same_records=counts == trained if counts is not None else sum(trained) == len(panel),
+        learned_from=sum(trained),
+        classes=tuple(
+            (name, None if counts is None else counts[k], trained[k] if k < len(trained) else 0)
+            for k, name in enumerate(subject.names)
+        ),
+        strangers=subject.names[len(tree.classes) :],
+        given=scores_of(subject),
+        held_out=held_out_scores(tree, held_out),
+        missing=sum(row.missing for row in table),
+        table=tuple(table[:MOST_COLUMNS]),
+        columns_more=max(0, len(table) - MOST_COLUMNS),
+        left_out=tuple((words(name), words(reason)) for name, reason in _left_out(subject).items()),
+        notes=tuple(words(note) for note in panel.notes),
+        search=tuple(_search(subject.fitted)),
+        grammar=_grammar(subject.fitted),
+        interrupted=bool(getattr(subject.fitted, "interrupted_", False)),
+    )
+
+
+def _steps(subject: Subject) -> str:
+    panel = subject.panel
+    shortest, longest = int(panel.lengths.min()), int(panel.lengths.max())
+    steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
+    if panel.period is None:
+        return steps
+    return words(f"{steps}, one every {panel.period:g} {panel.time_unit or '(no unit given)'}")
+
+
+def _kinds(subject: Subject) -> str:
+    counts = [(len(subject.panel.schema.of_type(kind)), kind) for kind in ColumnType]
+    return ", ".join(f"{number:,} {kind}" for number, kind in counts if number)
+
+
+def _left_out(subject: Subject) -> dict[str, str]:
+    """What the grammar left out, or else what a generic grammar would have left out of these records."""
+    grammar = getattr(subject.fitted, "grammar_", None)
+    found: dict[str, str] = unusable(subject.panel) if grammar is None else dict(grammar.left_out)
+    return found
+
+
+def _columns(subject: Subject) -> list[ColumnFact]:
+    """The columns that the tree asks about, then the others."""
+    asked = {name for node in subject.tree.nodes for name in node.formula.expression.attributes()}
+    left_out, missing = _left_out(subject), subject.panel.missing()
+    rows = []
+    for name, column in subject.schema.items():
+        values = len(subject.panel) if column.static else subject.panel.steps
+        rows.append(
+            ColumnFact(
+                name=words(name),
+                words="" if column.words == name else words(column.words),
+                type=f"{column.type.value}{', static' if column.static else ''}",
+                unit=words(column.unit or ""),
+                missing=missing[name],
+                share=missing[name] / values,
+                use="in the tree" if name in asked else words(left_out.get(name, "not needed")),
+            )
+        )
+    return sorted(rows, key=lambda row: row.use != "in the tree")
+
+
+def _search(fitted: Any) -> list[tuple[str, str]]:
+    """How a classifier looked for its formulas; nothing that would differ if it were fitted again."""
+    found = getattr(fitted, "searches_", None)
+    rows: list[tuple[str, str]] = []
+    if fitted is None:
+        return rows
+    for name in ("search", "fitness"):
+        if hasattr(fitted, name):
+            rows.append((name, _settings(getattr(fitted, name))))
+    for name in ("max_depth", "min_members", "min_gain", "prevent_same_label", "class_weight", "random_state"):
+        value = getattr(fitted, name, None)
+        if value is not None and isinstance(value, int | float | str | dict | np.integer):
+            rows.append((name, words(value)))
+    if found:
+        tried = sum(search.evaluations for search in found.values())
+        rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
+    return rows
+
+
+def _settings(value: Any) -> str:
+    """Settings by name; of anything else its name alone, for what Python shows of it may hold an address."""
+    if value is None:
+        return "the default"
+    if not is_dataclass(value) or isinstance(value, type):
+        return words(getattr(value, "__name__", type(value).__name__))
+    given = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value) if field.repr)
+    return words(f"{type(value).__name__}({given})")
+
+
+def _grammar(fitted: Any) -> str | None:
+    grammar = getattr(fitted, "grammar_", None)
+    return None if grammar is None else clipped(words(grammar), MOST_CHARACTERS)

@@ -1,0 +1,134 @@
+"""Which members stand for a category: the typical, the borderline and the exceptions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import ColumnType, Panel
+from telltree.explain import Category
+from telltree.report.page.subject import Subject
+
+POINTS = 32  # in time, at which records are compared
+FARTHEST = 4.0  # standard deviations; beyond, values are as different as they can be
+POOL = 120  # members among whom the typical are looked for
+MEASURED = 20_000  # records whose margins are worked out, shared out among the categories
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Positions of records in the panel, the best example first."""
+
+    typical: tuple[int, ...]
+    borderline: tuple[int, ...]
+    exceptions: tuple[int, ...]
+    pooled: int
+    """Members among whom the typical were looked for."""
+    measured: int
+    """Members among whom the borderline were looked for."""
+
+
+def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
+    """For each category up to `most` members of each sort; the same seed picks the same."""
+    names = {name for category in subject.categories for name in columns_of(category)}
+    reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
+    spreads = {name: _spread(subject.known, name) for name in reals}
+    return [_members(subject, category, spreads, most, seed) for category in subject.categories]
+
+
+def _members(subject: Subject, category: Category, spreads: Mapping[str, float], most: int, seed: int) -> Members:
+    pool = drawn(category.positions, POOL, (seed, category.number, 0))
+    measured = drawn(category.positions, max(200, MEASURED // len(subject.categories)), (seed, category.number, 1))
+    chosen = medoids(distances(subject.known, columns_of(category), spreads, pool), most)
+    margins = narrowest(subject, category, measured)
+    nearest = measured[np.argsort(margins, kind="stable")] if category.branches else measured[:0]
+    wrong = category.positions[subject.wrong[category.positions]]
+    return Members(
+        typical=tuple(pool[chosen].tolist()),
+        borderline=tuple(nearest[:most].tolist()),
+        exceptions=tuple(drawn(wrong, most, (seed, category.number, 2)).tolist()),
+        pooled=len(pool),
+        measured=len(measured),
+    )
+
+
+def drawn(positions: Ints, most: int, seed: Sequence[int]) -> Ints:
+    """All positions if there are few, else a random choice of them, in order."""
+    if len(positions) <= most:
+        return positions
+    return np.sort(np.random.default_rng(list(seed)).choice(positions, most, replace=False))
+
+
+def columns_of(category: Category) -> tuple[str, ...]:
+    """The columns that the way to a category mentions, in order, each once."""
+    return tuple(dict.fromkeys(name for formula, _ in category.branches for name in formula.expression.attributes()))
+
+
+def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
+    """The smallest absolute margin of each record on the way to its category."""
+    margins = subject.margins
+    found = np.full(len(positions), np.inf)
+    for formula, _ in category.branches:
+        here = [abs(float(margins.over_time(formula.expression, int(i))[0])) for i in positions]
+        found = np.minimum(found, here)
+    return found
+
+
+def medoids(apart: Floats, most: int) -> Ints:
+    """Records (as places) that stand for all: first the one nearest to all others, then one by one those that leave
+    the records least far from their nearest representative.
+    """
+    chosen: list[int] = []
+    nearest = np.full(len(apart), np.inf)
+    for _ in range(min(most, len(apart))):
+        left = np.minimum(apart, nearest).sum(axis=1)  # were this one taken too
+        left[chosen] = np.inf
+        best = int(np.argmin(left))
+        chosen.append(best)
+        nearest = np.minimum(nearest, apart[best])
+    return np.array(chosen, np.int64)
+
+
+def distances(panel: Panel, columns: Sequence[str], spreads: Mapping[str, float], positions: Ints) -> Floats:
+    """How far records are from each other: the sum over columns of the mean over 32 points spread over each record.
+
+    Reals: the absolute difference in standard deviations (`spreads`), at most 4; others, and where either value is
+    missing: 1 if they differ, else 0.
+    """
+    apart = np.zeros((len(positions), len(positions)))
+    for name in columns:
+        values = np.array([_resampled(panel, name, int(i)) for i in positions])
+        if name in spreads:
+            apart += _apart_reals(values, spreads[name])
+        else:
+            apart += np.mean(values[:, None] != values[None], axis=2)
+    return apart
+
+
+def _resampled(panel: Panel, name: str, record: int) -> NDArray[np.float64]:
+    values = panel.values(name, record)
+    return np.asarray(values[np.round(np.linspace(0, len(values) - 1, POINTS)).astype(np.int64)], np.float64)
+
+
+def _apart_reals(values: Floats, spread: float) -> Floats:
+    absent = np.isnan(values)
+    with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is no distance, and what overflows is far
+        apart = np.abs(values[:, None] / spread - values[None] / spread)
+    same = values[:, None] == values[None]
+    apart = np.where(same, 0.0, np.minimum(apart, FARTHEST))
+    apart = np.where(absent[:, None] | absent[None], (absent[:, None] != absent[None]).astype(np.float64), apart)
+    found: Floats = apart.mean(axis=2)
+    return found
+
+
+def _spread(panel: Panel, name: str) -> float:
+    """The standard deviation of a column; 1 where it does not vary or cannot be measured."""
+    values = panel.stacked(name)
+    finite = values[np.isfinite(values)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = float(np.std(finite)) if len(finite) else 0.0
+    return deviation if 0 < deviation < np.inf else 1.0

@@ -1,0 +1,163 @@
+"""The page, assembled: data in one block, style and script by their hashes, and nothing from anywhere else."""
+
+import base64
+import hashlib
+import json
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from telltree.data import Panel
+from telltree.errors import SettingsError
+from telltree.report.page.cards import cards
+from telltree.report.page.facts import facts_of
+from telltree.report.page.members import all_members, columns_of
+from telltree.report.page.shown import Gallery, chosen_records, listing, records_view
+from telltree.report.page.subject import Subject, subject_of
+from telltree.report.page.text import counted, percent, words
+from telltree.report.page.tree_view import tree_view
+from telltree.search.settings import require_whole
+from telltree.writing import write_whole
+
+STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
+SCRIPTS = (
+    "dom.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
+    "chart.js", "record.js", "export.js", "start.js",
+)  # fmt: skip
+_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def write_report(
+    tree_or_classifier: Any,
+    panel: Panel,
+    y: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    overwrite: bool = False,
+    held_out: tuple[Panel, Any] | None = None,
+    seed: int = 0,
+    examples: int = 4,
+) -> Path:
+    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; give its path.
+
+    The other arguments are those of `report_html`. A file that exists is only replaced with `overwrite=True`; the path
+    is checked before the work starts, and the file is written whole or not at all.
+    """
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        where = "it is a directory" if target.is_dir() else f"there is no directory {str(target.parent)!r}"
+        raise SettingsError(f"the report cannot be written to {str(target)!r}: {where}")
+    if target.exists() and not overwrite:
+        raise SettingsError(f"{str(target)!r} exists; give overwrite=True to replace it, or another path")
+    html = report_html(tree_or_classifier, panel, y, title=title, held_out=held_out, seed=seed, examples=examples)
+    write_whole(target, html.encode())
+    return target
+
+
+def report_html(
+    tree_or_classifier: Any,
+    panel: Panel,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    held_out: tuple[Panel, Any] | None = None,
+    seed: int = 0,
+    examples: int = 4,
+) -> str:
+    """Give the report as the text of one HTML page. The same arguments give the same text.
+
+    panel, y: the records to show and their labels, usually those the tree was learned from; without labels (None) the
+    page cannot say how well the tree does. Margins are measured in the standard deviations of training that a
+    classifier keeps, or else in those of these records.
+    title: a heading; by default it says how many categories there are.
+    held_out: a panel and labels that were kept back, to tell how well the tree does on records it has not seen.
+    seed: which records are drawn where there are too many to show all.
+    examples: how many typical, borderline and wrongly classified members of each category to show.
+    """
+    require_whole("examples", examples, 1)
+    require_whole("seed", seed, 0)
+    subject = subject_of(tree_or_classifier, panel, y)
+    facts = facts_of(subject, held_out)
+    heading = words(title) if title is not None else _heading(subject)
+    data = _data(subject, heading, seed, examples)
+    style = _joined(STYLES)
+    script = f"\n(() => {{\n'use strict';{_joined(SCRIPTS)}}})();\n"
+    return _environment().get_template("page.html").render(
+        title=heading,
+        facts=facts,
+        data=data,
+        block=data_block(data),
+        style=style,
+        script=script,
+        policy=policy(style, script),
+    )  # fmt: skip
+
+
+def _heading(subject: Subject) -> str:
+    there, here = len(subject.categories), len(subject.panel)
+    return f"{counted(there, 'category', 'categories')} of {counted(here, 'record')}"
+
+
+def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, Any]:
+    """Everything that the script draws."""
+    members = all_members(subject, most=examples, seed=seed)
+    gallery = Gallery(subject)
+    mentioned = [columns_of(category) for category in subject.categories]
+    records = records_view(subject, gallery, chosen_records(subject, members, seed), mentioned)
+    shown = {record["at"] for record in records}
+    entries = cards(subject, gallery, members, shown)
+    return {
+        "title": title,
+        "classes": list(subject.names),
+        "learned": len(subject.tree.classes),
+        "labelled": subject.labels is not None,
+        "time_unit": words(subject.panel.time_unit or ""),
+        "total": len(subject.panel),
+        "nodes": tree_view(subject),
+        "categories": entries,
+        "columns": gallery.columns(),
+        "records": records,
+        "list": listing(subject, seed),
+    }
+
+
+def data_block(data: Any) -> str:
+    """JSON that cannot end the script element it stands in, whatever texts it holds."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPED)
+
+
+def policy(style: str, script: str) -> str:
+    """The content policy: this style and this script, by their hashes, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return "\n" + "\n".join(_template(name).strip() for name in names) + "\n"
+
+
+def _template(name: str) -> str:
+    return (files("telltree.report.page") / "templates" / name).read_text("utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_template),
+    )
+    environment.filters |= {"percent": percent, "counted": counted}
+    return environment

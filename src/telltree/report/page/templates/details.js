@@ -1,0 +1,121 @@
+// The chosen node: how it was found, and what else might have been asked.
+function showDetails(place) {
+    const node = DATA.nodes[place];
+    byId('details').replaceChildren(...(node.category ? leafDetails(node) : branchDetails(node)));
+}
+
+function branchDetails(node) {
+    return [
+        make(
+            'div',
+            {},
+            make('h3', {}, 'Question'),
+            make('p', { class: 'data' }, node.english),
+            make('code', { class: 'formula data' }, node.formula),
+            make(
+                'div',
+                { class: 'row' },
+                copyButton('Copy formula', node.formula, 'the formula'),
+                copyButton('Copy sentence', node.english, 'the sentence'),
+            ),
+        ),
+        make(
+            'div',
+            {},
+            factList([
+                ['Gain', said(node.gain)],
+                ['Fitness', said(node.fitness)],
+                ['Margin', said(node.margin, 3)],
+                ['Records', whole(node.records)],
+                ...trainedFact(node),
+            ]),
+            classesHere(node),
+        ),
+        make('div', {}, make('h4', {}, 'Runners-up: other questions, and their fitness'), othersOf(node.others)),
+    ];
+}
+
+const classesHere = (node) => [
+    make('h4', {}, DATA.labelled ? 'Classes here' : 'Classes it was learned from'),
+    classBar(countsOf(node)),
+    classLegend(countsOf(node)),
+];
+
+const FIRST_OTHERS = 4;
+
+function othersOf(others) {
+    if (!others.length) return make('p', { class: 'quiet' }, 'None is known.');
+    const list = (some) => make('ul', { class: 'others' }, some.map(otherItem));
+    const rest = others.slice(FIRST_OTHERS);
+    return [
+        list(others.slice(0, FIRST_OTHERS)),
+        rest.length > 0 && make('details', {}, make('summary', {}, `${rest.length} more`), list(rest)),
+    ];
+}
+
+const otherItem = (other) =>
+    make(
+        'li',
+        {},
+        make('code', { class: 'formula data' }, other.formula),
+        make('span', { title: 'fitness; less is better' }, said(other.fitness)),
+        other.english && make('span', { class: 'quiet data' }, other.english),
+    );
+
+function leafDetails(node) {
+    const category = DATA.categories[node.category - 1];
+    return [
+        make(
+            'div',
+            {},
+            make('h3', {}, `Category ${node.category}: `, className(category.label)),
+            make('p', { class: 'data' }, category.english),
+            make(
+                'div',
+                { class: 'row' },
+                copyButton('Copy sentence', category.english, 'the sentence'),
+                copyButton('Copy formula', category.formula, 'the formula'),
+            ),
+            make(
+                'p',
+                {},
+                make(
+                    'a',
+                    { href: `#category-${node.category}`, click: () => revealCard(node.category) },
+                    'See its members',
+                ),
+            ),
+        ),
+        make(
+            'div',
+            {},
+            factList([
+                ['Records', whole(node.records)],
+                ['Share of all', percent(category.coverage)],
+                ['Purity', percent(category.purity)],
+                ['95 % interval', `${percent(category.low)} – ${percent(category.high)}`],
+                ...trainedFact(node),
+            ]),
+        ),
+        make('div', {}, classesHere(node)),
+    ];
+}
+
+const factList = (rows) =>
+    make(
+        'dl',
+        { class: 'facts' },
+        rows.map(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]),
+    );
+
+function trainedFact(node) {
+    const trained = node.trained.reduce((sum, count) => sum + count, 0);
+    return trained === node.records ? [] : [['Learned from', whole(trained)]];
+}
+
+function classLegend(counts) {
+    const rows = shares(counts);
+    const items = rows.slice(0, 10).map(([number, count]) => make('li', {}, className(number), `: ${whole(count)}`));
+    if (rows.length > 10) items.push(make('li', { class: 'quiet' }, `and ${rows.length - 10} more classes`));
+    return make('ul', { class: 'legend' }, items);
+}

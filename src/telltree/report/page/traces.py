@@ -1,0 +1,127 @@
+"""Traces as short strings: what a record's columns did over time, small enough for hundreds of records in a page.
+
+A real column becomes two characters a point: 4,093 levels between its least and greatest finite value, and codes for
+±∞ and missing values. Truth values and categories become one character a step. Records of more than `MOST_POINTS`
+steps are cut into buckets of equally many steps: of a real column the least and the greatest value of each bucket
+remain, in the order in which they came, so that every peak stays; elsewhere a bucket that has more than one value is
+marked as mixed.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import MISSING, Panel
+from telltree.report.page.text import number
+
+MOST_POINTS = 400
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+MOST_LEVELS = 60  # of a categorical column that are told apart; a character each
+GAP, MIXED, OTHER = ".", "*", "!"
+_FINEST, _LOW, _HIGH, _GAP = 4092, 4093, 4094, 4095
+_MIXED = -9  # no code of a column
+
+Floats = NDArray[np.float64]
+Trace = dict[str, Any]
+
+
+def bucket(steps: int) -> int:
+    """How many steps of a record go into one bucket."""
+    return 1 if steps <= MOST_POINTS else -(-steps // (MOST_POINTS // 2))
+
+
+def line(values: Floats) -> Trace:
+    """A real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is finite."""
+    points = _extremes(values, bucket(len(values)))
+    finite = points[np.isfinite(points)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite gets its own code below
+        share = (points / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)  # halves: the range itself may overflow
+        codes = np.where(np.isfinite(points), np.round(share * _FINEST), _GAP)
+    codes = np.where(points == np.inf, _HIGH, np.where(points == -np.inf, _LOW, codes)).astype(np.int64)
+    text = "".join(ALPHABET[code >> 6] + ALPHABET[code & 63] for code in codes.tolist())
+    known = len(finite) > 0
+    return {"lo": number(low) if known else None, "hi": number(high) if known else None, "v": text}
+
+
+def band(codes: NDArray[Any]) -> str:
+    """Truth values or places among at most `MOST_LEVELS` levels: one character a step; less than 0 is missing."""
+    width = bucket(len(codes))
+    whole = np.asarray(codes, np.int64)
+    if width > 1:
+        rows = _rows(whole, width, whole[-1])
+        whole = np.where((rows == rows[:, :1]).all(axis=1), rows[:, 0], _MIXED)
+    return "".join(_character(code) for code in whole.tolist())
+
+
+def _character(code: int) -> str:
+    if code == _MIXED:
+        return MIXED
+    if code < 0:
+        return GAP
+    return ALPHABET[code] if code < MOST_LEVELS else OTHER
+
+
+def clock(panel: Panel, record: int) -> Trace:
+    """When the points of a record are: `t` the first and last time, `u` the times between if they are not even.
+
+    Without times, or with odd ones, steps are counted from 0 and `t` is None.
+    """
+    times, steps = panel.times(record), int(panel.lengths[record])
+    found: Trace = {"s": steps, "t": None}
+    width = bucket(steps)
+    if width > 1:
+        found["w"] = width
+    if times is None or not np.isfinite(times).all() or (np.diff(times) < 0).any():
+        return found
+    found["t"] = [number(float(times[0])), number(float(times[-1]))]
+    even = np.linspace(times[0], times[-1], steps)
+    if steps > 2 and np.abs(times - even).max() > 1e-3 * (times[-1] - times[0]) / steps:
+        places = np.arange(steps) if width == 1 else np.arange(-(-steps // width) * 2) * width // 2 + width // 4
+        found["u"] = line_of_points(times[np.minimum(places, steps - 1)])
+    return found
+
+
+def line_of_points(points: Floats) -> str:
+    """Increasing numbers as in `line`, without leaving any out."""
+    share = (points - points[0]) / ((points[-1] - points[0]) or 1.0)
+    codes = np.round(share * _FINEST).astype(np.int64)
+    return "".join(ALPHABET[code >> 6] + ALPHABET[code & 63] for code in codes.tolist())
+
+
+def reduced_levels(panel: Panel, name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """The levels of a categorical column that the page tells apart, and the place of each level among them.
+
+    All of them if they are not too many, else the commonest; others share one place. The place's last two entries are
+    for the codes −2, which no level has, and −1, missing.
+    """
+    levels = panel.schema[name].levels
+    kept = np.arange(len(levels))
+    if len(levels) > MOST_LEVELS:
+        codes = panel.stacked(name)
+        counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
+    place = np.full(len(levels) + 2, MOST_LEVELS, np.int64)
+    place[kept] = np.arange(len(kept))
+    place[-1] = MISSING
+    return [levels[k] for k in kept], place
+
+
+def _extremes(values: Floats, width: int) -> Floats:
+    """The least and greatest value of each bucket, in the order in which they came."""
+    if width == 1:
+        return np.asarray(values, np.float64)
+    rows = _rows(values, width, np.nan)
+    absent = np.isnan(rows)
+    least = np.where(absent, np.inf, rows).argmin(axis=1)
+    most = np.where(absent, -np.inf, rows).argmax(axis=1)
+    places = np.sort(np.stack([least, most], axis=1), axis=1)
+    return np.take_along_axis(rows, places, axis=1).ravel()
+
+
+def _rows(values: NDArray[Any], width: int, fill: Any) -> NDArray[Any]:
+    """One bucket a row; the last is filled up."""
+    filled = np.full(-(-len(values) // width) * width, fill, values.dtype)
+    filled[: len(values)] = values
+    return filled.reshape(-1, width)

@@ -1,0 +1,122 @@
+"""The tree as the page draws it: nodes and leaves in preorder, each with what it says and who passes it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Schema
+from telltree.explain import english
+from telltree.explain.categories import missing_columns
+from telltree.logic import Formula
+from telltree.operators import Attribute, Expression, Number, Operator
+from telltree.operators.table import ABS, AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, SIGN
+from telltree.report.page.subject import Subject
+from telltree.report.page.text import number, words
+from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+
+_JOINING = {NOT, AND, OR, IMPLIES, ABS, DIFFERENCE, SIGN, *COMPARISONS}
+"""What joins whole sentences and counts; operators below these look at steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A node or leaf of the tree, in its place."""
+
+    place: int
+    """Among all nodes and leaves, in preorder, from 0."""
+    node: Node | Leaf
+    parent: int
+    side: bool | None
+    """Which answer of the parent leads here; None for the root."""
+    row: int
+    """The row of its truth among the nodes, or the number of its category."""
+
+
+def spots(tree: Tree) -> list[Spot]:
+    """All nodes and leaves in preorder, the true child first."""
+    found: list[Spot] = []
+    rows, numbers = iter(range(len(tree.nodes))), iter(range(1, len(tree.leaves) + 1))
+
+    def descend(node: Node | Leaf, parent: int, side: bool | None) -> None:
+        place = len(found)
+        found.append(Spot(place, node, parent, side, next(numbers if isinstance(node, Leaf) else rows)))
+        if isinstance(node, Node):
+            descend(node.true, place, True)
+            descend(node.false, place, False)
+
+    descend(tree.root, -1, None)
+    return found
+
+
+def tree_view(subject: Subject) -> list[dict[str, Any]]:
+    """One entry a spot, for the page."""
+    passes = subject.tree.passes(subject.known)
+    missing = missing_columns(subject.tree, subject.known)
+    entries = []
+    for spot, here in zip(spots(subject.tree), passes.T, strict=True):
+        entry: dict[str, Any] = {
+            "parent": spot.parent,
+            "side": spot.side,
+            "records": int(here.sum()),
+            "counts": _counts(subject, here),
+            "trained": list(spot.node.counts),
+        }
+        if isinstance(spot.node, Leaf):
+            entry["category"] = spot.row
+        else:
+            entry |= _branch(spot.node, subject.schema, missing)
+        entries.append(entry)
+    return entries
+
+
+def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
+    if subject.labels is None:
+        return None
+    found: list[int] = np.bincount(subject.labels[here], minlength=len(subject.names)).tolist()
+    return found
+
+
+def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
+    e = node.formula.expression
+    return {
+        "formula": words(node.formula),
+        "english": words(english(e, schema, missing)),
+        "negated": words(english(Expression(NOT, (e,)), schema, missing)),
+        "fitness": number(node.fitness),
+        "gain": number(node.gain),
+        "margin": number(node.margin),
+        "others": [_other(other, schema, missing) for other in node.runners_up],
+        "looks": [words(part) for part in looked_at(e)],
+        "marks": [[words(name), number(value)] for name, value in marks(e)],
+    }
+
+
+def _other(other: RunnerUp, schema: Schema, missing: set[str]) -> dict[str, Any]:
+    """A runner-up; it may speak of columns that these records do not have, and then there is no English for it."""
+    known = all(name in schema for name in other.formula.expression.attributes())
+    said = words(english(other.formula, schema, missing)) if known else None
+    return {"formula": words(other.formula), "english": said, "fitness": number(other.fitness)}
+
+
+def looked_at(formula: Formula | Expression) -> Iterator[Expression]:
+    """What a formula looks for step by step: the operands of F, G and count, wherever they stand in it."""
+    e = formula.expression if isinstance(formula, Formula) else formula
+    if isinstance(e.head, Operator) and e.head in _JOINING:
+        for arg in e.args:
+            yield from looked_at(arg)
+    elif not isinstance(e.head, Number):
+        yield from e.args
+
+
+def marks(e: Expression) -> list[tuple[str, float]]:
+    """The columns that a formula compares with constants, and those constants."""
+    found = []
+    for part in e.walk():
+        if isinstance(part.head, Operator) and part.head in COMPARISONS:
+            names = [arg.head.name for arg in part.args if isinstance(arg.head, Attribute)]
+            values = [arg.head.value for arg in part.args if isinstance(arg.head, Number)]
+            found += [(name, value) for name in names for value in values]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,355 @@
+"""The report in a browser: everything a reader does, by mouse and by keyboard, wide, narrow and dark."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from report_cases import HARD, HOSTILE, small
+
+from telltree.report import write_report
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+AXE = Path(__file__).parents[1] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+)  # fmt: skip
+WIDE, NARROW = (1280, 900), (360, 740)
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium with its driver here")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def driver(folder):
+    os.environ["SE_AVOID_STATS"] = "true"
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(DRIVER)
+    with webdriver.Chrome(options=options, service=service) as opened:
+        opened.set_script_timeout(60)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(folder):
+    tree, panel, y = small(60)
+    return write_report(tree, panel, y, folder / "small.html", title="Sixty", held_out=(panel[:20], y[:20]))
+
+
+class Page:
+    """A report opened in the browser, and what a reader can do with it."""
+
+    def __init__(self, driver, path, size=WIDE, dark=False):
+        self.driver = driver
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        for kind in ("browser", "performance"):
+            driver.get_log(kind)  # what came before is another page's
+        driver.get(path.as_uri())
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def click(self, selector):
+        self.run(
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center'}); e.click()", selector
+        )
+
+    def choose(self, selector, value):
+        self.run(
+            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
+            "e.dispatchEvent(new Event(e.localName === 'input' ? 'input' : 'change', {bubbles: true}))",
+            selector,
+            value,
+        )
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+
+    def press(self, *keys):
+        actions = webdriver.ActionChains(self.driver)
+        for key in keys:
+            actions.send_keys(key)
+        actions.perform()
+
+    def focused(self, attribute):
+        return self.run("return document.activeElement.getAttribute(arguments[0])", attribute)
+
+    def data(self):
+        return json.loads(self.run("return document.getElementById('data').textContent"))
+
+    def complaints(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """The addresses that were asked for, beside the report itself."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        own = self.driver.current_url.split("#")[0]
+        return [url for url in asked if url.split("#")[0] != own and not url.startswith(("data:", "blob:"))]
+
+
+def tab(name):
+    from selenium.webdriver.common.keys import Keys
+
+    return getattr(Keys, name)
+
+
+@pytest.fixture
+def page(driver, report):
+    opened = Page(driver, report)
+    yield opened
+    assert opened.complaints() == []
+    assert opened.requests() == []
+
+
+def test_everything_is_drawn(page):
+    data = page.data()
+    assert len(page.all("[role=treeitem]")) == len(data["nodes"])
+    assert len(page.all(".card")) == len(data["categories"])
+    assert len(page.all(".links path")) == len(data["nodes"]) - 1
+    assert page.one("#record-view h3").text.startswith("Record ")
+    assert page.run("return performance.getEntriesByType('navigation')[0].loadEventEnd") > 0
+
+
+def test_nodes_fold_and_unfold(page):
+    seen = "return [...document.querySelectorAll('.box')].filter((box) => box.getClientRects().length).length"
+    whole = page.run(seen)
+    page.click("[data-place='0'] > .fold")
+    assert page.run(seen) == 1
+    assert page.one("[data-place='0']").get_attribute("aria-expanded") == "false"
+    assert "folded away" in page.one("[data-place='0'] .folded-note").text
+    page.click("[data-place='0'] > .fold")
+    assert page.run(seen) == whole
+
+
+def test_questions_switch_between_english_and_formulas(page):
+    data = page.data()
+    page.run("document.querySelector('input[name=say][value=formula]').click()")
+    assert page.one("[data-place='0'] .formula").text == data["nodes"][0]["formula"]
+    assert not page.one("[data-place='0'] .in-english").is_displayed()
+    page.run("document.querySelector('input[name=say][value=english]').click()")
+    assert page.one("[data-place='0'] .in-english").text == data["nodes"][0]["english"]
+
+
+def test_a_node_tells_its_gain_margin_and_runners_up(page):
+    page.click("[data-place='0']")
+    told = page.one("#details").text
+    node = page.data()["nodes"][0]
+    assert "12.5" in told
+    assert "0.25" in told
+    assert node["others"][1]["formula"] in told
+    assert node["others"][1]["english"] in told
+
+
+def test_choosing_a_record_lights_its_way_and_draws_it(page):
+    data = page.data()
+    index = max(range(len(data["records"])), key=lambda i: len(data["records"][i]["way"]))
+    record = data["records"][index]
+    page.choose("#record-tools select", str(index))
+    assert page.one("#record-view h3").text == f"Record {record['id']}"
+    wanted = {turn["node"] for turn in record["way"]} | {data["categories"][record["category"] - 1]["node"]}
+    lit = page.run("return [...document.querySelectorAll('.box.taken')].map((e) => Number(e.dataset.place))")
+    assert set(lit) == wanted
+    assert len(page.all(".turn")) == len(record["way"]) + 1
+    assert len(page.all(".plot.strip")) == sum(len(turn["looks"]) for turn in record["way"])
+    assert len(page.all(".moment")) == len({turn["step"] for turn in record["way"]})
+    page.choose(".scrub input", "2")
+    assert page.one(".scrub input").get_attribute("aria-valuetext") == "1 s"
+    assert all(page.texts(".lane-value"))
+
+
+def test_a_thumbnail_opens_its_record(page):
+    page.click("#category-1 .thumb")
+    first = page.one("#category-1 .thumb .id").get_attribute("title")
+    assert page.one("#record-view h3").text == f"Record {first}"
+    assert page.focused("id") == "record"
+
+
+def test_cards_are_filtered_and_sorted(page):
+    data = page.data()
+    label = data["categories"][0]["label"]
+    page.choose("#category-tools .field:nth-child(2) select", str(label))
+    alike = [c["number"] for c in data["categories"] if c["label"] == label]
+    assert page.texts(".card .badge") == [str(number) for number in alike]
+    page.choose("#category-tools .field:nth-child(2) select", "")
+    page.choose("#category-tools .field:nth-child(1) select", "records")
+    bySize = sorted(data["categories"], key=lambda c: (-c["records"], c["number"]))
+    assert page.texts(".card .badge") == [str(c["number"]) for c in bySize]
+    page.choose("#category-tools input[type=search]", "no such words")
+    assert page.all(".card") == []
+    assert page.one("#category-count").text.startswith("0 of")
+    page.run("document.querySelector('.glance a[href=\"#category-2\"]').click()")  # a link drops what hides its card
+    assert page.one("#category-2").is_displayed()
+
+
+def test_categories_stand_side_by_side(page):
+    for number in (1, 2):
+        page.click(f"#category-{number} .card-head input")
+    data = page.data()
+    told = page.one("#comparison").text
+    assert data["categories"][0]["english"] in told
+    assert data["categories"][1]["english"] in told
+    assert len(page.all("#comparison thead th")) == 2
+    page.click("#comparison button")
+    assert not page.one("#comparison").is_displayed()
+
+
+def test_sentences_are_copied_and_said_so(page):
+    origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    page.driver.execute_cdp_cmd("Browser.grantPermissions", origin)
+    page.click("#category-1 .row button")
+    page.driver.execute_async_script("setTimeout(arguments[0], 200)")
+    assert page.one("#said").text == "Copied the sentence of category 1."
+    read = "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](String(error)))"
+    assert page.driver.execute_async_script(read) == page.data()["categories"][0]["english"]
+
+
+def downloaded(page, folder, name, button):
+    """The rows of a table that a button of the export gives."""
+    allow = {"behavior": "allow", "downloadPath": str(folder)}
+    page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allow)
+    page.click(f"#export-tools button:nth-child({button})")
+    for _ in range(200):
+        if (folder / name).exists() and (folder / name).stat().st_size:
+            break
+        time.sleep(0.05)
+    return list(csv.DictReader(io.StringIO((folder / name).read_bytes().decode("utf-8-sig"), newline="")))
+
+
+def test_tables_are_downloaded(page, tmp_path):
+    data = page.data()
+    rows = downloaded(page, tmp_path, "categories.csv", 1)
+    assert [row["english"] for row in rows] == [c["english"] for c in data["categories"]]
+    assert [int(row["records"]) for row in rows] == [c["records"] for c in data["categories"]]
+    rows = downloaded(page, tmp_path, "members.csv", 2)
+    assert [row["record"] for row in rows] == data["list"]["ids"]
+    assert [int(row["category"]) for row in rows] == data["list"]["category"]
+
+
+def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet(driver, folder, tmp_path):
+    ids = ['=1+1,"x"\n', "@a", "+b", "-c", "-5", "+1.5", *map(str, range(34))]
+    page = Page(driver, write_report(*small(ids=ids), folder / "formulas.html"))
+    rows = downloaded(page, tmp_path, "members.csv", 2)
+    assert [row["record"] for row in rows[:6]] == ['\'=1+1,"x"\n', "'@a", "'+b", "'-c", "-5", "+1.5"]
+    assert page.complaints() == []
+
+
+def test_the_keyboard_reaches_everything(page):
+    page.press(tab("TAB"))
+    assert page.focused("class") == "skip"
+    page.press(tab("ENTER"))
+    assert page.run("return location.hash") == "#overview"
+    page.run("document.querySelector('[data-place=\"0\"]').focus()")
+    page.press(tab("ARROW_RIGHT"))
+    assert page.focused("data-place") == "1"
+    page.press(tab("ARROW_LEFT"), tab("ARROW_LEFT"))
+    assert page.focused("data-place") == "0"
+    page.press(tab("HOME"))
+    assert page.focused("data-place") == "0"
+    page.press(tab("ENTER"))
+    folded = page.one("[data-place='0']").get_attribute("aria-expanded")
+    page.press(tab("SPACE"))
+    assert {folded, page.one("[data-place='0']").get_attribute("aria-expanded")} == {"true", "false"}
+    page.press(tab("END"))
+    assert page.one(f"[data-place='{page.focused('data-place')}']").get_attribute("aria-selected") == "true"
+    assert len(page.all("[role=treeitem][tabindex='0']")) == 1
+
+
+@pytest.mark.parametrize("size", [WIDE, (760, 900), NARROW], ids=["wide", "middle", "narrow"])
+def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
+    page = Page(driver, report, size)
+    assert page.run("return document.documentElement.scrollWidth") <= size[0]
+    layout = page.one(".tree").get_attribute("data-layout")
+    assert layout == ("outline" if size[0] < 760 else "diagram") or size[0] == 760
+    assert page.complaints() == []
+
+
+def test_dark_is_dark(driver, report):
+    page = Page(driver, report, dark=True)
+    paper = page.run("return getComputedStyle(document.body).backgroundColor")
+    assert max(int(part) for part in paper[4:-1].split(",")) < 60
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize("case", HARD, ids=lambda case: case.__name__)
+def test_hard_data_is_drawn_without_complaint(driver, folder, case):
+    path = folder / f"{case.__name__}.html"
+    page = Page(driver, write_report(*case(), path, overwrite=True), NARROW)
+    assert page.run("return document.documentElement.scrollWidth") <= NARROW[0]
+    for index in range(min(4, len(page.data()["records"]))):
+        page.choose("#record-tools select", str(index))
+    assert len(page.all("#record-view .turn")) >= 1
+    assert page.complaints() == []
+    assert page.requests() == []
+
+
+def test_hostile_text_stays_text_in_the_browser(driver, folder):
+    hostile = HOSTILE.replace("\ud800", "")
+    slots = {
+        "names": (hostile, "b" + hostile, "c" + hostile, "d" + hostile), "phrase": "p" + hostile, "unit": hostile,
+        "levels": (hostile, "x" + hostile), "classes": (hostile, "y" + hostile), "time_unit": hostile,
+        "ids": [f"{k}{hostile}" for k in range(40)],
+    }  # fmt: skip
+    plain = {
+        "names": ("a", "b", "c", "d"), "phrase": "p", "unit": "u", "levels": ("k", "x"), "classes": ("m", "y"),
+        "time_unit": "t", "ids": [f"{k}" for k in range(40)],
+    }  # fmt: skip
+    shapes = []
+    for name, given in (("plain", plain), ("hostile", slots)):
+        path = write_report(*small(**given), folder / f"{name}.html", title=given["unit"])
+        page = Page(driver, path)
+        page.run("document.querySelectorAll('.card-head input').forEach((e, i) => i < 3 && e.click())")
+        page.click("[data-place='1']")
+        shapes.append(page.run("return [...document.querySelectorAll('*')].map((e) => e.localName).sort().join()"))
+        assert page.run("return typeof window.boom") == "undefined"
+        assert page.complaints() == []
+        assert page.requests() == []
+    assert shapes[0] == shapes[1]
+    assert page.data()["classes"][0] in page.texts(".card h3 .data")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: npm install --prefix .node axe-core")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_audit_finds_nothing_serious(driver, report, size, dark):
+    page = Page(driver, report, size, dark)
+    page.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    page.run("document.querySelectorAll('.card-head input').forEach((e, i) => i < 2 && e.click())")
+    page.run(AXE.read_text("utf-8"))
+    found = page.driver.execute_async_script("axe.run(document).then(arguments[0])")
+    grave = [
+        (violation["id"], node["html"][:200], node["failureSummary"])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"][:3]
+    ]
+    assert grave == []
