@@ -1,0 +1,20 @@
+"""The paper's tables: trials, baselines, metrics."""
+
+from telltree.experiments.experiment import Experiment, ModelResult
+from telltree.experiments.leakage import Shortcut, shortcuts
+from telltree.experiments.progress import Progress
+from telltree.experiments.run import run_experiment
+from telltree.experiments.studies import auslan_study, encounter_study
+from telltree.experiments.study import Study
+
+__all__ = [
+    "Experiment",
+    "ModelResult",
+    "Progress",
+    "Shortcut",
+    "Study",
+    "auslan_study",
+    "encounter_study",
+    "run_experiment",
+    "shortcuts",
+]

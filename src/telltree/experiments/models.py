@@ -1,0 +1,155 @@
+"""The models an experiment compares: telltree with each search, and the paper's baselines from scikit-learn."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.errors import SettingsError
+from telltree.estimators import GrammarTreeClassifier
+from telltree.experiments.flattening import Flattening
+from telltree.experiments.study import Study
+from telltree.grammar import Grammar
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
+
+SEARCHES: Mapping[str, tuple[str, Search]] = {
+    "mc": ("telltree, MC", MonteCarlo()),
+    "ge": ("telltree, GE", GrammaticalEvolution()),
+    "gp": ("telltree, GP", GeneticProgramming()),
+}
+BASELINES: Mapping[str, str] = {"tree": "decision tree", "forest": "random forest", "bayes": "naive Bayes"}
+
+
+_INDIFFERENT = {"grammar", "random_state", "n_jobs", "progress"}
+"""Parameters of GrammarTreeClassifier that do not matter for what it learns, or are told otherwise."""
+
+
+class Prediction(NamedTuple):
+    """What a model says of the test records, the seconds it took to learn, and how long its formulas are."""
+
+    predicted: NDArray[Any]
+    seconds: float
+    terminals: float | None
+
+
+class Model(Protocol):
+    """Something that learns from some records of a study and predicts the class of others."""
+
+    @property
+    def title(self) -> str: ...
+
+    def settings(self, study: Study) -> str:
+        """All that decides what it learns, beside the records and the seed."""
+        ...
+
+    def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
+        """Learn from the records at the positions `train` and predict those at `test`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Telltree:
+    """GrammarTreeClassifier with one search."""
+
+    title: str
+    search: Search
+
+    def settings(self, study: Study) -> str:
+        """All parameters of the estimator that change what is learned, defaults included, and the grammar's name."""
+        given = self._estimator(study, None, 0).get_params()
+        said = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _INDIFFERENT))
+        return f"GrammarTreeClassifier({said}), {study.grammar_name}"
+
+    def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
+        """Learn a tree. KeyboardInterrupt if Ctrl-C cut it short: half a tree says nothing about the method."""
+        began = time.perf_counter()
+        model = self._estimator(study, study.grammar_for(study.panel[train]), seed)
+        model.fit(study.panel[train], study.y[train])
+        seconds = time.perf_counter() - began
+        if model.interrupted_:
+            raise KeyboardInterrupt
+        return Prediction(model.predict(study.panel[test]), seconds, model.tree_.terminals)
+
+    def _estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
+        return GrammarTreeClassifier(grammar, self.search, max_depth=study.max_depth, random_state=seed)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """One of scikit-learn's classifiers on flattened records."""
+
+    key: str
+
+    @property
+    def title(self) -> str:
+        """Its name in tables."""
+        return BASELINES[self.key]
+
+    def settings(self, study: Study) -> str:
+        """The estimator and scikit-learn's version, which may change its results."""
+        import sklearn
+
+        return f"{self._estimator(study, 0)!r}, scikit-learn {sklearn.__version__}"
+
+    def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
+        """Flatten the records, learn, predict. The time to learn has that to flatten the training records in it."""
+        steps = int(study.panel.lengths.max())
+        # Trees round what they get to single precision anyway; handing it over so halves the memory.
+        dtype = np.float64 if self.key == "bayes" else np.float32
+        began = time.perf_counter()
+        flatten = Flattening.learn(study.panel[train], steps)
+        estimator = self._estimator(study, seed).fit(flatten(study.panel[train], dtype), study.y[train])
+        seconds = time.perf_counter() - began
+        return Prediction(estimator.predict(flatten(study.panel[test], dtype)), seconds, None)
+
+    def _estimator(self, study: Study, seed: int) -> Any:
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.naive_bayes import GaussianNB
+        from sklearn.tree import DecisionTreeClassifier
+
+        if self.key == "tree":
+            return DecisionTreeClassifier(max_depth=study.max_depth, random_state=seed)
+        if self.key == "forest":
+            return RandomForestClassifier(study.trees, max_depth=study.max_depth, random_state=seed)
+        return GaussianNB()
+
+
+def choose_models(searches: Iterable[str] | Mapping[str, Search], baselines: Iterable[str]) -> dict[str, Model]:
+    """The models of these names, in order. A mapping gives searches with settings of one's own, by name."""
+    if isinstance(searches, Mapping):
+        chosen: dict[str, Model] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
+    else:
+        chosen = {name: Telltree(*SEARCHES[name]) for name in _known(searches, SEARCHES, "search")}
+    chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}
+    if not chosen:
+        raise SettingsError("an experiment needs at least one search or baseline")
+    return chosen
+
+
+def _known(names: Iterable[str], table: Mapping[str, Any], what: Literal["search", "baseline"]) -> list[str]:
+    listed = [names] if isinstance(names, str) else list(names)
+    for name in listed:
+        if name not in table:
+            raise SettingsError(f"there is no {what} called {name!r}; there are {', '.join(table)}")
+    return list(dict.fromkeys(listed))
+
+
+def compile_all(searches: tuple[Search, ...]) -> None:
+    """Have everything compiled, or loaded from the cache, so that no trial is charged for it."""
+    columns = {"x": {"type": "real"}, "b": {"type": "Boolean"}, "c": {"type": "categorical"}}
+    record = np.array([[0.5, True, "u"], [1.5, False, "v"], [2.5, True, "u"]], dtype=object)
+    panel = Panel.from_arrays([record[:2], record[1:], record, record[::2]], columns=list(columns), schema=columns)
+    grammar = (
+        "Start ::= F(VB) | G(VB) | count(VB) > [0, 1]"
+        " VB ::= VB and VB | VB or VB | not VB | b | c = levels | abs(x - 1) < 1 | sign(x) = 1 | x {<, >=} grid(4)"
+    )
+    for search in searches:
+        few = replace(search, evaluations=64, generations=3, max_depth=4)
+        model = GrammarTreeClassifier(grammar, few, max_depth=2, random_state=0).fit(panel, [0, 1, 1, 0])
+        model.predict(panel)
+        if model.interrupted_:
+            raise KeyboardInterrupt

@@ -1,0 +1,133 @@
+"""Run an experiment: plan its runs, leave out those that are done, do the others in parallel, and sum up."""
+
+import os
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping
+
+from telltree.experiments.experiment import Experiment, ModelResult
+from telltree.experiments.models import Model, Telltree, choose_models, compile_all
+from telltree.experiments.progress import Clock, Progress
+from telltree.experiments.store import Store
+from telltree.experiments.studies import study_named
+from telltree.experiments.study import Study
+from telltree.experiments.trial import Run, Task, run_key
+from telltree.search import Search
+from telltree.search.settings import require_whole
+
+
+def run_experiment(
+    study: str | Study,
+    *,
+    trials: int = 20,
+    searches: Iterable[str] | Mapping[str, Search] = ("mc", "ge", "gp"),
+    baselines: Iterable[str] = ("tree", "forest", "bayes"),
+    jobs: int | None = None,
+    seed: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    records: int = 10_000,
+    proximity: bool = False,
+) -> Experiment:
+    """Repeat an experiment of the paper: every model on the same stratified random 70/30 splits.
+
+    study: "auslan", "encounters", or a Study of one's own.
+    trials: each with its own split and seed, both functions of `seed` and the trial's number alone.
+    searches, baselines: the models, by name; a mapping gives searches with settings of one's own.
+    jobs: processes; None for one a core. The figures, times apart, do not depend on it.
+    store: a file to which each finished run is added. A later call with the same settings finds it there and does not
+        run it again; one with more trials or other models runs what is new.
+    progress: called at the start and after each run.
+    data: for "auslan", where the data are (see `load_auslan`).
+    records, proximity: for "encounters", how many to simulate, and whether the grammar may speak of range, position and
+        time to closest approach.
+
+    Ctrl-C ends it early, with what is finished; `interrupted` of the result says so.
+    """
+    require_whole("trials", trials, 1)
+    require_whole("seed", seed, 0)
+    if jobs is not None:
+        require_whole("jobs", jobs, 1)
+    models = choose_models(searches, baselines)
+    kept = Store(store)  # a file that cannot be used is found before the long work starts
+    if isinstance(study, str):
+        study = study_named(study, data=data, records=records, proximity=proximity)
+    keys = {name: run_key(study, model, seed) for name, model in models.items()}
+    tasks = [Task(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
+    interrupted = _work(tasks, study, kept, jobs, progress)
+    results = {}
+    for name, model in models.items():
+        runs = tuple(kept.runs[keys[name], trial] for trial in range(trials) if (keys[name], trial) in kept.runs)
+        results[name] = ModelResult(name, model.title, model.settings(study), runs, study.paper.get(name))
+    return Experiment(
+        name=study.name,
+        title=study.title,
+        records=len(study.panel),
+        classes=tuple(study.classes),
+        trials=trials,
+        seed=seed,
+        models=results,
+        grammar=study.grammar,
+        notes=study.notes,
+        interrupted=interrupted,
+    )
+
+
+def _work(
+    tasks: list[Task], study: Study, kept: Store, jobs: int | None, progress: Callable[[Progress], None] | None
+) -> bool:
+    """Do the tasks that are not done yet; True if Ctrl-C cut it short."""
+    to_do = [task for task in tasks if (task.key, task.trial) not in kept.runs]
+    known = [kept.runs[task.key, task.trial] for task in tasks if (task.key, task.trial) in kept.runs]
+    tell = progress or _silent
+    runs = _runs(to_do, study, _processes(jobs, len(to_do)))
+    try:
+        clock = Clock([task.name for task in to_do], len(tasks), known)
+        tell(clock.finished(None))
+        for run in runs:
+            kept.add(run)
+            tell(clock.finished(run))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        _stop(runs)
+    return False
+
+
+def _stop(runs: Generator[Run]) -> None:
+    """End the work that is still going on, if any."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # joblib warns that work was in vain
+        runs.close()
+
+
+def _silent(progress: Progress) -> None:
+    """Nobody wants to know."""
+
+
+def _processes(jobs: int | None, tasks: int) -> int:
+    from joblib import cpu_count
+
+    return max(1, min(tasks, jobs or cpu_count()))
+
+
+def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
+    """The runs as they finish. Large arrays are shared by the processes through memory-mapped files."""
+    if not tasks:
+        return
+    searches = _searches(task.model for task in tasks)
+    compile_all(searches)  # once, before several processes would do it at the same time
+    if processes == 1:
+        yield from (task.run(study) for task in tasks)
+        return
+    from joblib import Parallel, delayed
+
+    workers = Parallel(
+        processes, batch_size=1, max_nbytes="100K", return_as="generator_unordered",
+        idle_worker_timeout=30, initializer=compile_all, initargs=(searches,),
+    )  # fmt: skip
+    yield from workers(delayed(task.run)(study) for task in tasks)
+
+
+def _searches(models: Iterable[Model]) -> tuple[Search, ...]:
+    return tuple(dict.fromkeys(model.search for model in models if isinstance(model, Telltree)))

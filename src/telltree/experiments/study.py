@@ -1,0 +1,71 @@
+"""What an experiment is about: labelled records, what may be said of them, and the limits that hold for all models."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.experiments.paper import Figures
+from telltree.grammar import Grammar
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One data set and how models are to be learned from it.
+
+    name, title: in files, and for people. grammar: text, or None for the generic grammar of each trial's training
+    records. attributes: those that the text may speak of (None: all). max_depth: of telltree's trees, the decision
+    tree and the forest's trees alike. trees: of the forest. paper: what the paper reports, by model. notes: what a
+    reader of the table should know.
+    """
+
+    name: str
+    title: str
+    panel: Panel
+    y: NDArray[Any]
+    max_depth: int
+    trees: int
+    grammar: str | None = None
+    attributes: tuple[str, ...] | None = None
+    paper: Mapping[str, Figures] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def classes(self) -> list[Any]:
+        """The classes, in order."""
+        found: list[Any] = np.unique(self.y).tolist()
+        return found
+
+    def grammar_for(self, train: Panel) -> Grammar | None:
+        """The grammar to search, given the records to learn from; None leaves it to the estimator.
+
+        The generic grammar must be left to it: handed over, it would count as written by hand, and some defaults of
+        the estimator, such as the centring of constants, hold for its own grammar alone.
+        """
+        if self.grammar is None:
+            return None
+        return Grammar.parse(self.grammar, train if self.attributes is None else train.select(self.attributes))
+
+    @cached_property
+    def grammar_name(self) -> str:
+        """A short name for the grammar, the same for the same text and attributes alone."""
+        if self.grammar is None:
+            return "the estimator's own grammar"
+        said = repr((self.grammar, self.attributes))
+        return f"grammar {hashlib.blake2b(said.encode(), digest_size=6).hexdigest()}"
+
+    @cached_property
+    def data_fingerprint(self) -> str:
+        """A hash of the records and their labels."""
+        whole = hashlib.blake2b(digest_size=16)
+        whole.update(repr([*self.panel.schema.values()]).encode())
+        whole.update(repr(self.y.tolist()).encode())
+        whole.update(np.ascontiguousarray(self.panel.lengths).tobytes())
+        for name in self.panel.schema:
+            whole.update(np.ascontiguousarray(self.panel.stacked(name)).tobytes())
+        return whole.hexdigest()

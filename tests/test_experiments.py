@@ -1,0 +1,502 @@
+"""Experiments: splits, baselines, metrics, resuming, and the same table however it is computed."""
+
+import json
+import math
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import MIXED
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import panel_of
+
+from telltree import (
+    DataError,
+    Formula,
+    GeneticProgramming,
+    Grammar,
+    GrammarError,
+    GrammarTreeClassifier,
+    GrammaticalEvolution,
+    MonteCarlo,
+    Panel,
+    Schema,
+    SettingsError,
+)
+from telltree.datasets.encounters import PROXIMITY
+from telltree.datasets.encounters.attributes import schema
+from telltree.experiments import Study, encounter_study, run_experiment, shortcuts
+from telltree.experiments.encounter_grammar import encounter_grammar
+from telltree.experiments.flattening import Flattening
+from telltree.experiments.leakage import MacroF1
+from telltree.experiments.metrics import Summary, score
+from telltree.experiments.models import BASELINES, SEARCHES
+from telltree.experiments.paper import AUSLAN, ENCOUNTERS
+from telltree.experiments.splits import split
+from telltree.experiments.store import Store
+from telltree.experiments.trial import Run
+
+REAL = Path(__file__).parents[2] / "shared" / "data"
+SEARCH = {"mc": MonteCarlo(evaluations=200), "gp": GeneticProgramming(evaluations=200)}
+
+
+@pytest.fixture(scope="module")
+def study(panel, labels):
+    return Study("made-up", "Made up", panel, np.array(labels), max_depth=2, trees=4, paper={"gp": AUSLAN["gp"]})
+
+
+def timeless(experiment):
+    """All that an experiment says, but for times."""
+    said = json.loads(experiment.to_json())
+    for model in said["models"]:
+        del model["summary"]["seconds"]
+        for run in model["runs"]:
+            del run["seconds"]
+    return said
+
+
+@pytest.fixture(scope="module")
+def whole(study):
+    """Three trials in one process, without interruption."""
+    return run_experiment(study, trials=3, searches=SEARCH, jobs=1, seed=5)
+
+
+# -- splits
+
+
+def test_splits_are_stratified_and_disjoint():
+    y = np.array(["a"] * 70 + ["b"] * 20 + ["c"] * 10)
+    train, test = split(y, 0, 0)
+    assert sorted([*train, *test]) == list(range(100))
+    assert [int((y[test] == name).sum()) for name in "abc"] == [21, 6, 3]
+
+
+def test_each_trial_has_a_split_of_its_own_that_the_seed_decides():
+    y = np.array([0, 1] * 20)
+    found = {(seed, trial): tuple(split(y, seed, trial)[1]) for seed in (0, 1) for trial in range(5)}
+    assert len(set(found.values())) == 10
+    assert all(tuple(split(y, *place)[1]) == records for place, records in found.items())
+
+
+@pytest.mark.parametrize("y", [["a"] * 9, ["a"] * 9 + ["b"]])
+def test_classes_that_cannot_be_split(y):
+    with pytest.raises(DataError, match="at least two classes of at least two records"):
+        split(np.array(y), 0, 0)
+
+
+# -- metrics
+
+
+def test_scores_by_hand():
+    truth, predicted = np.array(list("aaaabbbcc")), np.array(list("aaabbbacb"))
+    # a: 3 of 4 predicted right, 3 of 4 found; b: 2 of 4, 2 of 3; c: 1 of 1, 1 of 2
+    found = score(truth, predicted, ["a", "b", "c"])
+    assert found.accuracy == pytest.approx(6 / 9)
+    assert found.precision == pytest.approx((3 / 4 + 2 / 4 + 1) / 3)
+    assert found.recall == pytest.approx((3 / 4 + 2 / 3 + 1 / 2) / 3)
+    assert found.f1 == pytest.approx((3 / 4 + 4 / 7 + 2 / 3) / 3)
+
+
+def test_a_class_never_predicted_counts_as_nothing():
+    found = score(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]), [0, 1])
+    assert found == pytest.approx((3 / 4, (6 / 7) / 2, (3 / 4) / 2, 1 / 2))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1))
+def test_scores_by_counting(pairs):
+    truth, predicted = (np.array(side) for side in zip(*pairs, strict=True))
+    precisions, recalls, f1s = [], [], []
+    for name in "abc":
+        both = sum(t == p == name for t, p in pairs)
+        said, there = sum(p == name for _, p in pairs), sum(t == name for t, _ in pairs)
+        precisions.append(both / said if said else 0)
+        recalls.append(both / there if there else 0)
+        f1s.append(2 * both / (said + there) if said + there else 0)
+    found = score(truth, predicted, "abc")
+    expected = sum(t == p for t, p in pairs) / len(pairs), *(sum(v) / 3 for v in (f1s, precisions, recalls))
+    assert found == pytest.approx(expected)
+
+
+def test_summaries_by_the_textbook():
+    values = [0.9, 0.95, 1.0, 0.8]
+    mean, error = Summary.of(values)
+    assert mean == pytest.approx(statistics.mean(values))
+    assert error == pytest.approx(statistics.stdev(values) / 2)
+    assert Summary.of([0.7]) == (0.7, None)
+
+
+# -- what baselines get
+
+
+def flattened(records, train, levels):
+    """The paper's preparation, written out: z-score, ±1, one column a category, zeros behind, slices in a row."""
+    steps = max(len(record["speed"]) for record in records)
+    scale = {}
+    for name in ("speed", "height"):
+        seen = [x for i in train for x in records[i][name] if x is not None]
+        scale[name] = statistics.fmean(seen), statistics.pstdev(seen)
+    rows = []
+    for record in records:
+        row = []
+        for t in range(steps):
+            there = t < len(record["speed"])
+            for name in ("speed", "height"):
+                value = record[name][t] if there else None
+                row.append(0.0 if value is None else (value - scale[name][0]) / scale[name][1])
+            flag = record["on"][t] if there else None
+            row.append({None: 0.0, True: 1.0, False: -1.0}[flag])
+            row += [float(there and record["mode"][t] == level) for level in levels]
+        rows.append(row)
+    return np.array(rows)
+
+
+def test_flattening_is_what_the_paper_says(panel, plain):
+    train = list(range(0, 60, 2))
+    flatten = Flattening.learn(panel[train], int(panel.lengths.max()))
+    expected = flattened(plain, train, panel.schema["mode"].levels)
+    assert np.allclose(flatten(panel), expected, atol=1e-12)
+    assert np.array_equal(flatten(panel, np.float32), flatten(panel).astype(np.float32))
+    assert np.array_equal(flatten(panel[train]), flatten(panel)[train])
+
+
+def test_flattening_odd_columns():
+    records = [{"speed": [1.0, math.inf], "height": [3.0, 3.0], "on": [None, True], "mode": ["up", None]}] * 2
+    panel = panel_of(MIXED, records)
+    flat = Flattening.learn(panel, 3)(panel)
+    width = 3 + len(panel.schema["mode"].levels)
+    assert flat.shape == (2, 3 * width)
+    assert flat[0, :4].tolist() == [0, 0, 0, 1]  # one finite speed is the mean; height is constant; `on` is missing
+    assert not flat[0, width : width + 2].any()  # infinite; constant
+    assert not flat[0, 2 * width :].any()
+
+
+# -- whole experiments
+
+
+def test_every_model_runs_in_every_trial(whole):
+    assert list(whole.models) == ["mc", "gp", *BASELINES]
+    for model in whole.models.values():
+        assert [run.trial for run in model.runs] == [0, 1, 2]
+        assert all(0 <= run.f1 <= 1 and run.seconds > 0 for run in model.runs)
+        assert (model.runs[0].terminals is None) == (model.name in BASELINES)
+    assert not whole.interrupted
+
+
+def test_telltree_learns_something(whole):
+    assert whole.models["gp"].summaries["accuracy"].mean > whole.models["bayes"].summaries["accuracy"].mean
+
+
+def test_two_processes_find_the_same(study, whole):
+    assert timeless(run_experiment(study, trials=3, searches=SEARCH, jobs=2, seed=5)) == timeless(whole)
+
+
+def test_a_trial_does_not_depend_on_the_others(study, whole):
+    alone = run_experiment(study, trials=1, searches={"gp": SEARCH["gp"]}, baselines=["forest"], jobs=1, seed=5)
+    for name in ("gp", "forest"):
+        assert replace(alone.models[name].runs[0], seconds=0) == replace(whole.models[name].runs[0], seconds=0)
+
+
+def test_telltree_runs_with_the_defaults_of_its_estimator(study, monkeypatch):
+    made = []
+
+    class Spy(GrammarTreeClassifier):
+        def fit(self, X, y):
+            made.append((self, X, y))
+            return super().fit(X, y)
+
+    monkeypatch.setattr("telltree.experiments.models.GrammarTreeClassifier", Spy)
+    run_experiment(study, trials=1, searches={"gp": SEARCH["gp"]}, baselines=(), jobs=1)
+    spied, X, y = made[-1]
+    seed = spied.random_state
+    plain = GrammarTreeClassifier(search=SEARCH["gp"], max_depth=study.max_depth, random_state=seed)
+    assert {**spied.get_params(), "progress": None} == plain.get_params()
+    assert str(plain.fit(X, y).tree_) == str(spied.tree_)
+
+
+class Interrupt:
+    """Presses Ctrl-C after some runs."""
+
+    def __init__(self, after):
+        self.after, self.runs = after, []
+
+    def __call__(self, progress):
+        if progress.run is not None:
+            self.runs.append((progress.run.model, progress.run.trial))
+        if len(self.runs) == self.after:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_resuming_after_ctrl_c_gives_the_same_table(study, whole, tmp_path, jobs):
+    file, settings = tmp_path / "runs.jsonl", {"trials": 3, "searches": SEARCH, "jobs": jobs, "seed": 5}
+    first, second, third = Interrupt(4), Interrupt(None), Interrupt(None)
+    cut = run_experiment(study, store=file, progress=first, **settings)
+    assert cut.interrupted
+    assert sum(len(model.runs) for model in cut.models.values()) == 4
+    assert "3 trials (interrupted: 0 whole)" in str(cut)
+    with open(file, "ab") as torn:
+        torn.write(b'{"key": "1234", "mod')
+    rest = run_experiment(study, store=file, progress=second, **settings)
+    assert timeless(rest) == timeless(whole)
+    assert len(first.runs) + len(second.runs) == len({*first.runs, *second.runs}) == 15
+    again = run_experiment(study, store=file, progress=third, **settings)
+    assert third.runs == []
+    assert again.to_json() == rest.to_json()
+
+
+def test_other_settings_share_the_file_but_no_runs(study, tmp_path):
+    file, settings = tmp_path / "runs.jsonl", {"trials": 1, "searches": (), "baselines": ["bayes"], "jobs": 1}
+    run_experiment(study, store=file, **settings)
+    others = (
+        (study, settings | {"seed": 1}),
+        (replace(study, y=study.y[::-1].copy()), settings),
+        (replace(study, panel=study.panel.select(["speed", "on"])), settings),
+    )
+    for number, (other, changed) in enumerate(others, 2):
+        runs = Interrupt(None)
+        run_experiment(other, store=file, progress=runs, **changed)
+        assert runs.runs == [("bayes", 0)]
+        assert len(file.read_bytes().splitlines()) == number
+    more = Interrupt(None)
+    run_experiment(study, store=file, progress=more, **settings | {"trials": 2, "baselines": ["bayes", "tree"]})
+    assert more.runs == [("tree", 0), ("bayes", 1), ("tree", 1)]
+
+
+def test_progress_counts_and_estimates(study):
+    seen = []
+    run_experiment(study, trials=3, searches=(), baselines=["tree", "bayes"], jobs=1, progress=seen.append)
+    assert [event.done for event in seen] == list(range(7))
+    assert {event.total for event in seen} == {6}
+    assert seen[0].run is None
+    assert seen[0].seconds_left is None
+    assert all(event.seconds_left > 0 for event in seen[1:-1])
+    assert seen[-1].seconds_left == 0
+
+
+def test_the_table_reads_well(whole):
+    lines = str(whole).splitlines()
+    assert lines[0].startswith(
+        "Made up: 60 records of 3 classes, 3 trials, each a stratified random 70/30 split; seed 5"
+    )
+    head = next(line for line in lines if "naive Bayes" in line)
+    assert head.split("  ")[-1].strip() == "naive Bayes"
+    ours = next(line for line in lines if line.startswith("macro F1"))
+    mean, error = whole.models["gp"].summaries["f1"]
+    assert f"{mean:.4f} ± {error:.4f}" in ours
+    assert lines[lines.index(ours) + 1].split() == ["in", "the", "paper", "-", "0.9867", "-", "-", "-"]
+    assert max(map(len, lines)) <= 120
+
+
+def test_json_holds_every_figure(whole):
+    said = json.loads(whole.to_json())
+    assert [model["name"] for model in said["models"]] == list(whole.models)
+    gp = said["models"][1]
+    assert gp["paper"]["f1"] == 0.9867
+    assert gp["summary"]["f1"]["mean"] == pytest.approx(statistics.fmean(run["f1"] for run in gp["runs"]))
+    assert "GeneticProgramming" in gp["settings"]
+
+
+def test_one_trial_has_no_standard_error(study):
+    found = run_experiment(study, trials=1, searches=(), baselines=["bayes"], jobs=1)
+    assert json.loads(found.to_json())["models"][0]["summary"]["accuracy"]["standard_error"] is None
+    assert "±" not in str(found).split("mean ±")[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"trials": 0}, "trials must be a whole number of at least 1"),
+        ({"jobs": 0}, "jobs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"searches": ["gpp"]}, "no search called 'gpp'; there are mc, ge, gp"),
+        ({"baselines": ["svm"]}, "no baseline called 'svm'; there are tree, forest, bayes"),
+        ({"searches": (), "baselines": ()}, "at least one"),
+    ],
+)
+def test_settings_that_make_no_sense(study, settings, told):
+    with pytest.raises(SettingsError, match=told):
+        run_experiment(study, **settings)
+
+
+def test_an_unknown_experiment():
+    with pytest.raises(SettingsError, match="no experiment called 'aslan'; there are auslan, encounters"):
+        run_experiment("aslan")
+
+
+# -- the file of finished runs
+
+RUN = Run("k", "gp", 0, 0.9, 0.8, 0.7, 0.6, 4.25, 1.5)
+
+
+def test_runs_come_back_as_they_went(tmp_path):
+    file, runs = tmp_path / "ünï.jsonl", [RUN, replace(RUN, trial=1, terminals=None), replace(RUN, key="other")]
+    for run in runs:
+        Store(file).add(run)
+    assert list(Store(file).runs.values()) == runs
+
+
+def test_every_torn_last_line_is_dropped(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    store = Store(file)
+    store.add(RUN)
+    whole = file.read_bytes()
+    store.add(replace(RUN, trial=1))
+    two = file.read_bytes()
+    for length in range(len(whole), len(two)):
+        file.write_bytes(two[:length])
+        assert list(Store(file).runs.values()) == [RUN]
+        assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"id,label\n1,a\n",
+        b"a letter to a friend",
+        b'{"key": "k"}\n',
+        b"[1, 2]\n",
+        b"\n",
+        b"\xff\xfe\n",
+        json.dumps(RUN.__dict__ | {"trial": -1}).encode() + b"\n",
+        json.dumps(RUN.__dict__ | {"f1": "high"}).encode() + b"\n",
+        json.dumps(RUN.__dict__ | {"f1": math.nan}).encode() + b"\n",
+    ],
+)
+def test_another_file_is_left_as_it_is(tmp_path, content, study):
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match="line 1: not a finished run"):
+        run_experiment(study, store=file)
+    assert file.read_bytes() == content
+
+
+def test_a_file_that_cannot_be_written_is_found_before_the_work(study, tmp_path):
+    seen = []
+    with pytest.raises(DataError, match="cannot be read and written"):
+        run_experiment(study, store=tmp_path / "no" / "such" / "folder.jsonl", progress=seen.append)
+    assert not seen
+
+
+# -- encounters
+
+COLUMNS = list(schema())
+
+
+def made_up(records, seed=0):
+    """Records with the attributes of encounters, and senseless values."""
+    random, columns = np.random.default_rng(seed), []
+    for column in schema().values():
+        if column.type == "real":
+            columns.append(random.choice(column.thresholds, size=(records, 50)) + random.normal(size=(records, 1)))
+        else:
+            columns.append(random.choice(column.levels or [False, True], size=(records, 50)).astype(object))
+    cells = np.stack([values.astype(object) for values in columns], axis=2)
+    return Panel.from_arrays(list(cells), columns=COLUMNS, schema=schema())
+
+
+@pytest.mark.parametrize("proximity", [False, True])
+def test_the_encounter_grammar_speaks_of_all_it_may(proximity):
+    allowed = [name for name in COLUMNS if proximity or name not in PROXIMITY]
+    text = encounter_grammar(proximity)
+    grammar = Grammar.parse(text, Schema(schema()[name] for name in allowed))
+    assert set(grammar.attributes) == set(allowed)
+    assert ("range_1" in grammar.attributes) == proximity
+    assert max(map(len, text.splitlines())) <= 120
+    for said in (
+        "F(active_1 and not responding_1)",
+        "G(in_delay_2 implies abs(relative_altitude_1) > 100)",
+        'F((advisory_1 = "Crossing Climb") or vertical_rate_2 <= -30)',
+        "count(abs(vertical_rate_1 - vertical_rate_2) < 20) >= 5",
+        "F(sign(vertical_rate_1) = sign(vertical_rate_2))",
+        "F(heading_1 < -180)",
+        "F(heading_1 >= 180)",
+        "F(vertical_rate_1 > 80)",
+    ):
+        assert grammar.derive(said).depth >= 2
+    for beyond in ("F(heading_1 > 181)", "F(vertical_rate_1 > 90)", "F(altitude_1 < heading_1)"):
+        with pytest.raises(GrammarError, match="cannot say"):
+            grammar.derive(beyond)
+
+
+def test_every_search_works_with_the_encounter_grammar():
+    panel = made_up(40)
+    y = np.where(np.arange(40) % 4, "safe", "NMAC")
+    heard = tuple(name for name in COLUMNS if name not in PROXIMITY)
+    study = Study("e", "E", panel, y, 2, 4, grammar=encounter_grammar(), attributes=heard, paper=ENCOUNTERS)
+    few = {name: replace(search, evaluations=100) for name, (_, search) in SEARCHES.items()}
+    found = run_experiment(study, trials=1, searches=few, jobs=1)
+    assert all(len(model.runs) == 1 for model in found.models.values())
+    assert found.models["ge"].runs[0].terminals >= 2
+
+
+def test_the_encounter_study(monkeypatch):
+    asked = []
+
+    def make(n, nmac):
+        asked.append((n, nmac))
+        return made_up(n), np.array(["NMAC"] * nmac + ["safe"] * (n - nmac)), None
+
+    monkeypatch.setattr("telltree.datasets.encounters.make_encounters", make)
+    study = encounter_study(200)
+    assert asked == [(200, 17)]
+    assert (study.max_depth, study.trees) == (4, 64)
+    assert set(study.attributes).isdisjoint(PROXIMITY)
+    assert set(encounter_study(200, proximity=True).attributes) == set(COLUMNS)
+    with pytest.raises(SettingsError, match="records must be a whole number of at least 50"):
+        run_experiment("encounters", records=10)
+
+
+# -- shortcuts
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2))
+def test_macro_f1_as_a_fitness(records):
+    said, y = (np.array(side) for side in zip(*records, strict=True))
+    true = np.array([[np.sum(said & ~y), np.sum(said & y)]])
+    total = np.array([np.sum(~y), np.sum(y)])
+    best = max(score(y, side, [False, True]).f1 for side in (said, ~said))
+    if total.all() and said.any() and not said.all():
+        assert MacroF1()(true, total, np.zeros(1, np.int64))[0] == pytest.approx(1 - best)
+
+
+def test_shortcuts_are_the_best_there_are(panel, labels):
+    y = np.array([label == "calm" for label in labels])
+    text = "Start ::= F(Atom)\nAtom ::= on | each categorical = levels | each real {<, >} grid(5)\n"
+    study = Study("s", "S", panel, y, 2, 4, grammar=text)
+    one, two = shortcuts(study)
+    atoms = Grammar.parse("Start ::= F(Atom) | G(Atom)" + text[text.index("\nAtom") :], panel)
+    reached = []
+    for derivation in atoms.enumerate(4):
+        said = Formula(derivation.expression)(panel)
+        reached += [score(y, side, [False, True]).f1 for side in (said, ~said) if 0 < said.sum() < len(y)]
+    assert one.f1 == pytest.approx(max(reached))
+    said = Formula.parse(two.formula, panel.schema)(panel)
+    assert two.f1 == pytest.approx(max(score(y, side, [False, True]).f1 for side in (said, ~said)))
+    assert two.f1 >= one.f1
+    with pytest.raises(SettingsError, match="two classes"):
+        shortcuts(replace(study, y=np.array(labels)))
+    with pytest.raises(SettingsError, match="defines Atom"):
+        shortcuts(replace(study, grammar=None))
+
+
+# -- the paper
+
+
+def test_the_papers_figures_have_a_column_for_every_model():
+    for table in (AUSLAN, ENCOUNTERS):
+        assert set(table) == {*SEARCHES, *BASELINES}
+        assert max(table, key=lambda name: table[name].f1) == "gp"
+    assert isinstance(SEARCHES["ge"][1], GrammaticalEvolution)
+
+
+@pytest.mark.skipif(not (REAL / "auslan8").is_dir(), reason="the real data are not beside the project")
+def test_the_real_auslan():
+    found = run_experiment("auslan", data=REAL, trials=2, searches=["gp"], jobs=1)
+    assert (found.records, len(found.classes)) == (216, 8)
+    assert found.models["gp"].summaries["f1"].mean > 0.95
+    assert found.models["forest"].summaries["accuracy"].mean > 0.9
+    assert found.models["tree"].summaries["accuracy"].mean < found.models["gp"].summaries["accuracy"].mean
+    assert "F(x < c) has four" in str(found)
