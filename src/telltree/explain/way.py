@@ -35,8 +35,8 @@ def way_of(
 ) -> tuple[Turn, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are in standard deviations over `reference`, which `Margins` explains, by default the panel. `missing` names the columns of which
-    English must allow that values are missing, by default those of the panel that do.
+    Margins are in standard deviations over `reference`, which `Margins` explains, by default the panel. `missing` names
+    the columns of which English must allow that values are missing, by default those of the panel that do.
     """
     aligned = panel.aligned(tree.schema) if tree.nodes else panel
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
