@@ -44,7 +44,7 @@ class Planes:
 
     def lacks(self, named: Iterable[tuple[int, Atom]]) -> int:
         """How many planes would have to be made for these atoms."""
-        return len({self._canonical(atom)[0] for _, atom in named} - self._slot.keys())
+        return sum(atom not in self._slot for atom in {self._canonical(atom)[0] for _, atom in named})
 
     def add(self, named: Iterable[tuple[int, Atom]]) -> None:
         """Make planes for atoms, known from now on by these names."""

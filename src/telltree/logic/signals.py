@@ -35,6 +35,7 @@ class Signals:
         self._trace = trace
         self._memory = memory
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
+        self._held = 0  # bytes of those kept
         self._spread: dict[Expression, float] = {}
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int, Atom] = {}
@@ -52,8 +53,9 @@ class Signals:
         made = np.ascontiguousarray(self._make(signal), dtype=np.float64)
         made.flags.writeable = False
         self._kept[signal] = made
-        while sum(kept.nbytes for kept in self._kept.values()) > self._memory and len(self._kept) > 1:
-            self._kept.popitem(last=False)
+        self._held += made.nbytes
+        while self._held > self._memory and len(self._kept) > 1:
+            self._held -= self._kept.popitem(last=False)[1].nbytes
         return made
 
     def spread(self, signal: Expression) -> float:
