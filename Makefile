@@ -12,8 +12,8 @@ READY := .venv/.ready-$(VERSION)
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(READY)  ## learn a small tree and print it, its categories and their sentences
-	$(BIN)/python -m telltree.demo
+demo: $(READY)  ## simulate aircraft encounters, learn from them, and write telltree-demo.html
+	$(BIN)/telltree demo --output telltree-demo.html --force
 
 test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
 	$(BIN)/python -m pytest -n 2 $(ARGS)

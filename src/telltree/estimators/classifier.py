@@ -59,11 +59,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`. classes_, n_features_in_: as in scikit-learn, and feature_names_in_, if columns
-    had names: arrays' have none, and formulas call them x1, x2 …
-    grammar_: the Grammar that was searched. searches_: what each node's search found, by node number (root 1,
-    children of n: 2n and 2n + 1). interrupted_: whether Ctrl-C cut learning short. training_: what the model keeps of
-    the training data: schema, seed, fingerprint, columns that missed values, and standard deviations of signals.
+    tree_: the Tree; `print(clf.tree_)`.
+    classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
+        none, and formulas call them x1, x2 …
+    grammar_: the Grammar that was searched.
+    searches_: what each node's search found, by node number (root 1, children of n: 2n and 2n + 1).
+    interrupted_: whether Ctrl-C cut learning short.
+    training_: what the model keeps of the training data: schema, seed, fingerprint, columns that missed values, and
+        standard deviations of signals.
     """
 
     def __init__(

@@ -37,8 +37,10 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    formulas_: the formulas, each once. schema_: of the columns they mention. reference_: the records that margins are
-    measured by, or None. n_features_in_, feature_names_in_: as in scikit-learn.
+    formulas_: the formulas, each once.
+    schema_: of the columns they mention.
+    reference_: the records that margins are measured by, or None.
+    n_features_in_, feature_names_in_: as in scikit-learn.
     """
 
     def __init__(

@@ -26,16 +26,16 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     ----------
     layout: how arrays lie. Three-dimensional: "records, steps, columns" or "records, columns, steps"; lists of
         two-dimensional ones: "steps, columns" or "columns, steps". It is never guessed.
-    id: the column of a long table that tells records apart. time: the column of a long table, or of each frame of a
-        list, to sort by.
+    id: the column of a long table that tells records apart.
+    time: the column of a long table, or of each frame of a list, to sort by.
     columns: names of an array's columns (x1, x2 … if not given), or which columns of frames to use.
     static: columns of frames that have one value a record.
     schema, period, time_unit, missing: as in Panel.from_frame.
 
     Attributes
     ----------
-    schema_: of the panel that `fit` made; later ones get its columns, in its order. n_features_in_,
-    feature_names_in_: its columns.
+    schema_: of the panel that `fit` made; later ones get its columns, in its order.
+    n_features_in_, feature_names_in_: its columns.
     """
 
     def __init__(

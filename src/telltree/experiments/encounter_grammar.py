@@ -2,15 +2,15 @@
 
 from importlib.resources import files
 
-_MARK = "# proximity"
 
+def encounter_grammar(proximity: bool = False, distance: bool = True) -> str:
+    """The text of the grammar.
 
-def encounter_grammar(proximity: bool = False) -> str:
-    """The text of the grammar; with `proximity` it also speaks of range, position and time to closest approach.
-
-    Those nearly are the definition of a near mid-air collision: with them the tree says where the aircraft were, and
-    without them why they came there.
+    proximity: whether it speaks of range, position and bearing. Those nearly are the definition of a near mid-air
+        collision: with them the tree says where the aircraft were, and without them why they came there.
+    distance: whether it speaks of the vertical distance, now and as projected. Without that, the tree can only say what
+        aircraft, pilots and the avoidance logic did.
     """
     text = (files("telltree.experiments") / "encounters.bnf").read_text(encoding="utf-8")
-    lines = text.splitlines()
-    return "\n".join(line for line in lines if proximity or not line.rstrip().endswith(_MARK)) + "\n"
+    left_out = [mark for mark, wanted in (("# proximity", proximity), ("# distance", distance)) if not wanted]
+    return "\n".join(line for line in text.splitlines() if not line.rstrip().endswith(tuple(left_out))) + "\n"

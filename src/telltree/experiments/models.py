@@ -67,12 +67,16 @@ class Telltree:
     def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
         """Learn a tree. KeyboardInterrupt if Ctrl-C cut it short: half a tree says nothing about the method."""
         began = time.perf_counter()
-        model = self._estimator(study, study.grammar_for(study.panel[train]), seed)
-        model.fit(study.panel[train], study.y[train])
+        model = self.learn(study, train, seed)
         seconds = time.perf_counter() - began
         if model.interrupted_:
             raise KeyboardInterrupt
         return Prediction(model.predict(study.panel[test]), seconds, model.tree_.terminals)
+
+    def learn(self, study: Study, train: NDArray[np.int64], seed: int) -> GrammarTreeClassifier:
+        """The tree for the records at these positions."""
+        model = self._estimator(study, study.grammar_for(study.panel[train]), seed)
+        return model.fit(study.panel[train], study.y[train])
 
     def _estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
         return GrammarTreeClassifier(grammar, self.search, max_depth=study.max_depth, random_state=seed)

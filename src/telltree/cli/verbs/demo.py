@@ -1,16 +1,21 @@
 """telltree demo: a first look."""
 
-from telltree.cli.output import put
+from telltree.cli.options import Force, Output
+from telltree.cli.output import check_output, put
 
 
-def demo() -> None:
-    """Simulate aircraft encounters, learn a tree and show what it says.
+def demo(*, output: Output = None, force: Force = False) -> None:
+    """Simulate encounters of two aircraft, learn what kinds of near mid-air collision there are, and say so.
+
+    With -o, also write a report: one HTML page to open in a browser.
 
     \b
-    Example:
+    Examples:
       telltree demo
+      telltree demo -o report.html
     """
-    from telltree.demo import report
+    check_output(output, force=force)
+    from telltree.demo import demo as parts
 
-    for part in report():
-        put(part + "\n")
+    for part in parts(output):
+        put(part + "\n\n")

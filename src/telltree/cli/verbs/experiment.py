@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from telltree.cli.options import Json
-from telltree.cli.outcome import INTERRUPTED, say
+from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import put
 from telltree.cli.progress import bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from telltree.experiments import Progress
+    from telltree.experiments import Experiment, Progress
 
 
 class ExperimentName(enum.StrEnum):
@@ -42,6 +42,9 @@ def experiment(
     store: Annotated[
         Path | None, typer.Option(help="Keep finished runs in this file, and do not repeat those it holds.")
     ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the paper's figures into this folder.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run an experiment of the paper: telltree with each search, and the paper's baselines, on the same splits.
@@ -55,6 +58,8 @@ def experiment(
     """
     from telltree.experiments import run_experiment
 
+    if pictures is not None:
+        _check_folder(pictures)
     with _watching() as progress:
         found = run_experiment(
             str(name),
@@ -73,6 +78,32 @@ def experiment(
         kept = f"go on with the same command and --store {store}" if store else "give --store to be able to go on"
         say(f"telltree: interrupted; the table is of the runs that were finished; {kept}")
         raise typer.Exit(INTERRUPTED)
+    if pictures is not None:
+        _draw(found, pictures, records)
+
+
+def _check_folder(folder: Path) -> None:
+    """End with an error, before any work, if the figures could not be drawn or written."""
+    from telltree.report import plot_tree
+
+    del plot_tree  # that it could be imported is what was asked
+    if not folder.is_dir():
+        fail(f"{folder} is no folder: make it first", USAGE)
+
+
+def _draw(found: "Experiment", folder: Path, records: int) -> None:
+    from telltree.datasets import make_encounters
+    from telltree.experiments.pictures import draw_auslan, draw_encounters
+    from telltree.experiments.stories import tell_stories
+
+    if found.name == "auslan":
+        paths = draw_auslan(found, folder)
+    else:
+        stories = tell_stories(make_encounters(records, round(0.0863 * records)), seed=found.seed)
+        say(str(stories))
+        paths = draw_encounters(folder, stories)
+    for path in paths:
+        say(f"wrote {path}")
 
 
 @contextmanager

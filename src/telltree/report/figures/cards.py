@@ -97,8 +97,8 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
             lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
             children = make(node.true), make(node.false)
         wider = BOLD if isinstance(node, Leaf) else 1.0
-        across = max(_NARROWEST, *(wider * width(line, BODY) for line in lines))
-        told = clipped(_told(seen.classes, counts, seen.totals[place]), across, SMALL)
+        told = clipped(_told(seen.classes, counts, seen.totals[place]), _LEAF_TEXT, SMALL)
+        across = max(_NARROWEST, width(told, SMALL), *(wider * width(line, BODY) for line in lines))
         label = node.label if isinstance(node, Leaf) else None
         return Card(tuple(lines), counts, told, label, across + 2 * PAD, children)
 

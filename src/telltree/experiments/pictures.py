@@ -1,0 +1,52 @@
+"""The paper's figures, as files: Auslan's tree, the collage of encounters, and single encounters, annotated."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from telltree.errors import SettingsError
+from telltree.experiments.experiment import Experiment
+from telltree.experiments.models import SEARCHES, Telltree
+from telltree.experiments.splits import seed_for, split
+from telltree.experiments.stories import NMAC, Stories, tell_stories
+from telltree.experiments.studies import auslan_study
+from telltree.experiments.study import Study
+
+DOTS_PER_INCH = 110
+
+
+def draw_auslan(experiment: Experiment, folder: Path, study: Study | None = None) -> Iterator[Path]:
+    """The tree of the trial that genetic programming did best in, with formulas and in English."""
+    from telltree.report import plot_tree
+
+    if "gp" not in experiment.models:
+        raise SettingsError("the picture is of a tree by genetic programming: add gp to the searches")
+    best = max(experiment.models["gp"].runs, key=lambda run: (run.accuracy, -run.trial))
+    study = auslan_study() if study is None else study
+    train, _ = split(study.y, experiment.seed, best.trial)
+    model = Telltree(*SEARCHES["gp"]).learn(study, train, seed_for(experiment.seed, best.trial, 1))
+    for text in ("formula", "english"):
+        figure = plot_tree(model.tree_, text=text)
+        yield _saved(figure, folder / f"auslan-tree-{text}.png")
+
+
+def draw_encounters(folder: Path, stories: Stories | None = None) -> Iterator[Path]:
+    """The collage of the kinds of NMAC, the tree they come from, and an encounter of each family's largest kind."""
+    from telltree.report import draw_encounter, plot_collage, plot_encounter, plot_tree
+
+    stories = tell_stories() if stories is None else stories
+    shown = [kind.category for kind in stories.kinds]
+    collage = plot_collage(shown, stories.panel, stories.y, draw=draw_encounter, only_label=NMAC, text=None)
+    yield _saved(collage, folder / "encounters-collage.png")
+    yield _saved(plot_tree(stories.model.tree_), folder / "encounters-tree.png")
+    for family in stories.families:
+        if stories.of_family(family):
+            # what is late about a late manoeuvre shows in the vertical rate, as in the paper
+            show: Literal["altitude", "vertical_rate"] = "vertical_rate" if family.startswith("late") else "altitude"
+            figure = plot_encounter(stories.panel, stories.example(family), show=show)
+            yield _saved(figure, folder / f"encounter-{family.replace(' ', '-')}.png")
+
+
+def _saved(figure: Any, path: Path) -> Path:
+    figure.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight")
+    return path
