@@ -7,7 +7,7 @@ READY := .venv/.ready-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench site clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,11 +24,14 @@ check: $(READY)  ## formatting, lint, types and import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+site: $(READY)  ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## remove the virtual environment, caches and built files
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-peers
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-peers site .node
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Dependency groups need pip 25.1; the pip a new environment starts with may be older.

@@ -11,7 +11,9 @@ from pathlib import Path
 from PIL import Image
 from selenium import webdriver
 
-from telltree.demo import fit_demo, make_demo
+from telltree.datasets import make_encounters
+from telltree.datasets.encounters import PROXIMITY
+from telltree.demo import NMAC, RECORDS, fit
 from telltree.report import write_report
 
 IMAGE = Path(__file__).parent / "images" / "report.png"
@@ -28,10 +30,11 @@ return {x: tools.left + scrollX - 16, y: tools.top + scrollY - 12, width: tools.
 
 def main() -> None:
     """Write the report, open it, light the way of a record, and keep a picture of the tree."""
-    panel, ends = make_demo()
+    panel, ends, _ = make_encounters(RECORDS, NMAC)
+    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
     options = webdriver.ChromeOptions()
     with tempfile.TemporaryDirectory() as folder:
-        path = write_report(fit_demo(panel[:280], ends[:280]), panel[:280], ends[:280], Path(folder) / "report.html")
+        path = write_report(fit(panel, ends), panel, ends, Path(folder) / "report.html")
         for flag in (*FLAGS, f"--user-data-dir={folder}/profile"):
             options.add_argument(flag)
         with webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver")) as browser:

@@ -207,6 +207,7 @@ def test_configuration_from_a_file(folder, model):
     shown = good("fit", "--config", config, "--max-depth", "5", "--print-config")
     assert tomllib.loads(shown)["fit"]["max-depth"] == 5
     assert tomllib.loads(shown)["fit"]["id"] == "flight"
+    assert tomllib.loads(good("show", "--config", config, "--print-config"))["show"]["english"] is False
     config.write_text("[fit]\nmax-dept = 3\n")
     bad(2, "fit", folder / "flights.csv", "--config", config, says="did you mean max-depth?")
     config.write_text("[fit\n")

@@ -149,11 +149,12 @@ def test_a_class_of_weight_zero_stays_a_class(panel, labels):
 
 HASHED = """
 import numpy as np
-from telltree.demo import make_demo
+from telltree.datasets import make_encounters
 from telltree.estimators import GrammarTreeClassifier, TemporalFeatures
 from telltree.search import GeneticProgramming
 
-panel, ends = make_demo(60)
+panel, ends, _ = make_encounters(100, 40)
+panel = panel.select(["active_1", "sense_1", "vertical_rate_1"])
 model = GrammarTreeClassifier(search=GeneticProgramming(evaluations=300), random_state=0)
 features = TemporalFeatures(tree=model, margins=True).fit(panel, ends)
 print(*features.get_feature_names_out(), features.transform(panel).tobytes().hex())

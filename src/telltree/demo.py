@@ -84,6 +84,3 @@ def _verdict(model: GrammarTreeClassifier, panel: Panel, ends: NDArray[Any]) -> 
 def _wrapped(text: str, indent: int = 0) -> str:
     more = indent + 2 if indent else 0
     return textwrap.fill(text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * more)
-
-
-from telltree.demo_old import GRAMMAR, fit_demo, make_demo  # noqa: E402, F401

@@ -23,10 +23,11 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
-    section = found.get(context.info_name or "", found)
+    tables = {key: value for key, value in found.items() if isinstance(value, dict)}
+    section = tables.get(context.info_name or "", {}) if tables else found  # a table a verb, or one verb's options
     known = _keys(context)
     settings = {}
-    for key, value in (section if isinstance(section, dict) else {}).items():
+    for key, value in section.items():
         name = key.replace("_", "-")
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)

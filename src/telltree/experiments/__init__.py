@@ -5,8 +5,8 @@ from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.leakage import Shortcut, shortcuts
 from telltree.experiments.progress import Progress
 from telltree.experiments.run import run_experiment
-from telltree.experiments.studies import auslan_study, encounter_study
 from telltree.experiments.stories import Stories, tell_stories
+from telltree.experiments.studies import auslan_study, encounter_study
 from telltree.experiments.study import Study
 
 __all__ = [

@@ -87,7 +87,8 @@ def _values(panel: "Panel", name: str) -> Any:
 def _told(found: dict[str, Any]) -> str:
     steps = found["steps"]
     pace = "" if found["period"] is None else f", one every {found['period']:g} {found['time_unit'] or '(no unit)'}"
-    lines = [f"{found['records']} records of {steps['shortest']} to {steps['longest']} steps{pace}"]
+    length = f"{steps['shortest']} to {steps['longest']}" if steps["shortest"] < steps["longest"] else steps["longest"]
+    lines = [f"{found['records']} records of {length} steps{pace}"]
     if found["labels"] is not None:
         lines.append("labels: " + ", ".join(f"{one_line(str(k))} ({n})" for k, n in found["labels"].items()))
     rows = [
