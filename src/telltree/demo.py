@@ -1,4 +1,4 @@
-"""A first look: simulate encounters of two aircraft, learn what kinds of near mid-air collision there are, and show it."""
+"""A first look: simulate encounters of two aircraft, and learn what kinds of near mid-air collision there are."""
 
 import textwrap
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ def demo(page: Path | None = None, records: int = RECORDS, nmac: int = NMAC) -> 
     train, test = np.split(order, [round(LEARNT_FROM * records)])
     yield _wrapped(
         f"{records:,} simulated encounters of two aircraft with a collision avoidance system, {panel.lengths.max()} "
-        f"seconds each, described by {len(panel.schema)} columns: real, Boolean and categorical. {nmac} ended in a near "
-        f"mid-air collision (NMAC). {len(train):,} are learnt from, the other {len(test):,} test."
+        f"seconds each, described by {len(panel.schema)} columns: real, Boolean and categorical. {nmac} ended in a "
+        f"near mid-air collision (NMAC). {len(train):,} are learnt from, the other {len(test):,} test."
     )
     model = fit(panel[train], ends[train])
     yield "A tree of formulas (F: at some point, G: for all time):\n\n" + textwrap.indent(str(model.tree_), "  ")
