@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import signal
 import statistics
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,7 @@ from telltree import (
     Panel,
     Schema,
     SettingsError,
+    TelltreeError,
 )
 from telltree.datasets.encounters import PROXIMITY
 from telltree.datasets.encounters.attributes import schema
@@ -500,3 +503,23 @@ def test_the_real_auslan():
     assert found.models["forest"].summaries["accuracy"].mean > 0.9
     assert found.models["tree"].summaries["accuracy"].mean < found.models["gp"].summaries["accuracy"].mean
     assert "F(x < c) has four" in str(found)
+
+
+class Deadly:
+    """A model whose process is killed, as the system does when memory runs out."""
+
+    title = "deadly"
+
+    def settings(self, study):
+        return "deadly"
+
+    def predict(self, study, train, test, seed):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_is_one_clear_error(monkeypatch, tmp_path):
+    panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(12)], columns=["x"])
+    study = Study("k", "K", panel, np.array(["a", "b"] * 6), 2, 4)
+    monkeypatch.setattr("telltree.experiments.run.choose_models", lambda *_: {"deadly": Deadly()})
+    with pytest.raises(TelltreeError, match="most likely because memory ran out: try fewer jobs than 2"):
+        run_experiment(study, trials=2, jobs=2, store=tmp_path / "runs.jsonl")

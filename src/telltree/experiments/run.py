@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
 
+from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.models import Model, Telltree, choose_models, compile_all
 from telltree.experiments.progress import Clock, Progress
@@ -121,12 +122,19 @@ def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
         yield from (task.run(study) for task in tasks)
         return
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     workers = Parallel(
         processes, batch_size=1, max_nbytes="100K", return_as="generator_unordered",
         idle_worker_timeout=30, initializer=compile_all, initargs=(searches,),
     )  # fmt: skip
-    yield from workers(delayed(task.run)(study) for task in tasks)
+    try:
+        yield from workers(delayed(task.run)(study) for task in tasks)
+    except TerminatedWorkerError as error:
+        raise TelltreeError(
+            f"a process of the experiment was killed, most likely because memory ran out: try fewer jobs than "
+            f"{processes}. With a store, the runs that were finished are kept, and the same call goes on from there"
+        ) from error
 
 
 def _searches(models: Iterable[Model]) -> tuple[Search, ...]:
