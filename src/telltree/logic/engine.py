@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,22 +132,37 @@ class Engine:
         for part in self._lowered(population, wanted, mode):
             threads = self._threads if len(part) * self.layout.words >= WORTH_THREADS else 1
             tiles = self.layout.tiles(self._planes.used)
-            bounds = [len(part) * share // threads for share in range(threads + 1)]
-            jobs = [
-                (part[low:high], tiles, masks, registers, tally.part(done + low, done + high))
-                for low, high, registers in zip(bounds[:-1], bounds[1:], self._registers, strict=False)
-            ]
+            own = tally if len(part) == len(wanted) else tally.part(done, done + len(part))
             if threads == 1:
-                self._share(jobs[0])
+                self._share(part, tiles, masks, self._registers[0], own)
             else:
+                bounds = [len(part) * share // threads for share in range(threads + 1)]
+                shares = [slice(low, high) for low, high in pairwise(bounds)]
                 with ThreadPoolExecutor(threads) as pool:
-                    list(pool.map(self._share, jobs))
+                    list(
+                        pool.map(
+                            lambda share, registers: self._share(
+                                part[share], tiles, masks, registers, own.part(share.start, share.stop)
+                            ),
+                            shares,
+                            self._registers,
+                        )
+                    )
             done += len(part)
 
-    def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
-        part, tiles, *rest = job
+    def _share(
+        self,
+        part: NDArray[np.int64],
+        tiles: NDArray[np.int64],
+        masks: NDArray[np.uint64],
+        registers: Registers,
+        tally: Tally,
+    ) -> None:
         layout, planes = self.layout, self._planes
-        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, *rest)
+        evaluate(
+            self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, masks, registers,
+            tally,
+        )  # fmt: skip
 
     def _lowered(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool = True
@@ -166,9 +182,9 @@ class Engine:
             yield from self._lowered(population, wanted[half:], mode, simplify)
 
     def _make_room(self, population: Population) -> None:
-        instructions = int(population.lengths.sum()) * self._codes_per_rule
+        instructions = population.rules.size * self._codes_per_rule  # far too many, but what is not used costs nothing
         if len(self._programs.bounds) < len(population.lengths) or len(self._programs.steps) < instructions:
-            self._programs = Programs.room(len(population.lengths), 2 * instructions)
+            self._programs = Programs.room(len(population.lengths), instructions)
         if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
             self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
 

@@ -172,7 +172,7 @@ class Tally(NamedTuple):
     """What evaluation finds out; parts without rows or columns are not asked for."""
 
     counts: NDArray[np.int64]  # individuals × masks: records of the mask for which it is true
-    members: NDArray[np.int64]  # individuals × (records for which it is true, whether it is of the first)
+    members: NDArray[np.int64]  # individuals × (records for which it is true, records on the smaller side)
     answer: NDArray[np.uint64]  # a hash of the split it makes
     size: NDArray[np.int64]  # terminals
     truth: NDArray[np.uint64]  # individuals × blocks: a bit a record
@@ -196,10 +196,11 @@ class Tally(NamedTuple):
 
 
 @inline
-def _tally(tally, j, block, word, records, masks):
+def _tally(tally, j, block, word, records, masks, last, total):
     """Add what a program answered for one block."""
     members, counts, masks = tally.members[j], tally.counts[j], masks[block]
     if block == 0:
+        # until the last block, the second says whether it is true of the first record
         members[0], members[1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
         for k in range(len(counts)):
             counts[k] = 0
@@ -211,6 +212,8 @@ def _tally(tally, j, block, word, records, masks):
     tally.answer[j] = mix((tally.answer[j] ^ side) + GOLDEN)
     if tally.truth.shape[1]:
         tally.truth[j, block] = word
+    if block == last:
+        members[1] = min(members[0], total - members[0])
 
 
 @kernel
@@ -222,6 +225,9 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
+    total = 0
+    for block in range(len(blocks) - 1):
+        total += popcount(valid[blocks[block]])
     for tile in range(len(tiles) - 1):
         low, high = tiles[tile], tiles[tile + 1]
         first = blocks[low]
@@ -239,4 +245,4 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
                 records = valid[blocks[block]]
                 word = reduced[result, block] if result >= 0 else registers.words[-1 - result, block - low]
                 word = (word ^ negate) & records
-                _tally(tally, j, block, word, records, masks)
+                _tally(tally, j, block, word, records, masks, len(blocks) - 2, total)

@@ -1,11 +1,14 @@
 """What a search has found: the best formula, its runners-up, and all that tie with it."""
 
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.compiled import kernel
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 
@@ -25,6 +28,29 @@ class Moment(NamedTuple):
     evaluations: int
     seconds: float
     fitness: float
+
+
+@kernel
+def _sift(fitness, answer, best, tolerance, bar, answers, reached, tied, promising):
+    """Find the formulas that may tie for the best, and those that may be runners-up: nearly all are neither.
+
+    A runner-up does better than `bar`, and than what was `reached` by one that answers alike. Returns the best fitness
+    and how many there are of both.
+    """
+    ties, runners_up = 0, 0
+    for k in range(len(fitness)):
+        best = min(best, fitness[k])
+        if fitness[k] <= best + tolerance and fitness[k] < np.inf:
+            tied[ties] = k
+            ties += 1
+        if fitness[k] < bar:
+            better = True
+            for kept in range(len(answers)):
+                better &= answer[k] != answers[kept] or fitness[k] < reached[kept]
+            if better:
+                promising[runners_up] = k
+                runners_up += 1
+    return best, ties, runners_up
 
 
 @dataclass
@@ -49,20 +75,25 @@ class Archive:
 
     def add(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
-    ) -> None:
-        """Take in the individuals `fresh`, whose fitness and answers are given in the same order."""
-        least = fitness.min()
-        if not np.isfinite(least) or least > max(self.best + self.tolerance, self._bar):
-            return
-        better = least < self.best
-        self.best = min(self.best, float(least))
-        equals = np.flatnonzero(fitness <= self.best + self.tolerance)
-        if len(equals):
-            self._ties.append((fitness[equals], population.take(fresh[equals])))
-            self._tied += len(equals)
-        if better or self._tied > 2 * MOST_TIES:
-            self._drop_ties()
-        self._add_runners_up(population, fresh, fitness, answer)
+    ) -> bool:
+        """Take in the individuals `fresh`, whose fitness and answers are given in the same order; none is −∞ or NaN.
+
+        Says whether one of them is better than all before.
+        """
+        before, (tied, promising) = self.best, np.empty((2, len(fresh)), np.int64)
+        self.best, ties, runners_up = _sift(
+            fitness, answer, before, self.tolerance, self._bar, *self._reached, tied, promising
+        )
+        if ties:
+            tied = tied[:ties]
+            tied = tied[fitness[tied] <= self.best + self.tolerance]
+            self._ties.append((fitness[tied], population.take(fresh[tied])))
+            self._tied += len(tied)
+            if self._tied > 2 * MOST_TIES:
+                self._drop_ties()
+        if runners_up:
+            self._add_runners_up(population, fresh, fitness, answer, promising[:runners_up])
+        return self.best < before
 
     def _drop_ties(self) -> None:
         """Leave only what still ties, and not more than there is room for."""
@@ -73,14 +104,13 @@ class Archive:
         self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)
 
     def _add_runners_up(
-        self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
+        self,
+        population: Population,
+        fresh: NDArray[np.int64],
+        fitness: NDArray[np.float64],
+        answer: NDArray[np.uint64],
+        promising: NDArray[np.int64],
     ) -> None:
-        promising = np.flatnonzero(fitness < self._bar)
-        answers, reached = self._reached
-        better = (answer[promising, None] != answers) | (fitness[promising, None] < reached)
-        promising = promising[better.all(axis=1)]
-        if not len(promising):
-            return
         best_first = promising[np.argsort(fitness[promising], kind="stable")]
         _, first_of_answer = np.unique(answer[best_first], return_index=True)
         for i in best_first[np.sort(first_of_answer)[: self.k]]:
