@@ -80,7 +80,7 @@ def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
                 else constant_of(tables.range[rule, 0], tables.range[rule, 1], mix(state))
             )
         position += 1
-        if tables.rule[rule].first_atom >= 0:  # its one hole is for a constant: no need to queue for that
+        if tables.rule[rule].takes:  # its one hole is for a constant: no need to queue for that
             state = after(state)
             rules[position] = choose(
                 tables.of_symbol, tables.row, tables.choice, tables.cut,

@@ -28,7 +28,8 @@ _RULE = np.dtype(
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
-        ("first_atom", np.int32),  # if it makes an atom with a constant: number of the atom with the first constant
+        ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
+        ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
         ("simple", np.int32),  # if its template is a connective, F or G over holes: the microcode, else 0
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
@@ -200,7 +201,8 @@ def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
 
 
 def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records) -> int:
-    """Number the atoms that are an attribute, an operator and one of a list of constants: nearly all there are.
+    """Number the atoms that are an attribute, an operator and one of a list of constants, or a template without holes:
+    nearly all there are.
 
     Not where atoms may lie inside other atoms, the operands of a user function: those are known by name alone.
     Returns how many there are.
@@ -218,9 +220,9 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
     for r, rule in enumerate(rules):
         holes, args = rule.holes, rule.template.args
         ends_in_constant = len(holes) == 1 and args and isinstance(args[-1].head, Hole) and holes[0] in constants
-        if ends_in_constant and code_of(rule.template) is Code.ATOM:
-            packed["first_atom"][r] = atoms
-            atoms += constants[holes[0]]
+        if (ends_in_constant or not holes) and code_of(rule.template) is Code.ATOM:
+            packed["first_atom"][r], packed["takes"][r] = atoms, len(holes)
+            atoms += constants[holes[0]] if holes else 1
     return atoms
 
 

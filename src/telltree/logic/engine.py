@@ -192,7 +192,7 @@ class Engine:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
         planes, forgot = self._planes, False
         while True:
-            settled = planes.settled if simplify else np.zeros_like(planes.settled)
+            settled = planes.settled if simplify else planes.settled[:0]
             if self._absent.found[0]:
                 self._absent.found[0] = 0
                 self._absent.keys[:] = 0
