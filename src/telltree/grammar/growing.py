@@ -8,9 +8,9 @@ it; random constants lie in a parallel array of floats, which has no columns if 
 
 import numpy as np
 
-from telltree.compiled import borrowed, inline, kernel, small
-from telltree.grammar.naming import name_of
-from telltree.grammar.streams import after, mix, open_stream
+from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.grammar.naming import FREE, finished_name, longer_name
+from telltree.grammar.streams import after, first_state, mix, number_name
 from telltree.grammar.tables import Tables
 
 POOL = 255
@@ -47,12 +47,10 @@ def deepest(tables: Tables, depth: int) -> int:
 
 
 @small
-def choose(of_symbol, row_table, choice, cut, symbol, depth_left, word):
-    """A rule of this symbol whose shallowest derivation fits into the depth left, chosen by 64 random bits."""
-    row = of_symbol[symbol].first_row + min(depth_left, of_symbol[symbol].last_depth)
-    slot = row_table[row].start
-    slot += np.int64(((word >> np.uint64(32)) * np.uint64(row_table[row].size)) >> np.uint64(32))
-    return choice[2 * slot + ((word & _LOW_BITS) >= cut[slot])]
+def _choose(row, choice, word):
+    """A rule of a row of choices, by 64 random bits."""
+    slot = at(row.start) + (((word >> np.uint64(32)) * at(row.size)) >> np.uint64(32))
+    return choice[slot].rule if (word & _LOW_BITS) < choice[slot].cut else choice[slot].other
 
 
 @small
@@ -63,51 +61,72 @@ def constant_of(low, high, word):
 
 
 @inline
-def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
-    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room."""
-    todo[0, 0], todo[0, 1] = symbol, depth
-    waiting, position, state = 1, start, stream[0]
+def _grow(tables, symbol, depth, rules, constants, start, end, state, todo):
+    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room, the
+    state of the stream after it, and its name, unfinished.
+
+    What comes next cannot be foreseen, so there are few branches: a constant and two holes are written down in any
+    case, and stay if the rule has them.
+    """
+    row, choice, shoot, of_symbol = tables.row, tables.choice, tables.shoot, tables.of_symbol[symbol]
+    todo[0, 0], todo[0, 1] = of_symbol.first_row + min(depth, of_symbol.last_depth), depth
+    waiting, position, name = 1, start, FREE
     while waiting and position + waiting < end:  # each waiting symbol needs a place of its own, and may have one hole
         waiting -= 1
-        left, state = todo[waiting, 1], after(state)
-        rule = choose(tables.of_symbol, tables.row, tables.choice, tables.cut, todo[waiting, 0], left, mix(state))
-        rules[position] = rule
+        left, state = todo[at(waiting), 1], after(state)
+        rule = _choose(row[at(todo[at(waiting), 0])], choice, mix(state))
+        grown = shoot[at(rule)]
+        rules[at(position)] = rule
+        name = longer_name(name, rule)
         if len(constants):
             state = after(state)
-            constants[position] = (
-                np.nan
-                if np.isnan(tables.range[rule, 0])
-                else constant_of(tables.range[rule, 0], tables.range[rule, 1], mix(state))
-            )
-        position += 1
-        if tables.rule[rule].takes:  # its one hole is for a constant: no need to queue for that
-            state = after(state)
-            rules[position] = choose(
-                tables.of_symbol, tables.row, tables.choice, tables.cut,
-                tables.hole[tables.rule[rule].first_hole].symbol, 0, mix(state),
-            )  # fmt: skip
-            if len(constants):
-                constants[position] = np.nan
-            position += 1
-            continue
-        for hole in range(
-            tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1
-        ):  # leftmost on top
-            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
-            waiting += 1
-    stream[0] = state
-    return -1 if waiting else position
+            low, high = tables.range[at(rule), 0], tables.range[at(rule), 1]
+            constants[at(position)] = constants[at(position + 1)] = np.nan
+            if not np.isnan(low):
+                constants[at(position)] = constant_of(low, high, mix(state))
+                name += number_name(constants[at(position)])
+        constant = _choose(row[at(grown.constant_row)], choice, mix(after(state)))
+        rules[at(position + 1)] = constant
+        taken = FREE - at(grown.takes)  # all bits or none
+        name ^= (name ^ longer_name(name, constant)) & taken
+        state ^= (state ^ after(state)) & taken
+        position += 1 + grown.takes
+        if grown.number > 2:
+            if position + waiting + grown.number > end:
+                waiting = 1
+                break
+            for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole + 1, -1):
+                beyond = tables.of_symbol[tables.hole[hole].symbol]
+                todo[waiting, 1] = left - tables.hole[hole].drop
+                todo[waiting, 0] = beyond.first_row + min(todo[waiting, 1], beyond.last_depth)
+                waiting += 1
+        first, second = left - grown.first_drop, left - grown.second_drop
+        todo[at(waiting), 0], todo[at(waiting), 1] = grown.second_row + min(second, grown.second_last), second
+        todo[at(waiting + 1), 0], todo[at(waiting + 1), 1] = grown.first_row + min(first, grown.first_last), first
+        waiting += min(grown.number, 2)
+    return -1 if waiting else position, state, name
 
 
 @inline
-def grow_within(tables, symbol, depth, rules, constants, start, end, stream, todo):
-    """As `grow`, and if there is no room tries again ever shallower."""
+def grow_within(tables, symbol, depth, rules, constants, start, end, state, todo):
+    """As `_grow`, and if there is no room tries again ever shallower."""
+    done, name = -1, FREE
     for shallower in range(depth, tables.of_symbol[symbol].least_depth - 1, -1):
         for _ in range(4):
-            done = grow(tables, symbol, shallower, rules, constants, start, end, stream, todo)
-            if done >= 0:
-                return done
-    return -1
+            if done < 0:
+                done, state, name = _grow(tables, symbol, shallower, rules, constants, start, end, state, todo)
+        if done >= 0:
+            break
+    return done, state, name
+
+
+@small
+def _draw(tables, depth, seed, generation, rules, constants, lengths, names, todo):
+    tables, rules, constants, todo = borrowed(tables), borrowed(rules), borrowed(constants), borrowed(todo)
+    for i in range(rules.shape[0]):
+        state = first_state(seed, generation, i)
+        done, state, name = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], state, todo)
+        lengths[i], names[i] = max(done, 0), finished_name(name)
 
 
 @kernel
@@ -116,14 +135,8 @@ def draw(tables, depth, seed, generation, rules, constants, lengths, names):
 
     A length of 0 marks one for which the row was too short.
     """
-    tables, rules, constants = borrowed(tables), borrowed(rules), borrowed(constants)
-    stream = np.empty(1, np.uint64)
-    todo = np.empty((rules.shape[1] + 1, 2), np.int64)
-    for i in range(rules.shape[0]):
-        open_stream(stream, seed, generation, i)
-        done = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], stream, todo)
-        lengths[i] = max(done, 0)
-        names[i] = name_of(rules[i], constants[i], lengths[i])
+    todo = np.empty((rules.shape[1] + 2, 2), np.int64)
+    _draw(tables, depth, seed, generation, rules, constants, lengths, names, todo)
 
 
 @inline

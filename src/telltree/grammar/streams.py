@@ -32,9 +32,15 @@ def weave(name, position, part):
 
 
 @small
+def first_state(seed, generation, index):
+    """The state at the start of the stream with this key."""
+    return mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
+
+
+@small
 def open_stream(stream, seed, generation, index):
     """Set `stream` (one uint64 in an array) to the start of the stream with this key."""
-    stream[0] = mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
+    stream[0] = first_state(seed, generation, index)
 
 
 @small

@@ -25,7 +25,7 @@ class Desk(NamedTuple):
     @classmethod
     def room(cls, nodes: int) -> "Desk":
         """A desk for derivations of so many nodes."""
-        n = nodes + 2
+        n = nodes + 3
         return cls(np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
 
 
@@ -135,7 +135,8 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
         left = depth - _above(tables.rule, tables.hole, rules[parent], i, desk.stack)
-        grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
+        grown, state, _ = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.todo)
+        stream[0] = state
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)
             if len(drawn):
