@@ -216,7 +216,7 @@ class Engine:
         return True
 
     def _registers_for(self, number: int) -> list[Registers]:
-        words = max(TILE, self.layout.longest)
+        words = max(TILE, self.layout.longest) + 24
         return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
 
     def _atoms(self, population: Population, absent: int) -> list[tuple[int, Atom]]:

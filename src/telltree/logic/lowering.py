@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, small
+from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.grammar.microcode import OPERAND_MODES, Code, Mode
 from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.streams import mix, number_name, weave
@@ -39,6 +39,7 @@ _EVENTUALLY, _GLOBALLY, _COUNT = int(Code.EVENTUALLY), int(Code.GLOBALLY), int(C
 _SUBTRACT, _LESS = int(Code.SUBTRACT), int(Code.LESS)
 _OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
 _NOTHING = -1
+_OPERAND, _SECOND_OPERAND = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES[:, :, 1].astype(np.int64)
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 
@@ -127,7 +128,8 @@ def _move(items, name, value, source, target):
 
 @small
 def _write(steps, end, step, register, a, b, flags):
-    steps[end, 0], steps[end, 1], steps[end, 2], steps[end, 3], steps[end, 4] = step, register, a, b, flags
+    written = steps[at(end)]
+    written[0], written[1], written[2], written[3], written[4] = step, register, a, b, flags
     return end + 1
 
 
@@ -168,7 +170,7 @@ def _connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
     """
     every, negated = 1 if mode == EVERY else 0, 0 if code == _AND else 1
     not_a, not_b = not_a ^ (code == _OR), not_b ^ negated
-    reduces = mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS
+    reduces = mode != STEPS and _OPERAND[at(code), at(mode)] == STEPS
     if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
         return _NOTHING, 0, 0, 0, negated
     if ref_a == 0 or ref_b == 0:  # always ∧ x is x
@@ -180,6 +182,8 @@ def _connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
             return REDUCE, kept, kept, negated ^ every, every
         return _NOTHING, kept, 0, 0, negated
     register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
+    if mode == STEPS:
+        register = -1 - fresh
     flags = not_a | not_b << 1
     if reduces:
         return REDUCE_AND, register, ref_a, flags, every  # the two negations, of the result and of G, cancel
@@ -194,40 +198,43 @@ def _lower_plain(rule_table, rules, length, here, direct, steps, end, waiting):
     """
     node, top, fresh, size, flip, ref, negated = 0, 0, 0, 0, 0, 0, 0
     while node < length:
-        rule, code = rules[node], rule_table[rules[node]].simple
-        size += rule_table[rule].size
+        rule = rule_table[at(rules[at(node)])]
+        code, atom = rule.simple, rule.first_atom
+        size += rule.size
         node += 1
         if code:
-            operand = OPERAND_MODES[code, here, 0]
+            operand = _OPERAND[at(code), at(here)]
             if code >= _EVENTUALLY and operand == STEPS:
                 return -1, 0, 0, 0, 0
             if code == _NOT or code >= _EVENTUALLY:
                 flip ^= code == _NOT
             else:
-                waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = code, here, flip, _EMPTY
+                frame = waiting[at(top)]
+                frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY
                 top, flip = top + 1, 0
             here = operand
             continue
-        atom = rule_table[rule].first_atom
-        if atom >= 0 and rule_table[rule].takes:
-            atom += rule_table[rules[node]].constant
-            size += rule_table[rules[node]].size
+        if rule.takes:
+            constant = rule_table[at(rules[at(node)])]
+            atom += constant.constant
+            size += constant.size
             node += 1
-        if atom < 0 or direct[atom] < 0:
+        if atom < 0 or direct[at(atom)] < 0:
             return -1, 0, 0, 0, 0
-        ref, negated = _read_plane(direct[atom], here)
+        ref, negated = _read_plane(direct[at(atom)], here)
         negated ^= flip
-        while top and waiting[top - 1, 3] != _EMPTY:  # both operands are there
+        while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are there
             top -= 1
-            code, here, first = waiting[top, 0], waiting[top, 1], waiting[top, 3]
-            step, register, first, flags, turned = _connect(code, here, first, waiting[top, 4], ref, negated, fresh)
+            frame = waiting[at(top)]
+            step, register, first, flags, turned = _connect(frame[0], frame[1], frame[3], frame[4], ref, negated, fresh)
             if step != _NOTHING:
                 end = _write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh
-            ref, negated = register, turned ^ waiting[top, 2]
+            ref, negated = register, turned ^ frame[2]
         if top:
-            waiting[top - 1, 3], waiting[top - 1, 4] = ref, negated
-            here, flip = OPERAND_MODES[waiting[top - 1, 0], waiting[top - 1, 1], 1], 0
+            frame = waiting[at(top - 1)]
+            frame[3], frame[4] = ref, negated
+            here, flip = _SECOND_OPERAND[at(frame[0]), at(frame[1])], 0
     return end, ref, negated, fresh, size
 
 
