@@ -141,13 +141,14 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.growing import deepest, draw, row_width
+        from telltree.grammar.growing import deepest, draw, holes_room, row_width
         from telltree.grammar.population import Population
 
         check_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
-        room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
-        draw(self.tables.growing, deepest(self.tables, max_depth), np.uint64(seed), 0, *room)
+        width, depth = row_width(self.tables, max_depth), deepest(self.tables, max_depth)
+        room = Population.room(1, width, self.has_random_constants)
+        draw(self.tables.growing, depth, np.uint64(seed), 0, holes_room(width), *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":

@@ -7,6 +7,7 @@ it; random constants lie in a parallel array of floats, which has no columns if 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import numpy as np
+from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.grammar.naming import FREE, finished_name, longer_name
@@ -44,6 +45,11 @@ def row_width(tables: Tables, depth: int) -> int:
 def deepest(tables: Tables, depth: int) -> int:
     """The depth as compiled code is to be told it: no derivation nests more than all its rules together."""
     return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
+
+
+def holes_room(width: int) -> NDArray[np.int64]:
+    """Room for the holes that wait to be filled while a derivation of at most so many rules is drawn."""
+    return np.empty((width + 2, 2), np.int64)
 
 
 @small
@@ -101,9 +107,10 @@ def _grow(tables, symbol, depth, rules, constants, start, end, state, todo):
                 todo[waiting, 0] = beyond.first_row + min(todo[waiting, 1], beyond.last_depth)
                 waiting += 1
         first, second = left - grown.first_drop, left - grown.second_drop
-        todo[at(waiting), 0], todo[at(waiting), 1] = grown.second_row + min(second, grown.second_last), second
-        todo[at(waiting + 1), 0], todo[at(waiting + 1), 1] = grown.first_row + min(first, grown.first_last), first
-        waiting += min(grown.number, 2)
+        todo[at(waiting), 0] = grown.second_row + (second if second < grown.second_last else grown.second_last)
+        todo[at(waiting + 1), 0] = grown.first_row + (first if first < grown.first_last else grown.first_last)
+        todo[at(waiting), 1], todo[at(waiting + 1), 1] = second, first
+        waiting += grown.number if grown.number < 2 else 2
     return -1 if waiting else position, state, name
 
 
@@ -120,23 +127,17 @@ def grow_within(tables, symbol, depth, rules, constants, start, end, state, todo
     return done, state, name
 
 
-@small
-def _draw(tables, depth, seed, generation, rules, constants, lengths, names, todo):
+@kernel
+def draw(tables, depth, seed, generation, todo, rules, constants, lengths, names):
+    """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
+
+    A length of 0 marks one for which the row was too short. `todo` is scratch, see `holes_room`.
+    """
     tables, rules, constants, todo = borrowed(tables), borrowed(rules), borrowed(constants), borrowed(todo)
     for i in range(rules.shape[0]):
         state = first_state(seed, generation, i)
         done, state, name = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], state, todo)
-        lengths[i], names[i] = max(done, 0), finished_name(name)
-
-
-@kernel
-def draw(tables, depth, seed, generation, rules, constants, lengths, names):
-    """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
-
-    A length of 0 marks one for which the row was too short.
-    """
-    todo = np.empty((rules.shape[1] + 2, 2), np.int64)
-    _draw(tables, depth, seed, generation, rules, constants, lengths, names, todo)
+        lengths[i], names[i] = done if done > 0 else 0, finished_name(name)
 
 
 @inline

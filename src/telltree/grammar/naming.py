@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from telltree.compiled import small
+from telltree.compiled import at, small
 from telltree.grammar.streams import GOLDEN, mix, number_name
 
 FREE = np.uint64(0)
@@ -28,9 +28,9 @@ def name_of(rules, constants, length):
     """The name of a derivation."""
     name = FREE
     for node in range(length):
-        name = longer_name(name, rules[node])
-        if len(constants) and not np.isnan(constants[node]):
-            name += number_name(constants[node])
+        name = longer_name(name, rules[at(node)])
+        if len(constants) and not np.isnan(constants[at(node)]):
+            name += number_name(constants[at(node)])
     return finished_name(name)
 
 

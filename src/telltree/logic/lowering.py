@@ -190,7 +190,7 @@ def _connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
     return VECTOR_AND if mode == STEPS else WORD_AND, register, ref_a, flags, negated
 
 
-@small
+@inline
 def _lower_plain(rule_table, rules, length, here, direct, steps, end, waiting):
     """Lower a formula of numbered atoms and connectives, and F and G that hand the question on; `here` is how it is
     read. Returns where its instructions end, or −1 if there is anything else in it; its operand, whether that is
@@ -199,7 +199,7 @@ def _lower_plain(rule_table, rules, length, here, direct, steps, end, waiting):
     node, top, fresh, size, flip, ref, negated = 0, 0, 0, 0, 0, 0, 0
     while node < length:
         rule = rule_table[at(rules[at(node)])]
-        code, atom = rule.simple, rule.first_atom
+        code, atom = np.int64(rule.simple), rule.first_atom
         size += rule.size
         node += 1
         if code:
@@ -221,7 +221,7 @@ def _lower_plain(rule_table, rules, length, here, direct, steps, end, waiting):
             node += 1
         if atom < 0 or direct[at(atom)] < 0:
             return -1, 0, 0, 0, 0
-        ref, negated = _read_plane(direct[at(atom)], here)
+        ref, negated = _read_plane(np.int64(direct[at(atom)]), here)
         negated ^= flip
         while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are there
             top -= 1
@@ -257,7 +257,8 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
     top -= holes - tail
     hole = holes - tail
     for m in range(last - 1 - tail, first - 1, -1):
-        code, arity, mode = tables.micro[m].code, tables.micro[m].arity, tables.code_mode[m, read]
+        code, arity = np.int64(tables.micro[m].code), tables.micro[m].arity
+        mode = np.int64(tables.code_mode[m, read])
         if code == _HOLE:
             hole -= 1
             _move(items, desk.name, desk.value, far + hole, top)
@@ -266,7 +267,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
         a, b, begin = top - 1, top - arity, end  # the first and the last operand; where there is one, the same
         name, value, named = tables.code_ident[m], np.nan, 0
         for k in range(arity):
-            begin = min(begin, items[a - k, _BEGIN])
+            begin = items[a - k, _BEGIN] if items[a - k, _BEGIN] < begin else begin
             name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
         name = mix(name) if arity else name
         ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
@@ -284,7 +285,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
             if keys[place] == FREE:
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
             else:
-                slot = slots[place]
+                slot = np.int64(slots[place])
                 if len(settled):
                     slot = _simplest(slot, settled)
                     if tables.rule[rule].first_atom >= 0:
@@ -372,5 +373,5 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, 
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
         programs.result[i, 0], programs.result[i, 1] = ref, negated
         programs.size[i] = size
-        programs.registers[0] = max(programs.registers[0], fresh)
+        programs.registers[0] = fresh if fresh > programs.registers[0] else programs.registers[0]
         begin = end

@@ -99,7 +99,7 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(self._tables, self._depth, self._seed, generation, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, self._desk.todo, *self._children)
         else:
             breed(
                 self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],

@@ -53,13 +53,6 @@ def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of
             of_all[i], answers_of_all[i] = kept[places[i]], kept_answers[places[i]]
 
 
-@kernel
-def _enter(names, keys, places):
-    for i in range(len(names)):
-        places[i] = place_of(keys, names[i])
-        keys[places[i]] = names[i]
-
-
 class Memory:
     """A table of formulas, with their fitness and answer if these are asked for again; it grows as needed."""
 
@@ -83,8 +76,8 @@ class Memory:
             size *= 4
         self._clear(size)
         held = np.flatnonzero(keys)
-        places = np.empty(len(held), np.int64)
-        _enter(keys[held], self.keys, places)
+        places, new = np.empty((2, len(held)), np.int64)
+        _recall(held + 1, keys[held], self.keys, self._fitness, places, new)  # any length but 0 will do
         if self._scores:
             self._fitness[places], self._answer[places] = fitness[held], answer[held]
         self._entries = len(held)
