@@ -37,7 +37,7 @@ class Signals:
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
         self._spread: dict[Expression, float] = {}
         self._misses: dict[Expression, bool] = {}
-        self.atoms: dict[int, Atom] = {}
+        self.atoms: dict[int | Expression, Atom] = {}
         """Atoms met so far, by name: what an atom is does not depend on which records are looked at."""
 
     def values(self, signal: Expression) -> Floats:

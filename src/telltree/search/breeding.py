@@ -48,51 +48,51 @@ class Chances(NamedTuple):
 
 
 @inline
-def _step_down(rule_table, hole_table, shoot, rule, stack, top):
+def _step_down(tables, rule, stack, top):
     """Put in place of a node, the top of the stack, its holes, each with the operators above it; the first on top.
 
     As in drawing, two are written down in any case.
     """
-    grown, above = shoot[at(rule)], stack[at(top - 1)]
+    grown, above = tables.shoot[at(rule)], stack[at(top - 1)]
     holes = grown.number + grown.takes
     top -= 1
     if holes > 2:
-        for hole in range(rule_table[rule + 1].first_hole - 1, rule_table[rule].first_hole + 1, -1):
-            stack[top] = above + hole_table[hole].drop
+        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole + 1, -1):
+            stack[top] = above + tables.hole[hole].drop
             top += 1
     stack[at(top)], stack[at(top + 1)] = above + grown.second_drop, above + grown.first_drop
     return top + (holes if holes < 2 else 2)
 
 
-@small
-def _above(rule_table, hole_table, shoot, rules, node, stack):
+@inline
+def _above(tables, rules, node, stack):
     """How many operators lie above a node."""
     stack[0] = 0
     top = 1
     for k in range(node):
-        top = _step_down(rule_table, hole_table, shoot, rules[at(k)], stack, top)
+        top = _step_down(tables, rules[at(k)], stack, top)
     return stack[at(top - 1)]
 
 
-@small
-def _span(rule_table, hole_table, shoot, rules, node, stack):
+@inline
+def _span(tables, rules, node, stack):
     """Where the subtree at a node ends, and how many operators are nested in it."""
     stack[0] = 0
     top, end, deep = 1, node, 0
     while top:
-        reached = stack[at(top - 1)] + rule_table[at(rules[at(end)])].height
+        reached = stack[at(top - 1)] + tables.rule[at(rules[at(end)])].height
         deep = reached if reached > deep else deep
-        top = _step_down(rule_table, hole_table, shoot, rules[at(end)], stack, top)
+        top = _step_down(tables, rules[at(end)], stack, top)
         end += 1
     return end, deep
 
 
-@small
-def _end(shoot, rules, node):
+@inline
+def _end(tables, rules, node):
     """Where the subtree at a node ends."""
     missing = 1
     while missing:
-        grown = shoot[at(rules[at(node)])]
+        grown = tables.shoot[at(rules[at(node)])]
         missing += grown.number + grown.takes - 1
         node += 1
     return node
@@ -130,11 +130,11 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
         sites, fits = (i, stack[below(stream, found)]), True
         for k in range(2):
             nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(tables.rule, tables.hole, tables.shoot, rules[parents[k]], sites[k], stack)
+            ends[k], nodes[2 + k] = _span(tables, rules[parents[k]], sites[k], stack)
         for k in range(2):
             grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(tables.rule, tables.hole, tables.shoot, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= _above(tables, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
         if fits:
             return
     nodes[0] = nodes[1] = ends[0] = ends[1] = 0
@@ -158,12 +158,12 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        after = _end(tables.shoot, rules[parent], i)
+        after = _end(tables, rules[parent], i)
         room = rules.shape[1] - (lengths[parent] - after)
         child, drawn = children[first + k], child_constants[first + k]
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
-        left = depth - _above(tables.rule, tables.hole, tables.shoot, rules[parent], i, desk.stack)
+        left = depth - _above(tables, rules[parent], i, desk.stack)
         grown, state, _ = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.todo)
         stream[0] = state
         if grown < 0:  # no room for anything else
