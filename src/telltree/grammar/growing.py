@@ -145,29 +145,33 @@ def read_genome(tables, depth, genome, wraps, rules, todo):
     """Grammatical evolution: read a genome as choices of rules, depth first, wrapping `wraps` times.
 
     A codon is used only where there is a choice, and picks rule number codon mod choices, where a rule of greater
-    weight is offered more often. Returns the length; 0 if the genome runs out, or for a derivation too deep or long.
+    weight is offered more often. Returns the length, 0 if the genome runs out, or for a derivation too deep or long;
+    the codons read; and the name.
     """
     todo[0, 0], todo[0, 1] = 0, depth
-    waiting, position, used = 1, 0, 0
+    waiting, position, used, codon, name = 1, 0, 0, 0, FREE
     while waiting:
         waiting -= 1
-        symbol, left = todo[waiting, 0], todo[waiting, 1]
-        first_lot = tables.of_symbol[symbol].first_lot
-        choices, pick = tables.of_symbol[symbol + 1].first_lot - first_lot, 0
+        symbol, left = at(todo[at(waiting), 0]), todo[at(waiting), 1]
+        first_lot, pick = tables.of_symbol[symbol].first_lot, 0
+        choices = tables.of_symbol[symbol + at(1)].first_lot - first_lot
         if choices > 1:
             if used == len(genome) * (wraps + 1):
-                return 0
-            pick = genome[used % len(genome)] % choices
+                return 0, used, name
+            pick = genome[at(codon)] % np.int32(choices)
             used += 1
-        rule = tables.lot[first_lot + pick]
-        if tables.rule[rule].height > left or position + waiting >= len(rules):
-            return 0
-        rules[position] = rule
+            codon = codon + 1 if codon + 1 < len(genome) else 0
+        rule = tables.lot[at(first_lot + pick)]
+        if tables.rule[at(rule)].height > left or position + waiting >= len(rules):
+            return 0, used, name
+        rules[at(position)] = rule
+        name = longer_name(name, rule)
         position += 1
-        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
-            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
+        for hole in range(tables.rule[at(rule + 1)].first_hole - 1, tables.rule[at(rule)].first_hole - 1, -1):
+            todo[at(waiting), 0] = tables.hole[at(hole)].symbol
+            todo[at(waiting), 1] = left - tables.hole[at(hole)].drop
             waiting += 1
-    return position
+    return position, used, finished_name(name)
 
 
 @kernel
@@ -176,4 +180,4 @@ def decode(tables, depth, genomes, wraps, rules, lengths):
     tables, rules = borrowed(tables), borrowed(rules)
     todo = np.empty((rules.shape[1] + 8, 2), np.int64)
     for i in range(genomes.shape[0]):
-        lengths[i] = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)
+        lengths[i], _, _ = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)

@@ -24,13 +24,11 @@ def _recall(lengths, names, keys, kept, places, fresh):
         places[i] = -1
         if lengths[i]:
             place = place_of(keys, names[i])
-            places[i] = place
-            if keys[place] == FREE:
-                keys[place] = names[i]
-                if len(kept):
-                    kept[place] = np.inf
-                fresh[new] = i
-                new += 1
+            is_new = keys[place] == FREE  # which cannot be foreseen, so that nothing depends on a branch
+            places[i], keys[place], fresh[new] = place, names[i], i
+            new += is_new
+            if len(kept):
+                kept[place] = np.inf if is_new else kept[place]
     return new
 
 
