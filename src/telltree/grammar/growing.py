@@ -71,7 +71,7 @@ def _grow(tables, symbol, depth, rules, constants, start, end, state, todo):
     """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room, the
     state of the stream after it, and its name, unfinished.
 
-    What comes next cannot be foreseen, so there are few branches: a constant and two holes are written down in any
+    How many holes a rule has cannot be foreseen, and a wrong guess takes as long as a rule: two are written down in any
     case, and stay if the rule has them.
     """
     row, choice, shoot, of_symbol = tables.row, tables.choice, tables.shoot, tables.of_symbol[symbol]
@@ -91,12 +91,14 @@ def _grow(tables, symbol, depth, rules, constants, start, end, state, todo):
             if not np.isnan(low):
                 constants[at(position)] = constant_of(low, high, mix(state))
                 name += number_name(constants[at(position)])
-        constant = _choose(row[at(grown.constant_row)], choice, mix(after(state)))
-        rules[at(position + 1)] = constant
-        taken = FREE - at(grown.takes)  # all bits or none
-        name ^= (name ^ longer_name(name, constant)) & taken
-        state ^= (state ^ after(state)) & taken
-        position += 1 + grown.takes
+        position += 1
+        if grown.takes:  # its one hole is for a constant: no need to queue for that
+            state = after(state)
+            constant = _choose(row[at(grown.constant_row)], choice, mix(state))
+            rules[at(position)] = constant
+            name = longer_name(name, constant)
+            position += 1
+            continue
         if grown.number > 2:
             if position + waiting + grown.number > end:
                 waiting = 1
