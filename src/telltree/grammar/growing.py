@@ -169,7 +169,10 @@ def read_genome(tables, depth, genome, wraps, rules, todo):
         rules[at(position)] = rule
         name = longer_name(name, rule)
         position += 1
-        for hole in range(tables.rule[at(rule + 1)].first_hole - 1, tables.rule[at(rule)].first_hole - 1, -1):
+        last, first = tables.rule[at(rule + 1)].first_hole - 1, tables.rule[at(rule)].first_hole
+        if position + waiting + last - first >= len(rules):  # each hole takes a rule at least
+            return 0, used, name
+        for hole in range(last, first - 1, -1):
             todo[at(waiting), 0] = tables.hole[at(hole)].symbol
             todo[at(waiting), 1] = left - tables.hole[at(hole)].drop
             waiting += 1
@@ -180,6 +183,6 @@ def read_genome(tables, depth, genome, wraps, rules, todo):
 def decode(tables, depth, genomes, wraps, rules, lengths):
     """Read each genome; see `read_genome`."""
     tables, rules = borrowed(tables), borrowed(rules)
-    todo = np.empty((rules.shape[1] + 8, 2), np.int64)
+    todo = np.empty((rules.shape[1] + 2, 2), np.int64)
     for i in range(genomes.shape[0]):
         lengths[i], _, _ = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)

@@ -85,7 +85,6 @@ class Reading(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
-    atoms: Ints
 
 
 class Tables(NamedTuple):
@@ -184,9 +183,7 @@ def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> t
         least = better
 
 
-def _choices(
-    rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records
-) -> tuple[Records, Records]:
+def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records) -> tuple[Records, Records]:
     """For each symbol and depth left, the rules that fit and how often to take each."""
     weight = np.array([rule.weight for rule in rules])
     bounds = _bounds(symbol, of_symbol)

@@ -138,35 +138,21 @@ class Engine:
             tiles = self.layout.tiles(self._planes.used)
             own = tally if len(part) == len(wanted) else tally.part(done, done + len(part))
             if threads == 1:
-                self._share(part, tiles, masks, self._registers[0], own)
+                self._share((part, tiles, masks, self._registers[0], own))
             else:
                 bounds = [len(part) * share // threads for share in range(threads + 1)]
-                shares = [slice(low, high) for low, high in pairwise(bounds)]
+                jobs = [
+                    (part[low:high], tiles, masks, registers, own.part(low, high))
+                    for (low, high), registers in zip(pairwise(bounds), self._registers, strict=True)
+                ]
                 with ThreadPoolExecutor(threads) as pool:
-                    list(
-                        pool.map(
-                            lambda share, registers: self._share(
-                                part[share], tiles, masks, registers, own.part(share.start, share.stop)
-                            ),
-                            shares,
-                            self._registers,
-                        )
-                    )
+                    list(pool.map(self._share, jobs))
             done += len(part)
 
-    def _share(
-        self,
-        part: NDArray[np.int64],
-        tiles: NDArray[np.int64],
-        masks: NDArray[np.uint64],
-        registers: Registers,
-        tally: Tally,
-    ) -> None:
+    def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
+        part, *rest = job
         layout, planes = self.layout, self._planes
-        evaluate(
-            self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, masks, registers,
-            tally,
-        )  # fmt: skip
+        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, *rest)
 
     def _lowered(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool = True
@@ -215,7 +201,7 @@ class Engine:
     def _attempt(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool
     ) -> tuple[list[tuple[int, Atom]], bool]:
-        """Programs for `wanted`, unless atoms lack planes; returns those, and whether they are known by their numbers."""
+        """Programs for `wanted`, unless atoms lack planes; returns these, and whether they are known by numbers."""
         rules, constants, lengths, _ = population
         planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
         self._programs.registers[0] = 1
@@ -237,7 +223,7 @@ class Engine:
         return self._atoms(population, int(self._absent.found[0])), False
 
     def _registers_for(self, number: int) -> list[Registers]:
-        words = max(TILE, self.layout.longest) + 24
+        words = max(TILE, self.layout.longest) + 24  # registers whole pages apart would get in each other's way
         return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
 
     def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:

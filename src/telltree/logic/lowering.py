@@ -37,7 +37,6 @@ _SUBTRACT, _LESS = int(Code.SUBTRACT), int(Code.LESS)
 _OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
 
 
-
 class Absent(NamedTuple):
     """The atoms that lowering found without a plane, each once; when it is full, further ones wait for next time."""
 
@@ -194,7 +193,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
             if code == _COUNT:
                 step, flags = COUNT, items[a, _NEGATED]
             elif code < _LESS:
-                step = SUBTRACT + (code - _SUBTRACT)
+                step = SUBTRACT + (int(code) - _SUBTRACT)
             else:
                 step, flags = COMPARE, _OUTCOMES[code - _LESS]
         if step != NOTHING:
@@ -210,7 +209,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
 
 @kernel
 def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs, begin, desk, absent):
-    """Lower the individuals `wanted`, whose instructions go from `begin` on; what planes they lack is noted in `absent`.
+    """Lower the individuals `wanted`, with instructions from `begin` on; what planes they lack is noted in `absent`.
 
     `keys` and `slots` are a table from the names of atoms to their planes. An individual that lacks a plane must be
     lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the record, STEPS for

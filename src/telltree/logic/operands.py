@@ -48,7 +48,7 @@ def connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
             return REDUCE, kept, kept, negated ^ every, every
         return NOTHING, kept, 0, 0, negated
     register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
-    if mode == STEPS:
+    if mode == STEPS:  # a vector is written in a fraction of the time where it is not read from
         register = -1 - fresh
     flags = not_a | not_b << 1
     if reduces:
@@ -58,6 +58,7 @@ def connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
 
 @small
 def write(steps, end, step, register, a, b, flags):
+    """Write an instruction; returns where the next one goes."""
     written = steps[at(end)]
     written[0], written[1], written[2], written[3], written[4] = step, register, a, b, flags
     return end + 1

@@ -63,7 +63,7 @@ def _lower(rule_table, rules, length, here, planes, steps, end, waiting, individ
         slot = np.int64(planes[at(atom)])
         if slot < 0:
             lacks = _note(atom, individual, node - 1 - rule.takes, planes, lacking, lacks)
-            slot = 0
+            slot = np.int64(0)
         ref, negated = read_plane(slot, here)
         negated ^= flip
         while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are there

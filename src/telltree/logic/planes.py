@@ -104,7 +104,7 @@ class Planes:
             rows = min(self.capacity, max(64, 2 * self.used))
             self.bits, self.reduced = _grown(self.bits, rows), _grown(self.reduced, 2 * rows)
 
-    def _enter(self, name: int, slots: NDArray[np.int64]) -> None:
+    def _enter(self, name: int, slots: NDArray[np.signedinteger]) -> None:
         if 2 * self._names >= len(self.keys):
             keys, kept = self.keys, self.slots
             self.keys = np.zeros(4 * len(keys), np.uint64)

@@ -166,7 +166,7 @@ class _Genomes:
         )
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
-        self._rows, self._todo = Population.room(settings.population, width, False), holes_room(width + 6)
+        self._rows, self._todo = Population.room(settings.population, width, False), holes_room(width)
         self._parents, self._children = (_Generation.room(settings.population, settings.codons) for _ in range(2))
         self._ranked = np.arange(settings.population)
 
