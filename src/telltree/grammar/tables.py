@@ -30,7 +30,8 @@ _RULE = np.dtype(
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if its template is a connective, F or G over holes: the microcode, else 0
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first, else 0
+        ("lead", np.int32),  # how many of them there are
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -132,7 +133,7 @@ class Tables(NamedTuple):
         packed["symbol"] = [number[rule.symbol] for rule in rules]
         packed["size"] = [sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules]
         packed["height"] = [rule.template.depth for rule in rules]
-        packed["simple"] = [_simple(rule.template) for rule in rules]
+        packed["simple"], packed["lead"] = zip(*(_simple(rule.template) for rule in rules), strict=True)
         atoms = _number_atoms(rules, symbols, packed)
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
         row, choice = _choices(rules, packed["symbol"], depth, of_symbol)
@@ -253,10 +254,11 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
     return atoms
 
 
-def _simple(template: Expression) -> int:
-    code = code_of(template)
-    plain = Code.AND <= code <= Code.GLOBALLY and all(isinstance(arg.head, Hole) for arg in template.args)
-    return int(code) if plain else 0
+def _simple(template: Expression) -> tuple[int, int]:
+    codes = [code_of(e) for e in template.walk()]
+    lead = sum(code is not Code.HOLE for code in codes)
+    plain = all(Code.AND <= code <= Code.GLOBALLY for code in codes[:lead])
+    return (int(codes[0]), lead) if lead and plain else (0, 0)
 
 
 def _nests_formulas(e: Expression) -> bool:

@@ -177,8 +177,8 @@ class Engine:
             self._programs = Programs.room(len(population.lengths), instructions)
         if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
             self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
-        if len(self._frames) < population.rules.shape[1]:
-            self._frames = np.empty((population.rules.shape[1], 5), np.int64)
+        if len(self._frames) < population.rules.shape[1] * self._codes_per_rule:
+            self._frames = np.empty((population.rules.shape[1] * self._codes_per_rule, 5), np.int64)
 
     def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
@@ -206,8 +206,8 @@ class Engine:
         planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
         self._programs.registers[0] = 1
         end, lacking, odd = lower_plain(
-            self._tables.rule, rules, lengths, wanted, mode, planes.numbered[row], self._programs, self._frames,
-            self._lacking, others,
+            self._tables.rule, self._tables.micro, rules, lengths, wanted, mode, planes.numbered[row], self._programs,
+            self._frames, self._lacking, others,
         )  # fmt: skip
         if lacking:
             planes.numbered[row, self._lacking[:lacking, 0]] = UNKNOWN

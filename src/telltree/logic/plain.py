@@ -31,7 +31,7 @@ def _note(number, individual, node, planes, lacking, lacks):
 
 
 @inline
-def _lower(rule_table, rules, length, here, planes, steps, end, waiting, individual, lacking, lacks):
+def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, individual, lacking, lacks):
     """Lower one formula; `here` is how it is read. Returns where its instructions end, or −1 if it is not plain; its
     operand, whether that is negated, its registers and its size; and how many atoms now lack a plane.
     """
@@ -42,16 +42,22 @@ def _lower(rule_table, rules, length, here, planes, steps, end, waiting, individ
         size += rule.size
         node += 1
         if code:
-            operand = FIRST_MODE[at(code), at(here)]
-            if code >= _EVENTUALLY and operand == STEPS:
-                return -1, 0, 0, 0, 0, lacks
-            if code == _NOT or code >= _EVENTUALLY:
-                flip ^= code == _NOT
-            else:
-                frame = waiting[at(top)]
-                frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY
-                top, flip = top + 1, 0
-            here = operand
+            more = rule.lead
+            while True:
+                operand = FIRST_MODE[at(code), at(here)]
+                if code >= _EVENTUALLY and operand == STEPS:
+                    return -1, 0, 0, 0, 0, lacks
+                if code == _NOT or code >= _EVENTUALLY:
+                    flip ^= code == _NOT
+                else:
+                    frame = waiting[at(top)]
+                    frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY
+                    top, flip = top + 1, 0
+                here = operand
+                more -= 1
+                if not more:
+                    break
+                code = np.int64(micro[at(rule.code_start + rule.lead - more)].code)
             continue
         if rule.takes:
             constant = rule_table[at(rules[at(node)])]
@@ -82,7 +88,7 @@ def _lower(rule_table, rules, length, here, planes, steps, end, waiting, individ
 
 
 @kernel
-def lower_plain(rule_table, rules, lengths, wanted, mode, planes, programs, waiting, lacking, others):
+def lower_plain(rule_table, micro, rules, lengths, wanted, mode, planes, programs, waiting, lacking, others):
     """Lower those of the individuals `wanted` that are plain; see `logic.lowering.lower`.
 
     `planes` are those of the numbered atoms: twice the plane, plus one for its negation. What lacks one is noted in
@@ -90,10 +96,10 @@ def lower_plain(rule_table, rules, lengths, wanted, mode, planes, programs, wait
     that are not plain. Returns where the instructions end, and how many there are of both.
     """
     rule_table, rules, planes, programs = borrowed(rule_table), borrowed(rules), borrowed(planes), borrowed(programs)
-    waiting, lacking, begin, lacks, odd = borrowed(waiting), borrowed(lacking), 0, 0, 0
+    waiting, lacking, micro, begin, lacks, odd = borrowed(waiting), borrowed(lacking), borrowed(micro), 0, 0, 0
     for i in wanted:
         end, ref, negated, fresh, size, lacks = _lower(
-            rule_table, rules[i], lengths[i], mode, planes, programs.steps, begin, waiting, i, lacking, lacks
+            rule_table, micro, rules[i], lengths[i], mode, planes, programs.steps, begin, waiting, i, lacking, lacks
         )
         if end < 0:
             others[odd] = i
