@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from peers.numpy_monte_carlo import TwoAtoms
 
 from telltree import Grammar, Panel
-from telltree.grammar.growing import draw, row_width
+from telltree.grammar.growing import draw, holes_room, row_width
 from telltree.grammar.population import Population
 from telltree.logic.engine import Engine
 from telltree.operators import Attribute, Expression, Number, Operator
@@ -52,8 +52,9 @@ def setting(records: int, columns: int, formulas: int) -> Setting:
 
 def draw_formulas(grammar: Grammar, formulas: int) -> Population:
     """Random formulas, as Monte Carlo draws them."""
-    population = Population.room(formulas, row_width(grammar.tables, DEPTH), grammar.has_random_constants)
-    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, *population)
+    width = row_width(grammar.tables, DEPTH)
+    population = Population.room(formulas, width, grammar.has_random_constants)
+    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, holes_room(width), *population)
     return population
 
 

@@ -58,6 +58,7 @@ TEXTS = {
     "connectives outside": "A ::= F(x3 {<, >} C) | A and A | A or A | not A\nC ::= grid(0, 1, 11)",
     "weights": "A ::= F(V)\nV ::= V and V @9 | x1 | x3 {<, <=, >, >=, =} [1, 2, 3] @0.1",
     "long templates": "A ::= F(V and V and V and V and (V | not V))\nV ::= x1 | x2 | x3 < 2 | V or V",
+    "many holes": f"A ::= F({' and '.join(['V'] * 12)}) | F(V)\nV ::= x1 | x2 | V or V",
 }
 RANDOM = "A ::= F(V) | G(V)\nV ::= x1 | x3 < C | x4 > C | V and V\nC ::= 7 | random(-1, 1)"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
@@ -76,6 +77,10 @@ def inline(function: Callable[..., Any]) -> Any:
 def _intrinsic(function: Callable[..., Any]) -> Any:
     """As Numba's, which the type checker believes to be called with the typing context."""
     return intrinsic(function)
+
+
+at = np.uint64
+"""Indices of this type are taken as they are; of others, compiled code looks whether they count from the end."""
 
 
 @_intrinsic

@@ -141,13 +141,14 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.growing import deepest, draw, row_width
+        from telltree.grammar.growing import deepest, draw, holes_room
         from telltree.grammar.population import Population
 
         check_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
-        room = Population.room(1, row_width(self.tables, max_depth), self.has_random_constants)
-        draw(self.tables.growing, deepest(self.tables, max_depth), np.uint64(seed), 0, *room)
+        width, depth = self.width(max_depth), deepest(self.tables, max_depth)
+        room = Population.room(1, width, self.has_random_constants)
+        draw(self.tables.growing, depth, np.uint64(seed), 0, holes_room(width), *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
@@ -156,7 +157,7 @@ class Grammar:
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. When they run out, they are read again, `wraps` times.
         """
-        from telltree.grammar.growing import decode, deepest, row_width
+        from telltree.grammar.growing import decode, deepest
         from telltree.grammar.population import Population
 
         self.check_depth(max_depth)
@@ -168,11 +169,23 @@ class Grammar:
             raise SettingsError("decode needs at least one codon")
         for i, codon in enumerate(codons):
             check_whole(f"codon {i}", codon, 0, _MOST_CODON)
-        room = Population.room(1, row_width(self.tables, max_depth), False)
+        room = Population.room(1, self.width(max_depth), False)
         decode(
             self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
         )
         return room.derivation(0, self) if room.lengths[0] else None
+
+    def width(self, max_depth: int) -> int:
+        """How many rules the longest derivation of this depth can have, as `row_width` says, which takes its time."""
+        from telltree.grammar.growing import row_width
+
+        if max_depth not in self._widths:
+            self._widths[max_depth] = row_width(self.tables, max_depth)
+        return self._widths[max_depth]
+
+    @cached_property
+    def _widths(self) -> dict[int, int]:
+        return {}
 
     @property
     def least_depth(self) -> int:

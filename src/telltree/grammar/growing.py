@@ -7,10 +7,11 @@ it; random constants lie in a parallel array of floats, which has no columns if 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import numpy as np
+from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, small
-from telltree.grammar.naming import name_of
-from telltree.grammar.streams import after, mix, open_stream
+from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.grammar.naming import FREE, finished_name, longer_name
+from telltree.grammar.streams import after, first_state, mix, number_name
 from telltree.grammar.tables import Tables
 
 POOL = 255
@@ -46,13 +47,16 @@ def deepest(tables: Tables, depth: int) -> int:
     return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
 
 
+def holes_room(width: int) -> NDArray[np.int64]:
+    """Room for the holes that wait to be filled while a derivation of at most so many rules is drawn."""
+    return np.empty((width + 2, 2), np.int64)
+
+
 @small
-def choose(of_symbol, row_table, choice, cut, symbol, depth_left, word):
-    """A rule of this symbol whose shallowest derivation fits into the depth left, chosen by 64 random bits."""
-    row = of_symbol[symbol].first_row + min(depth_left, of_symbol[symbol].last_depth)
-    slot = row_table[row].start
-    slot += np.int64(((word >> np.uint64(32)) * np.uint64(row_table[row].size)) >> np.uint64(32))
-    return choice[2 * slot + ((word & _LOW_BITS) >= cut[slot])]
+def _choose(row, choice, word):
+    """A rule of a row of choices, by 64 random bits."""
+    slot = at(row.start) + (((word >> np.uint64(32)) * at(row.size)) >> np.uint64(32))
+    return choice[slot].rule if (word & _LOW_BITS) < choice[slot].cut else choice[slot].other
 
 
 @small
@@ -63,67 +67,79 @@ def constant_of(low, high, word):
 
 
 @inline
-def grow(tables, symbol, depth, rules, constants, start, end, stream, todo):
-    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room."""
-    todo[0, 0], todo[0, 1] = symbol, depth
-    waiting, position, state = 1, start, stream[0]
+def _grow(tables, symbol, depth, rules, constants, start, end, state, todo):
+    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room, the
+    state of the stream after it, and its name, unfinished.
+
+    How many holes a rule has cannot be foreseen, and a wrong guess takes as long as a rule: two are written down in any
+    case, and stay if the rule has them.
+    """
+    row, choice, shoot, of_symbol = tables.row, tables.choice, tables.shoot, tables.of_symbol[symbol]
+    todo[0, 0], todo[0, 1] = of_symbol.first_row + min(depth, of_symbol.last_depth), depth
+    waiting, position, name = 1, start, FREE
     while waiting and position + waiting < end:  # each waiting symbol needs a place of its own, and may have one hole
         waiting -= 1
-        left, state = todo[waiting, 1], after(state)
-        rule = choose(tables.of_symbol, tables.row, tables.choice, tables.cut, todo[waiting, 0], left, mix(state))
-        rules[position] = rule
+        left, state = todo[at(waiting), 1], after(state)
+        rule = _choose(row[at(todo[at(waiting), 0])], choice, mix(state))
+        grown = shoot[at(rule)]
+        rules[at(position)] = rule
+        name = longer_name(name, rule)
         if len(constants):
             state = after(state)
-            constants[position] = (
-                np.nan
-                if np.isnan(tables.range[rule, 0])
-                else constant_of(tables.range[rule, 0], tables.range[rule, 1], mix(state))
-            )
+            low, high = tables.range[at(rule), 0], tables.range[at(rule), 1]
+            constants[at(position)] = constants[at(position + 1)] = np.nan
+            if not np.isnan(low):
+                constants[at(position)] = constant_of(low, high, mix(state))
+                name += number_name(constants[at(position)])
         position += 1
-        if tables.rule[rule].first_atom >= 0:  # its one hole is for a constant: no need to queue for that
+        if grown.takes:  # its one hole is for a constant: no need to queue for that
             state = after(state)
-            rules[position] = choose(
-                tables.of_symbol, tables.row, tables.choice, tables.cut,
-                tables.hole[tables.rule[rule].first_hole].symbol, 0, mix(state),
-            )  # fmt: skip
-            if len(constants):
-                constants[position] = np.nan
+            constant = _choose(row[at(grown.constant_row)], choice, mix(state))
+            rules[at(position)] = constant
+            name = longer_name(name, constant)
             position += 1
             continue
-        for hole in range(
-            tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1
-        ):  # leftmost on top
-            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
-            waiting += 1
-    stream[0] = state
-    return -1 if waiting else position
+        if grown.number > 2:
+            if position + waiting + grown.number > end:
+                waiting = 1
+                break
+            for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole + 1, -1):
+                beyond = tables.of_symbol[tables.hole[hole].symbol]
+                todo[waiting, 1] = left - tables.hole[hole].drop
+                todo[waiting, 0] = beyond.first_row + min(todo[waiting, 1], beyond.last_depth)
+                waiting += 1
+        first, second = left - grown.first_drop, left - grown.second_drop
+        todo[at(waiting), 0] = grown.second_row + (second if second < grown.second_last else grown.second_last)
+        todo[at(waiting + 1), 0] = grown.first_row + (first if first < grown.first_last else grown.first_last)
+        todo[at(waiting), 1], todo[at(waiting + 1), 1] = second, first
+        waiting += grown.number if grown.number < 2 else 2
+    return -1 if waiting else position, state, name
 
 
 @inline
-def grow_within(tables, symbol, depth, rules, constants, start, end, stream, todo):
-    """As `grow`, and if there is no room tries again ever shallower."""
+def grow_within(tables, symbol, depth, rules, constants, start, end, state, todo):
+    """As `_grow`, and if there is no room tries again ever shallower."""
+    done, name = -1, FREE
     for shallower in range(depth, tables.of_symbol[symbol].least_depth - 1, -1):
         for _ in range(4):
-            done = grow(tables, symbol, shallower, rules, constants, start, end, stream, todo)
-            if done >= 0:
-                return done
-    return -1
+            if done < 0:
+                done, state, name = _grow(tables, symbol, shallower, rules, constants, start, end, state, todo)
+        if done >= 0:
+            break
+    return done, state, name
 
 
 @kernel
-def draw(tables, depth, seed, generation, rules, constants, lengths, names):
+def draw(tables, depth, seed, generation, todo, rules, constants, lengths, names):
     """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
 
-    A length of 0 marks one for which the row was too short.
+    A length of 0 marks one for which the row was too short. `todo` is scratch, see `holes_room`.
     """
-    tables, rules, constants = borrowed(tables), borrowed(rules), borrowed(constants)
-    stream = np.empty(1, np.uint64)
-    todo = np.empty((rules.shape[1] + 1, 2), np.int64)
+    tables, rules, constants, todo = borrowed(tables), borrowed(rules), borrowed(constants), borrowed(todo)
     for i in range(rules.shape[0]):
-        open_stream(stream, seed, generation, i)
-        done = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], stream, todo)
-        lengths[i] = max(done, 0)
-        names[i] = name_of(rules[i], constants[i], lengths[i])
+        state = first_state(seed, generation, i)
+        done, state, name = grow_within(tables, 0, depth, rules[i], constants[i], 0, rules.shape[1], state, todo)
+        lengths[i], names[i] = done if done > 0 else 0, finished_name(name)
 
 
 @inline
@@ -131,35 +147,42 @@ def read_genome(tables, depth, genome, wraps, rules, todo):
     """Grammatical evolution: read a genome as choices of rules, depth first, wrapping `wraps` times.
 
     A codon is used only where there is a choice, and picks rule number codon mod choices, where a rule of greater
-    weight is offered more often. Returns the length; 0 if the genome runs out, or for a derivation too deep or long.
+    weight is offered more often. Returns the length, 0 if the genome runs out, or for a derivation too deep or long;
+    the codons read; and the name.
     """
     todo[0, 0], todo[0, 1] = 0, depth
-    waiting, position, used = 1, 0, 0
+    waiting, position, used, codon, name = 1, 0, 0, 0, FREE
     while waiting:
         waiting -= 1
-        symbol, left = todo[waiting, 0], todo[waiting, 1]
-        first_lot = tables.of_symbol[symbol].first_lot
-        choices, pick = tables.of_symbol[symbol + 1].first_lot - first_lot, 0
+        symbol, left = at(todo[at(waiting), 0]), todo[at(waiting), 1]
+        first_lot, pick = tables.of_symbol[symbol].first_lot, 0
+        choices = tables.of_symbol[symbol + at(1)].first_lot - first_lot
         if choices > 1:
             if used == len(genome) * (wraps + 1):
-                return 0
-            pick = genome[used % len(genome)] % choices
+                return 0, used, name
+            pick = genome[at(codon)] % np.int32(choices)
             used += 1
-        rule = tables.lot[first_lot + pick]
-        if tables.rule[rule].height > left or position + waiting >= len(rules):
-            return 0
-        rules[position] = rule
+            codon = codon + 1 if codon + 1 < len(genome) else 0
+        rule = tables.lot[at(first_lot + pick)]
+        if tables.rule[at(rule)].height > left or position + waiting >= len(rules):
+            return 0, used, name
+        rules[at(position)] = rule
+        name = longer_name(name, rule)
         position += 1
-        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
-            todo[waiting, 0], todo[waiting, 1] = tables.hole[hole].symbol, left - tables.hole[hole].drop
+        last, first = tables.rule[at(rule + 1)].first_hole - 1, tables.rule[at(rule)].first_hole
+        if position + waiting + last - first >= len(rules):  # each hole takes a rule at least
+            return 0, used, name
+        for hole in range(last, first - 1, -1):
+            todo[at(waiting), 0] = tables.hole[at(hole)].symbol
+            todo[at(waiting), 1] = left - tables.hole[at(hole)].drop
             waiting += 1
-    return position
+    return position, used, finished_name(name)
 
 
 @kernel
 def decode(tables, depth, genomes, wraps, rules, lengths):
     """Read each genome; see `read_genome`."""
     tables, rules = borrowed(tables), borrowed(rules)
-    todo = np.empty((rules.shape[1] + 8, 2), np.int64)
+    todo = np.empty((rules.shape[1] + 2, 2), np.int64)
     for i in range(genomes.shape[0]):
-        lengths[i] = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)
+        lengths[i], _, _ = read_genome(tables, depth, genomes[i], wraps, rules[i], todo)

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from telltree.compiled import small
+from telltree.compiled import at, small
 from telltree.grammar.streams import GOLDEN, mix, number_name
 
 FREE = np.uint64(0)
@@ -12,14 +12,26 @@ FREE = np.uint64(0)
 
 
 @small
+def longer_name(name, rule):
+    """The unfinished name of a derivation with one more rule."""
+    return (name ^ (name >> np.uint64(29)) ^ np.uint64(rule + 1)) * GOLDEN
+
+
+@small
+def finished_name(name):
+    """The name of a derivation that goes no further."""
+    return mix(name) | np.uint64(1)
+
+
+@small
 def name_of(rules, constants, length):
     """The name of a derivation."""
     name = FREE
     for node in range(length):
-        name = (name ^ (name >> np.uint64(29)) ^ np.uint64(rules[node] + 1)) * GOLDEN
-        if len(constants) and not np.isnan(constants[node]):
-            name += number_name(constants[node])
-    return mix(name) | np.uint64(1)
+        name = longer_name(name, rules[at(node)])
+        if len(constants) and not np.isnan(constants[at(node)]):
+            name += number_name(constants[at(node)])
+    return finished_name(name)
 
 
 @small

@@ -32,9 +32,15 @@ def weave(name, position, part):
 
 
 @small
+def first_state(seed, generation, index):
+    """The state at the start of the stream with this key."""
+    return mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
+
+
+@small
 def open_stream(stream, seed, generation, index):
     """Set `stream` (one uint64 in an array) to the start of the stream with this key."""
-    stream[0] = mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
+    stream[0] = first_state(seed, generation, index)
 
 
 @small
@@ -51,12 +57,24 @@ def next_word(stream):
 
 
 @small
+def below_of(word, n):
+    """An integer in 0 … n−1 from 64 random bits (n < 2**32; the bias is under n / 2**32)."""
+    return np.int64(((word >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@small
 def below(stream, n):
-    """A random integer in 0 … n−1 (n < 2**32; the bias is under n / 2**32)."""
-    return np.int64(((next_word(stream) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+    """A random integer in 0 … n−1."""
+    return below_of(next_word(stream), n)
+
+
+@small
+def unit_of(word):
+    """A number in [0, 1) from 64 random bits."""
+    return np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @small
 def unit(stream):
     """A random number in [0, 1)."""
-    return np.float64(next_word(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return unit_of(next_word(stream))

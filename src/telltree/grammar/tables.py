@@ -28,8 +28,10 @@ _RULE = np.dtype(
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
-        ("first_atom", np.int32),  # if it makes an atom with a constant: number of the atom with the first constant
-        ("simple", np.int32),  # if its template is a connective, F or G over holes: the microcode, else 0
+        ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
+        ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first, else 0
+        ("lead", np.int32),  # how many of them there are
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -43,6 +45,22 @@ _SYMBOL = np.dtype(
 )
 _HOLE = np.dtype([("symbol", np.int32), ("drop", np.int32)])  # drop: operators above the hole in its template
 _ROW = np.dtype([("start", np.int32), ("size", np.int32)])
+_CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
+_SHOOT = np.dtype(
+    [
+        ("number", np.int32),  # holes to be filled later; not that for the constant of a numbered atom
+        ("takes", np.int32),  # as of the rule
+        ("constant_row", np.int32),  # choices for that constant
+        # The first hole, to be filled first, and the second; if there is only one, it is the second. For each the row
+        # of choices at depth 0, the last depth that has a row of its own, and the operators above it.
+        ("first_row", np.int32),
+        ("first_last", np.int32),
+        ("first_drop", np.int32),
+        ("second_row", np.int32),
+        ("second_last", np.int32),
+        ("second_drop", np.int32),
+    ]
+)
 _MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
 
 
@@ -54,8 +72,8 @@ class Growing(NamedTuple):
     of_symbol: Records
     hole: Records
     row: Records
-    choice: Ints
-    cut: NDArray[np.uint64]
+    choice: Records
+    shoot: Records
     lot: Ints
 
 
@@ -68,7 +86,6 @@ class Reading(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
-    atoms: Ints
 
 
 class Tables(NamedTuple):
@@ -83,8 +100,8 @@ class Tables(NamedTuple):
     hole: Records
     hole_mode: Ints  # how the hole is read, for each way to read the whole (microcode.Mode)
     row: Records  # choices start … start + size − 1
-    choice: Ints  # Walker's alias method: for choice c the rule 2c if 32 random bits are under cut[c], else 2c + 1
-    cut: NDArray[np.uint64]
+    choice: Records  # Walker's alias method: `rule` if 32 random bits are under `cut`, else `other`
+    shoot: Records  # of each rule, what drawing goes on with: all of it together, as it is waited for
     lot: Ints  # rules, each as often as its weight asks for
     micro: Records
     code_ident: NDArray[np.uint64]
@@ -116,10 +133,10 @@ class Tables(NamedTuple):
         packed["symbol"] = [number[rule.symbol] for rule in rules]
         packed["size"] = [sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules]
         packed["height"] = [rule.template.depth for rule in rules]
-        packed["simple"] = [_simple(rule.template) for rule in rules]
+        packed["simple"], packed["lead"] = zip(*(_simple(rule.template) for rule in rules), strict=True)
         atoms = _number_atoms(rules, symbols, packed)
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
-        row, choice, cut = _choices(rules, packed["symbol"], depth, of_symbol)
+        row, choice = _choices(rules, packed["symbol"], depth, of_symbol)
         micro = np.zeros(len(microcode.code), _MICRO)
         micro["code"], micro["arity"] = microcode.code, microcode.arity
         return cls(
@@ -130,7 +147,7 @@ class Tables(NamedTuple):
             hole_mode=microcode.mode[microcode.code == Code.HOLE],
             row=row,
             choice=choice,
-            cut=cut,
+            shoot=_shoots(rule, hole, of_symbol),
             lot=_lots(rules, packed["symbol"], of_symbol),
             micro=micro,
             code_ident=microcode.ident,
@@ -167,14 +184,12 @@ def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> t
         least = better
 
 
-def _choices(
-    rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records
-) -> tuple[Records, Ints, NDArray[np.uint64]]:
+def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records) -> tuple[Records, Records]:
     """For each symbol and depth left, the rules that fit and how often to take each."""
     weight = np.array([rule.weight for rule in rules])
     bounds = _bounds(symbol, of_symbol)
     rows: list[tuple[int, int]] = []
-    choice, cut = [], []
+    choice: list[Records] = []
     filled = 0
     for s, (first, end) in enumerate(pairwise(bounds)):
         own = np.arange(first, end)
@@ -186,11 +201,25 @@ def _choices(
                 rows.append(rows[-1])
                 continue
             rows.append((filled, len(fitting)))
-            pairs, cuts = _walker(fitting, weight[fitting])
-            choice.append(pairs.ravel())
-            cut.append(cuts)
+            choice.append(_walker(fitting, weight[fitting]))
             filled += len(fitting)
-    return np.array(rows, _ROW), np.concatenate(choice).astype(np.int32), np.concatenate(cut)
+    return np.array(rows, _ROW), np.concatenate(choice)
+
+
+def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
+    """What drawing needs of each rule once it is chosen."""
+    shoot = np.zeros(len(rule) - 1, _SHOOT)
+    first, number = rule["first_hole"][:-1], np.diff(rule["first_hole"])
+    takes = rule["takes"][:-1]
+    shoot["takes"], shoot["number"] = takes, np.where(takes, 0, number)
+    if len(hole):
+        nearest = of_symbol[hole["symbol"]]
+        shoot["constant_row"] = np.where(takes, nearest["first_row"][np.minimum(first, len(hole) - 1)], 0)
+        for name, place in (("first", 0), ("second", np.minimum(number - 1, 1))):
+            which = np.clip(first + place, 0, len(hole) - 1)
+            shoot[f"{name}_row"], shoot[f"{name}_last"] = nearest["first_row"][which], nearest["last_depth"][which]
+            shoot[f"{name}_drop"] = hole["drop"][which]
+    return shoot
 
 
 def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
@@ -200,7 +229,8 @@ def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
 
 
 def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records) -> int:
-    """Number the atoms that are an attribute, an operator and one of a list of constants: nearly all there are.
+    """Number the atoms that are an attribute, an operator and one of a list of constants, or a template without holes:
+    nearly all there are.
 
     Not where atoms may lie inside other atoms, the operands of a user function: those are known by name alone.
     Returns how many there are.
@@ -218,16 +248,17 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
     for r, rule in enumerate(rules):
         holes, args = rule.holes, rule.template.args
         ends_in_constant = len(holes) == 1 and args and isinstance(args[-1].head, Hole) and holes[0] in constants
-        if ends_in_constant and code_of(rule.template) is Code.ATOM:
-            packed["first_atom"][r] = atoms
-            atoms += constants[holes[0]]
+        if (ends_in_constant or not holes) and code_of(rule.template) is Code.ATOM:
+            packed["first_atom"][r], packed["takes"][r] = atoms, len(holes)
+            atoms += constants[holes[0]] if holes else 1
     return atoms
 
 
-def _simple(template: Expression) -> int:
-    code = code_of(template)
-    plain = Code.AND <= code <= Code.GLOBALLY and all(isinstance(arg.head, Hole) for arg in template.args)
-    return int(code) if plain else 0
+def _simple(template: Expression) -> tuple[int, int]:
+    codes = [code_of(e) for e in template.walk()]
+    lead = sum(code is not Code.HOLE for code in codes)
+    plain = all(Code.AND <= code <= Code.GLOBALLY for code in codes[:lead])
+    return (int(codes[0]), lead) if lead and plain else (0, 0)
 
 
 def _nests_formulas(e: Expression) -> bool:
@@ -268,7 +299,7 @@ def _shares(weight: Floats) -> NDArray[np.int64]:
     return np.array(shares, np.int64)[which]
 
 
-def _walker(rules: NDArray[np.int64], weight: Floats) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _walker(rules: NDArray[np.int64], weight: Floats) -> Records:
     """Walker's alias method: n equal slots, each split between at most two rules."""
     share = weight / weight.sum() * len(rules) if len(rules) else weight
     alias = rules.copy()
@@ -283,4 +314,6 @@ def _walker(rules: NDArray[np.int64], weight: Floats) -> tuple[NDArray[np.int64]
             small.append(large.pop())
     for i in large + small:  # all that is left is one up to rounding
         share[i] = 1.0
-    return np.stack([rules, alias], axis=1), np.round(share * 2.0**32).astype(np.uint64)
+    choice = np.zeros(len(rules), _CHOICE)
+    choice["rule"], choice["other"], choice["cut"] = rules, alias, np.round(share * 2.0**32).astype(np.uint64)
+    return choice

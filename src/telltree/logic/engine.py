@@ -2,30 +2,35 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.grammar.derivation import expression_at
+from telltree.grammar.microcode import Code, code_of
 from telltree.grammar.population import Population
 from telltree.grammar.rules import Rule
 from telltree.grammar.tables import Tables
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
-from telltree.logic.lowering import RECORD, STEPS, Absent, Desk, lower
+from telltree.logic.lowering import Absent, Desk, lower
 from telltree.logic.machine import Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, Room, narrowest
+from telltree.logic.operands import RECORD, STEPS
+from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
-from telltree.operators import Expression
+from telltree.operators import Expression, Hole
 
 MEMORY = 1 << 29
 """Bytes that the planes of one engine may take, or half of what the panel's columns take if that is more: planes that
 do not fit are made again and again."""
 WORTH_THREADS = 1 << 18
 """Words of work below which starting threads takes longer than they save."""
+_FORMULA = "Formula"
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -50,13 +55,13 @@ class Engine:
         self._tables, self._reading = tables, tables.reading
         budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
         self._planes = Planes(self.layout, self.signals, budget, int(tables.atoms[0]))
-        self._absent = Absent.room(4096)
+        self._absent, self._lacking = Absent.room(4096), np.empty((4096, 3), np.int64)
         self._programs = Programs.room(0, 0)
-        self._desk = Desk.room(0)
+        self._desk, self._frames = Desk.room(0), np.empty((0, 5), np.int64)
         self._threads = max(1, threads)
         self._registers = self._registers_for(8)
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
-        self._known: dict[int, Atom] = self.signals.atoms
+        self._known = self.signals.atoms
 
     def evaluate(self, population: Population, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """Count, mask by mask, the records for which each of the individuals `wanted` is true, in that order."""
@@ -131,22 +136,23 @@ class Engine:
         for part in self._lowered(population, wanted, mode):
             threads = self._threads if len(part) * self.layout.words >= WORTH_THREADS else 1
             tiles = self.layout.tiles(self._planes.used)
-            bounds = [len(part) * share // threads for share in range(threads + 1)]
-            jobs = [
-                (part[low:high], tiles, masks, registers, tally.part(done + low, done + high))
-                for low, high, registers in zip(bounds[:-1], bounds[1:], self._registers, strict=False)
-            ]
+            own = tally if len(part) == len(wanted) else tally.part(done, done + len(part))
             if threads == 1:
-                self._share(jobs[0])
+                self._share((part, tiles, masks, self._registers[0], own))
             else:
+                bounds = [len(part) * share // threads for share in range(threads + 1)]
+                jobs = [
+                    (part[low:high], tiles, masks, registers, own.part(low, high))
+                    for (low, high), registers in zip(pairwise(bounds), self._registers, strict=True)
+                ]
                 with ThreadPoolExecutor(threads) as pool:
                     list(pool.map(self._share, jobs))
             done += len(part)
 
     def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
-        part, tiles, *rest = job
+        part, *rest = job
         layout, planes = self.layout, self._planes
-        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, tiles, *rest)
+        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, *rest)
 
     def _lowered(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool = True
@@ -166,30 +172,23 @@ class Engine:
             yield from self._lowered(population, wanted[half:], mode, simplify)
 
     def _make_room(self, population: Population) -> None:
-        instructions = int(population.lengths.sum()) * self._codes_per_rule
+        instructions = population.rules.size * self._codes_per_rule  # far too many, but what is not used costs nothing
         if len(self._programs.bounds) < len(population.lengths) or len(self._programs.steps) < instructions:
-            self._programs = Programs.room(len(population.lengths), 2 * instructions)
+            self._programs = Programs.room(len(population.lengths), instructions)
         if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
             self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
+        if len(self._frames) < population.rules.shape[1] * self._codes_per_rule:
+            self._frames = np.empty((population.rules.shape[1] * self._codes_per_rule, 5), np.int64)
 
     def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""
         planes, forgot = self._planes, False
         while True:
-            settled = planes.settled if simplify else np.zeros_like(planes.settled)
-            if self._absent.found[0]:
-                self._absent.found[0] = 0
-                self._absent.keys[:] = 0
-            lower(
-                self._reading, population.rules, population.constants, population.lengths, wanted, mode,
-                planes.keys, planes.slots, planes.direct, settled, self._programs, self._desk, self._absent,
-            )  # fmt: skip
-            absent = int(self._absent.found[0])
+            absent, numbers = self._attempt(population, wanted, mode, simplify)
             if not absent:
                 break
-            atoms = self._atoms(population, absent)
-            if planes.used + planes.lacks(atoms) <= planes.capacity:
-                planes.add(atoms)
+            if planes.used + planes.lacks(absent) <= planes.capacity:
+                planes.add(absent, numbers)
             elif not forgot:
                 planes.forget()
                 forgot = True
@@ -199,9 +198,45 @@ class Engine:
             self._registers = self._registers_for(2 * int(self._programs.registers[0]))
         return True
 
+    def _attempt(
+        self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool
+    ) -> tuple[list[tuple[int, Atom]], bool]:
+        """Programs for `wanted`, unless atoms lack planes; returns these, and whether they are known by numbers."""
+        rules, constants, lengths, _ = population
+        planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
+        self._programs.registers[0] = 1
+        end, lacking, odd = lower_plain(
+            self._tables.rule, self._tables.micro, rules, lengths, wanted, mode, planes.numbered[row], self._programs,
+            self._frames, self._lacking, others,
+        )  # fmt: skip
+        if lacking:
+            planes.numbered[row, self._lacking[:lacking, 0]] = UNKNOWN
+            return self._numbered_atoms(population, self._lacking[:lacking].tolist()), True
+        if not odd:
+            return [], False
+        self._absent.found[0] = 0
+        self._absent.keys[:] = 0
+        lower(
+            self._reading, rules, constants, lengths, others[:odd], mode, planes.keys, planes.slots[row],
+            self._programs, end, self._desk, self._absent,
+        )  # fmt: skip
+        return self._atoms(population, int(self._absent.found[0])), False
+
     def _registers_for(self, number: int) -> list[Registers]:
-        words = max(TILE, self.layout.longest)
+        words = max(TILE, self.layout.longest) + 24  # registers whole pages apart would get in each other's way
         return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
+
+    def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:
+        found = []
+        for number, individual, node in lacking:
+            rule = population.rules[individual, node]
+            e = self._rules[rule].template
+            if self._tables.rule["takes"][rule]:
+                e = Expression(e.head, (*e.args[:-1], self._rules[population.rules[individual, node + 1]].template))
+            if e not in self._known:
+                self._known[e] = Atom.of(e, self.panel.schema)
+            found.append((number, self._known[e]))
+        return found
 
     def _atoms(self, population: Population, absent: int) -> list[tuple[int, Atom]]:
         found = []
@@ -240,12 +275,26 @@ def signals_of(panel: Panel) -> Signals:
 def engine_for(
     panel: Panel, formulas: Sequence[Expression], signals: Signals | None = None
 ) -> tuple[Engine, Population]:
-    """An engine for given formulas: a grammar that can say just these, and its derivations of them."""
-    rules = [Rule("Formula", formula, 1.0) for formula in formulas]
-    population = Population.room(len(rules), 1, False)
-    population.rules[:, 0] = np.arange(len(rules))
-    population.lengths[:] = 1
-    return Engine(panel, rules, Tables.of(rules, ["Formula"]), signals), population
+    """An engine for given formulas: a grammar of their connectives, F, G and what these join, and its derivations."""
+    number: dict[Expression, int] = {}
+    derivations = [
+        [number.setdefault(template, len(number)) for template in _templates(formula)] for formula in formulas
+    ]
+    rules = [Rule(_FORMULA, template, 1.0) for template in number]
+    population = Population.room(len(formulas), max(map(len, derivations), default=1), False)
+    for i, derivation in enumerate(derivations):
+        population.rules[i, : len(derivation)], population.lengths[i] = derivation, len(derivation)
+    return Engine(panel, rules, Tables.of(rules, [_FORMULA]), signals), population
+
+
+def _templates(e: Expression) -> Iterator[Expression]:
+    """The rules that write a formula, in prefix order."""
+    if not Code.AND <= code_of(e) <= Code.GLOBALLY:
+        yield e
+        return
+    yield Expression(e.head, tuple(Expression(Hole(_FORMULA, arg.type)) for arg in e.args))
+    for arg in e.args:
+        yield from _templates(arg)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[NDArray[np.bool_]]:

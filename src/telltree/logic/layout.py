@@ -38,12 +38,12 @@ class Layout:
     def records(self) -> int:
         return len(self.order)
 
-    @property
+    @cached_property
     def words(self) -> int:
         """Words in a plane."""
         return int(self.blocks[-1])
 
-    @property
+    @cached_property
     def longest(self) -> int:
         return int(self.lengths.max(initial=0))
 

@@ -1,7 +1,8 @@
 """From derivations to programs: compiled, for whole populations.
 
 A first pass, from left to right, settles how each part of a formula is read (see `grammar.microcode.Mode`). A second
-pass, from right to left, finds operands on a stack when their operator comes.
+pass, from right to left, finds operands on a stack when their operator comes. This serves every formula; `logic.plain`
+is quicker for most.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import borrowed, inline, kernel, small
-from telltree.grammar.microcode import OPERAND_MODES, Code, Mode
+from telltree.grammar.microcode import OPERAND_MODES, Code
 from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.streams import mix, number_name, weave
 from telltree.logic.instructions import (
@@ -23,12 +24,10 @@ from telltree.logic.instructions import (
     GREATER,
     LESS,
     REDUCE,
-    REDUCE_AND,
     SUBTRACT,
     SUFFIX_OR,
-    VECTOR_AND,
-    WORD_AND,
 )
+from telltree.logic.operands import EVERY, NOTHING, STEPS, connect, read_plane, write
 
 # Compiled code takes enum members as constants only through plain numbers.
 _HOLE, _NAME, _ATOM = int(Code.HOLE), int(Code.NAME), int(Code.ATOM)
@@ -36,9 +35,6 @@ _AND, _OR, _NOT, _IMPLIES = int(Code.AND), int(Code.OR), int(Code.NOT), int(Code
 _EVENTUALLY, _GLOBALLY, _COUNT = int(Code.EVENTUALLY), int(Code.GLOBALLY), int(Code.COUNT)
 _SUBTRACT, _LESS = int(Code.SUBTRACT), int(Code.LESS)
 _OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
-_NOTHING = -1
-
-RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 
 
 class Absent(NamedTuple):
@@ -65,7 +61,7 @@ class Absent(NamedTuple):
 class Desk(NamedTuple):
     """Scratch for lowering one individual: a stack of items, each what a part of the formula has become."""
 
-    items: NDArray[np.int64]  # operand, whether negated, first instruction, whether it is only a name, constant
+    items: NDArray[np.int64]  # operand, whether negated, first instruction, whether it is only a name
     name: NDArray[np.uint64]
     value: NDArray[np.float64]  # of a number
     mode: NDArray[np.int64]  # how each rule's part of the formula is read
@@ -75,12 +71,10 @@ class Desk(NamedTuple):
     def room(cls, nodes: int) -> "Desk":
         """A desk for formulas of so many nodes."""
         n = 2 * nodes + 64
-        return cls(np.empty((n, 5), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
+        return cls(np.empty((n, 4), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
 
 
-NEVER, ALWAYS = 1, 2
-"""What a plane can be that is the same for all records and steps."""
-_REF, _NEGATED, _BEGIN, _NAMED, _CONSTANT = 0, 1, 2, 3, 4
+_REF, _NEGATED, _BEGIN, _NAMED = 0, 1, 2, 3
 
 
 @small
@@ -105,9 +99,6 @@ def _read_modes(tables, rules, length, mode, desk):
         top -= 1
         here, rule = waiting[top], rules[node]
         desk.mode[node] = here
-        if tables.rule[rule].first_atom >= 0:  # the next node is its constant
-            node += 2
-            continue
         node += 1
         for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
             waiting[top] = tables.hole_mode[hole, here]
@@ -123,93 +114,18 @@ def _move(items, name, value, source, target):
 
 
 @small
-def _write(steps, end, step, register, a, b, flags):
-    steps[end, 0], steps[end, 1], steps[end, 2], steps[end, 3], steps[end, 4] = step, register, a, b, flags
-    return end + 1
-
-
-@small
 def _load_constants(items, values, first, last, steps, step_values, end, fresh):
     """Constants are loaded when counts meet them."""
     for k in range(first, last + 1):
         if items[k, _NAMED]:
             step_values[end] = values[k]
             items[k, _REF] = -1 - fresh
-            end, fresh = _write(steps, end, CONSTANT, -1 - fresh, 0, 0, 0), fresh + 1
+            end, fresh = write(steps, end, CONSTANT, -1 - fresh, 0, 0, 0), fresh + 1
     return end, fresh
 
 
 @inline
-def _push_constant(tables, rule, desk, top, end):
-    """A rule that writes a constant and nothing else."""
-    items, m = desk.items, tables.rule[rule].code_start
-    items[top, _REF], items[top, _NEGATED], items[top, _BEGIN], items[top, _NAMED] = 0, 0, end, 1
-    items[top, _CONSTANT] = tables.rule[rule].constant
-    desk.name[top], desk.value[top] = tables.code_ident[m], tables.code_value[m]
-
-
-@small
-def _read_plane(slot, mode, settled):
-    """The operand for a plane or its negation, read in a mode, and whether it is negated.
-
-    Operand 0 is never true, so what is settled whatever the record and step is 0, or the negation of it.
-    """
-    if settled[slot >> 1]:
-        return 0, (slot & 1) ^ (settled[slot >> 1] == ALWAYS)
-    if mode == STEPS:
-        return slot >> 1, slot & 1
-    every = 1 if mode == EVERY else 0
-    return slot ^ every, every
-
-
-@small
-def _connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
-    """∧ ∨ ⇒ of two operands: the instruction, its destination, first operand and flags, and whether it is negated.
-
-    a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b). Operand 0 is never true.
-    """
-    every, negated = 1 if mode == EVERY else 0, 0 if code == _AND else 1
-    not_a, not_b = not_a ^ (code == _OR), not_b ^ negated
-    reduces = mode != STEPS and OPERAND_MODES[code, mode, 0] == STEPS
-    if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
-        return _NOTHING, 0, 0, 0, negated
-    if ref_a == 0 or ref_b == 0:  # always ∧ x is x
-        kept = ref_b if ref_a == 0 else ref_a
-        negated ^= not_b if ref_a == 0 else not_a
-        if reduces and kept > 0:
-            return _NOTHING, 2 * kept + (negated ^ every), 0, 0, every
-        if reduces and kept < 0:
-            return REDUCE, kept, kept, negated ^ every, every
-        return _NOTHING, kept, 0, 0, negated
-    register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
-    flags = not_a | not_b << 1
-    if reduces:
-        return REDUCE_AND, register, ref_a, flags, every  # the two negations, of the result and of G, cancel
-    return VECTOR_AND if mode == STEPS else WORD_AND, register, ref_a, flags, negated
-
-
-@inline
-def _lower_simple(code, mode, items, steps, top, end, fresh):
-    """Lower a rule that is one connective, F or G over holes, and hands the question on if it is F or G."""
-    a, b = top - 1, top - 2
-    if code == _NOT:
-        items[a, _NEGATED] ^= 1
-    elif code <= _IMPLIES:
-        ref_b = items[b, _REF]
-        step, register, ref_a, flags, negated = _connect(
-            code, mode, items[a, _REF], items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
-        )
-        if step != _NOTHING:
-            end = _write(steps, end, step, register, ref_a, ref_b, flags)
-        if register == -1 - fresh:
-            fresh += 1
-        items[b, _REF], items[b, _NEGATED], items[b, _NAMED] = register, negated, 0
-        top -= 1
-    return top, end, fresh
-
-
-@inline
-def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, programs, desk, top, end, fresh, absent):
+def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, end, fresh, absent):
     """Lower one rule whose holes' items lie on the stack, the first hole's on top.
 
     Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
@@ -227,7 +143,8 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
     top -= holes - tail
     hole = holes - tail
     for m in range(last - 1 - tail, first - 1, -1):
-        code, arity, mode = tables.micro[m].code, tables.micro[m].arity, tables.code_mode[m, read]
+        code, arity = np.int64(tables.micro[m].code), tables.micro[m].arity
+        mode = np.int64(tables.code_mode[m, read])
         if code == _HOLE:
             hole -= 1
             _move(items, desk.name, desk.value, far + hole, top)
@@ -236,13 +153,13 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
         a, b, begin = top - 1, top - arity, end  # the first and the last operand; where there is one, the same
         name, value, named = tables.code_ident[m], np.nan, 0
         for k in range(arity):
-            begin = min(begin, items[a - k, _BEGIN])
+            begin = items[a - k, _BEGIN] if items[a - k, _BEGIN] < begin else begin
             name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
         name = mix(name) if arity else name
         ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
         register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
         every, negated = 1 if mode == EVERY else 0, 0
-        step, flags = _NOTHING, 0
+        step, flags = NOTHING, 0
         if code == _NAME:
             named, register, value = 1, 0, tables.code_value[m]
             if not np.isnan(constant):
@@ -254,13 +171,11 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
             if keys[place] == FREE:
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
             else:
-                register, negated = _read_plane(slots[place], mode, settled)
-                if tables.rule[rule].first_atom >= 0:
-                    direct[tables.rule[rule].first_atom + items[b, _CONSTANT]] = slots[place]
+                register, negated = read_plane(np.int64(slots[place]), mode)
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
         elif code <= _IMPLIES:
-            step, register, ref_a, flags, negated = _connect(
+            step, register, ref_a, flags, negated = connect(
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
         elif code <= _GLOBALLY:
@@ -268,7 +183,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
             if OPERAND_MODES[code, mode, 0] == STEPS and ref_a != 0:  # G a = ¬F ¬a
                 dual = 1 if code == _GLOBALLY else 0
                 register = ref_a if ref_a < 0 else -1 - fresh
-                end = _write(steps, end, SUFFIX_OR, register, ref_a, 0, negated ^ dual)
+                end = write(steps, end, SUFFIX_OR, register, ref_a, 0, negated ^ dual)
                 negated = dual
                 if mode != STEPS:
                     step, flags, ref_a, negated = REDUCE, dual ^ every, register, every
@@ -278,11 +193,11 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
             if code == _COUNT:
                 step, flags = COUNT, items[a, _NEGATED]
             elif code < _LESS:
-                step = SUBTRACT + (code - _SUBTRACT)
+                step = SUBTRACT + (int(code) - _SUBTRACT)
             else:
                 step, flags = COMPARE, _OUTCOMES[code - _LESS]
-        if step != _NOTHING:
-            end = _write(steps, end, step, register, ref_a, ref_b, flags)
+        if step != NOTHING:
+            end = write(steps, end, step, register, ref_a, ref_b, flags)
         if register == -1 - fresh:
             fresh += 1
         top = b if arity else top
@@ -293,49 +208,26 @@ def _lower_rule(tables, rule, constant, read, keys, slots, direct, settled, prog
 
 
 @kernel
-def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, direct, settled, programs, desk, absent):
-    """Lower the individuals `wanted`; what planes they lack is noted in `absent`.
+def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs, begin, desk, absent):
+    """Lower the individuals `wanted`, with instructions from `begin` on; what planes they lack is noted in `absent`.
 
-    `keys` and `slots` are a table from the names of atoms to their planes, and `direct` a shorter way for those that
-    the grammar numbers, filled here; `settled` says which planes are NEVER or ALWAYS true. An individual that lacks a
-    plane must be lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the
-    record, STEPS for the truth at every step.
+    `keys` and `slots` are a table from the names of atoms to their planes. An individual that lacks a plane must be
+    lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the record, STEPS for
+    the truth at every step.
     """
     tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
-    rules, constants, direct, settled = borrowed(rules), borrowed(constants), borrowed(direct), borrowed(settled)
-    keys, slots = borrowed(keys), borrowed(slots)
-    end = 0
-    nested = tables.atoms[0] == 0  # then parts of formulas may lie inside atoms, and must have names
-    programs.registers[0] = 1
+    rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)
+    end = begin
     for i in wanted:
         _read_modes(tables, rules[i], lengths[i], mode, desk)
-        begin, top, fresh, size, node = end, 0, 0, 0, lengths[i]
-        while node > 0:
-            node -= 1
-            rule = rules[i, node]
-            code = tables.rule[rule].simple
-            size += tables.rule[rule].size
-            if tables.rule[rule].constant >= 0:
-                atom = tables.rule[rules[i, node - 1]].first_atom if node else -1
-                slot = direct[atom + tables.rule[rule].constant] if atom >= 0 else -1
-                if slot >= 0:
-                    node -= 1
-                    size += tables.rule[rules[i, node]].size
-                    # its name is not worked out: an atom inside another atom is never found this way
-                    desk.items[top, _REF], desk.items[top, _NEGATED] = _read_plane(slot, desk.mode[node], settled)
-                    desk.items[top, _BEGIN], desk.items[top, _NAMED] = end, 0
-                else:
-                    _push_constant(tables, rule, desk, top, end)
-                top += 1
-            elif code and not nested and (code <= _IMPLIES or OPERAND_MODES[code, desk.mode[node], 0] != STEPS):
-                top, end, fresh = _lower_simple(code, desk.mode[node], desk.items, programs.steps, top, end, fresh)
-            else:
-                constant = constants[i, node] if constants.shape[1] else np.nan
-                absent.at[0], absent.at[1] = i, node
-                top, end, fresh = _lower_rule(
-                    tables, rule, constant, desk.mode[node], keys, slots, direct, settled, programs, desk, top, end,
-                    fresh, absent,
-                )  # fmt: skip
+        begin, top, fresh, size = end, 0, 0, 0
+        for node in range(lengths[i] - 1, -1, -1):
+            constant = constants[i, node] if constants.shape[1] else np.nan
+            absent.at[0], absent.at[1] = i, node
+            size += tables.rule[rules[i, node]].size
+            top, end, fresh = _lower_rule(
+                tables, rules[i, node], constant, desk.mode[node], keys, slots, programs, desk, top, end, fresh, absent
+            )
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
         programs.result[i, 0], programs.result[i, 1] = desk.items[0, _REF], desk.items[0, _NEGATED]
         programs.size[i] = size

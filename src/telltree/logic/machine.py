@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, popcount, small
+from telltree.compiled import at, borrowed, inline, kernel, popcount, small
 from telltree.grammar.streams import GOLDEN, mix
 from telltree.logic.instructions import (
     ABS,
@@ -118,53 +118,56 @@ def _known(reduced, a, b, flags, block):
 @inline
 def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers):
     """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
-    steps, vectors, words, lanes = programs.steps, registers.vectors, registers.words, registers.lanes
-    first, last = blocks[low], blocks[high]
-    for k in range(programs.bounds[individual, 0], programs.bounds[individual, 1]):
-        step, destination, a, b, flags = steps[k, 0], -1 - steps[k, 1], steps[k, 2], steps[k, 3], steps[k, 4]
+    vectors, words, lanes = registers.vectors, registers.words, registers.lanes
+    first, last = blocks[at(low)], blocks[at(high)]
+    for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
+        now = programs.steps[at(k)]
+        step, destination, a, b, flags = now[0], at(-1 - now[1]), now[2], now[3], now[4]
         not_a = _ALL if flags & 1 else _ZERO
         not_b = _ALL if flags & 2 else _ZERO
         if step == WORD_AND:
-            left = reduced[a, low:high] if a >= 0 else words[-1 - a, : high - low]
-            right = reduced[b, low:high] if b >= 0 else words[-1 - b, : high - low]
+            left, skip_left = (reduced[at(a)], low) if a >= 0 else (words[at(-1 - a)], 0)
+            right, skip_right = (reduced[at(b)], low) if b >= 0 else (words[at(-1 - b)], 0)
+            out = words[destination]
             for block in range(high - low):
-                words[destination, block] = (left[block] ^ not_a) & (right[block] ^ not_b)
+                out[at(block)] = (left[at(skip_left + block)] ^ not_a) & (right[at(skip_right + block)] ^ not_b)
             continue
-        one = planes[a, first:last] if a >= 0 else vectors[-1 - a, : last - first]
-        two = planes[b, first:last] if b >= 0 else vectors[-1 - b, : last - first]
+        # planes go over all blocks, registers begin with the first of these
+        one, skip_one = (planes[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
+        two, skip_two = (planes[at(b)], first) if b >= 0 else (vectors[at(-1 - b)], 0)
+        out = vectors[destination]
         if step == VECTOR_AND:
-            out = vectors[destination, : last - first]
             for t in range(last - first):
-                out[t] = (one[t] ^ not_a) & (two[t] ^ not_b)
+                out[at(t)] = (one[at(skip_one + t)] ^ not_a) & (two[at(skip_two + t)] ^ not_b)
             continue
         for block in range(low, high):
-            start, stop = blocks[block] - first, blocks[block + 1] - first
-            ok = valid[blocks[block] : blocks[block + 1]]
-            mine, found = one[start:stop], _ZERO
+            start, stop = blocks[at(block)] - first, blocks[at(block + 1)] - first
+            found = _ZERO
             if step == REDUCE_AND:
-                other, open_records = two[start:stop], _ALL
+                open_records = _ALL
                 if a >= 0 and b >= 0:
                     found, open_records = _known(reduced, a, b, flags, block)
-                if open_records & ok[0] != _ZERO:
-                    for t in range(stop - start):
-                        found |= (mine[t] ^ not_a) & (other[t] ^ not_b) & ok[t]
-                words[destination, block - low] = found
+                if open_records & valid[at(first + start)] != _ZERO:
+                    for t in range(start, stop):
+                        both = (one[at(skip_one + t)] ^ not_a) & (two[at(skip_two + t)] ^ not_b)
+                        found |= both & valid[at(first + t)]
+                words[destination, at(block - low)] = found
             elif step == REDUCE:
-                for t in range(stop - start):
-                    found |= (mine[t] ^ not_a) & ok[t]
-                words[destination, block - low] = found
+                for t in range(start, stop):
+                    found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+                words[destination, at(block - low)] = found
             elif step == SUFFIX_OR:
-                out = vectors[destination, start:stop]
-                for t in range(stop - start - 1, -1, -1):
-                    found |= (mine[t] ^ not_a) & ok[t]
-                    out[t] = found
+                for t in range(stop - 1, start - 1, -1):
+                    found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+                    out[at(t)] = found
             elif step == COUNT:
-                _count(mine, not_a, ok, registers.counters, registers.lanes[destination, block - low])
+                _count(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
+                       registers.counters, lanes[destination, block - low])  # fmt: skip
             else:
-                at = block - low
+                here = block - low
                 _on_lanes(
-                    step, lanes[max(0, -1 - a), at], lanes[max(0, -1 - b), at], lanes[destination, at], flags,
-                    programs.values[k], words[destination, at : at + 1], vectors[destination, start:stop],
+                    step, lanes[max(0, -1 - a), here], lanes[max(0, -1 - b), here], lanes[destination, here], flags,
+                    programs.values[k], words[destination, here : here + 1], out[start:stop],
                 )  # fmt: skip
 
 
@@ -172,7 +175,7 @@ class Tally(NamedTuple):
     """What evaluation finds out; parts without rows or columns are not asked for."""
 
     counts: NDArray[np.int64]  # individuals × masks: records of the mask for which it is true
-    members: NDArray[np.int64]  # individuals × (records for which it is true, whether it is of the first)
+    members: NDArray[np.int64]  # individuals × (records for which it is true, records on the smaller side)
     answer: NDArray[np.uint64]  # a hash of the split it makes
     size: NDArray[np.int64]  # terminals
     truth: NDArray[np.uint64]  # individuals × blocks: a bit a record
@@ -196,10 +199,11 @@ class Tally(NamedTuple):
 
 
 @inline
-def _tally(tally, j, block, word, records, masks):
+def _tally(tally, j, block, word, records, masks, last, total):
     """Add what a program answered for one block."""
     members, counts, masks = tally.members[j], tally.counts[j], masks[block]
     if block == 0:
+        # until the last block, the second says whether it is true of the first record
         members[0], members[1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
         for k in range(len(counts)):
             counts[k] = 0
@@ -211,6 +215,8 @@ def _tally(tally, j, block, word, records, masks):
     tally.answer[j] = mix((tally.answer[j] ^ side) + GOLDEN)
     if tally.truth.shape[1]:
         tally.truth[j, block] = word
+    if block == last:
+        members[1] = min(members[0], total - members[0])
 
 
 @kernel
@@ -222,6 +228,9 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
+    total = 0
+    for block in range(len(blocks) - 1):
+        total += popcount(valid[blocks[block]])
     for tile in range(len(tiles) - 1):
         low, high = tiles[tile], tiles[tile + 1]
         first = blocks[low]
@@ -239,4 +248,4 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
                 records = valid[blocks[block]]
                 word = reduced[result, block] if result >= 0 else registers.words[-1 - result, block - low]
                 word = (word ^ negate) & records
-                _tally(tally, j, block, word, records, masks)
+                _tally(tally, j, block, word, records, masks, len(blocks) - 2, total)

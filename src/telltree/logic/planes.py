@@ -1,6 +1,6 @@
 """Planes: the truth of atoms as bits, made on demand and kept within a memory budget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
-from telltree.logic.lowering import ALWAYS, NEVER
 from telltree.logic.packing import pack
+from telltree.logic.plain import UNKNOWN
 from telltree.logic.signals import Signals
 
 _LEAST_PLANES = 64
@@ -27,35 +27,46 @@ class Planes:
         """Plane 0 is never true."""
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
         """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
-        self.settled = np.zeros(1, np.int8)
-        """Which planes are NEVER or ALWAYS true: formulas get simpler by it, and many thresholds lie at the edge."""
-        self.direct = np.empty(numbered, np.int32)
-        """For atoms that the grammar numbers: twice the plane, plus one if it is the negation; −1 if not known."""
+        self.numbered = np.empty((2, max(1, numbered)), np.int32)
+        """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
+        row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
+        it, and many thresholds lie at the edge."""
         self.forget()
 
     def forget(self) -> None:
         """Drop all planes."""
         self.used = 1
-        self.direct[:] = -1
+        self.numbered[:] = UNKNOWN
         self._slot: dict[Atom, int] = {}
         self.keys = np.zeros(1024, np.uint64)
-        self.slots = np.zeros(1024, np.int32)
+        """The names of all other atoms, where `slots` has their planes in the same two rows."""
+        self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
 
     def lacks(self, named: Iterable[tuple[int, Atom]]) -> int:
         """How many planes would have to be made for these atoms."""
         return sum(atom not in self._slot for atom in {self._canonical(atom)[0] for _, atom in named})
 
-    def add(self, named: Iterable[tuple[int, Atom]]) -> None:
-        """Make planes for atoms, known from now on by these names."""
+    def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> None:
+        """Make planes for atoms, known from now on by these names, or numbers."""
         wanted: dict[Atom, int] = {}
-        for name, atom in named:
+        slots = []
+        for _, atom in named:
             kept, negated = self._canonical(atom)
             if kept not in self._slot:
                 self._slot[kept] = wanted[kept] = self.used
                 self.used += 1
-            self._enter(name, 2 * self._slot[kept] + negated)
+            slots.append(2 * self._slot[kept] + negated)
         self._make_room()
+        self._make(wanted)
+        both = np.array([self._simplest(np.array(slots)), slots])
+        if numbers:
+            self.numbered[:, [number for number, _ in named]] = both
+        else:
+            for (name, _), pair in zip(named, both.T, strict=True):
+                self._enter(name, pair)
+
+    def _make(self, wanted: dict[Atom, int]) -> None:
         by_signal: dict[object, list[Atom]] = {}
         for atom in wanted:
             by_signal.setdefault(atom.signal, []).append(atom)
@@ -72,9 +83,11 @@ class Planes:
                 self.bits,
                 self.reduced,
             )
-        made = np.fromiter(wanted.values(), np.int64)
-        self.settled[made] = np.where(self.reduced[2 * made].any(axis=1), 0, NEVER)
-        self.settled[made[~self.reduced[2 * made + 1].any(axis=1)]] = ALWAYS
+
+    def _simplest(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Planes or their negations, or plane 0, which is never true, or its negation, where that says the same."""
+        ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
+        return np.where(ever_not, np.where(ever, slots, 0), 1)
 
     def atoms(self) -> list[Atom]:
         """The atoms of planes 1, 2, …"""
@@ -90,22 +103,21 @@ class Planes:
         if self.used > len(self.bits):
             rows = min(self.capacity, max(64, 2 * self.used))
             self.bits, self.reduced = _grown(self.bits, rows), _grown(self.reduced, 2 * rows)
-            self.settled = np.concatenate([self.settled, np.zeros(rows - len(self.settled), np.int8)])
 
-    def _enter(self, name: int, slot: int) -> None:
+    def _enter(self, name: int, slots: NDArray[np.signedinteger]) -> None:
         if 2 * self._names >= len(self.keys):
-            keys, slots = self.keys, self.slots
+            keys, kept = self.keys, self.slots
             self.keys = np.zeros(4 * len(keys), np.uint64)
-            self.slots = np.zeros(4 * len(keys), np.int32)
+            self.slots = np.zeros((2, 4 * len(keys)), np.int32)
             self._names = 0
             for held in np.flatnonzero(keys):
-                self._enter(int(keys[held]), int(slots[held]))
+                self._enter(int(keys[held]), kept[:, held])
         mask = len(self.keys) - 1
         place = (name >> 1) & mask  # as `grammar.naming.place_of` looks for it
         while self.keys[place]:
             place = (place + 1) & mask
         self.keys[place] = name
-        self.slots[place] = slot
+        self.slots[:, place] = slots
         self._names += 1
 
 

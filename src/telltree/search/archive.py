@@ -1,11 +1,14 @@
 """What a search has found: the best formula, its runners-up, and all that tie with it."""
 
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.compiled import kernel
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 
@@ -27,6 +30,41 @@ class Moment(NamedTuple):
     fitness: float
 
 
+@kernel
+def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin):
+    """Find the formulas that may tie for the best, and put those among the best that answer differently: nearly all
+    are neither.
+
+    `answers` and `reached` are the answers and the fitness of the `kept` best so far, best first, and of equals the
+    first found. `origin` gets where each of them was kept before, or −1 − its number if it is new. Returns the best
+    fitness, how many may tie, how many are kept, and whether any is new.
+    """
+    ties, new, most = 0, False, len(reached)
+    for j in range(kept):
+        origin[j] = j
+    for k in range(len(fitness)):
+        best = min(best, fitness[k])
+        if fitness[k] == np.inf:
+            continue
+        if fitness[k] <= best + tolerance:
+            tied[ties] = k
+            ties += 1
+        if kept == most and not fitness[k] < reached[most - 1]:
+            continue
+        place = 0
+        while place < kept and answers[place] != answer[k]:
+            place += 1
+        if place < kept and not fitness[k] < reached[place]:
+            continue
+        place = min(place, most - 1)  # that of its own answer, or a new one, or that of the last
+        kept = max(kept, place + 1)
+        while place > 0 and fitness[k] < reached[place - 1]:
+            answers[place], reached[place], origin[place] = answers[place - 1], reached[place - 1], origin[place - 1]
+            place -= 1
+        answers[place], reached[place], origin[place], new = answer[k], fitness[k], -1 - k, True
+    return best, ties, kept, new
+
+
 @dataclass
 class Archive:
     """Keeps the k best formulas that answer differently, and every formula that ties for the best.
@@ -41,28 +79,38 @@ class Archive:
     best: float = np.inf
     _ties: list[tuple[NDArray[np.float64], Population]] = field(default_factory=list)
     _tied: int = 0
-    _bar: float = np.inf
-    """A formula that does no better than this is no runner-up."""
-    _kept: dict[int, tuple[float, Population]] = field(default_factory=dict)
-    _reached: tuple[NDArray[np.uint64], NDArray[np.float64]] = (np.zeros(0, np.uint64), np.zeros(0))
-    """The answers of what is kept, and their fitness."""
+    _kept: list[tuple[Population, int]] = field(default_factory=list)
+    """Rows of populations, best first."""
+
+    def __post_init__(self) -> None:
+        self._answers, self._reached = np.empty(self.k, np.uint64), np.empty(self.k)
+        self._origin = np.empty(self.k, np.int64)
 
     def add(
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
-    ) -> None:
-        """Take in the individuals `fresh`, whose fitness and answers are given in the same order."""
-        least = fitness.min()
-        if not np.isfinite(least) or least > max(self.best + self.tolerance, self._bar):
-            return
-        better = least < self.best
-        self.best = min(self.best, float(least))
-        equals = np.flatnonzero(fitness <= self.best + self.tolerance)
-        if len(equals):
-            self._ties.append((fitness[equals], population.take(fresh[equals])))
-            self._tied += len(equals)
-        if better or self._tied > 2 * MOST_TIES:
-            self._drop_ties()
-        self._add_runners_up(population, fresh, fitness, answer)
+    ) -> bool:
+        """Take in the individuals `fresh`, whose fitness and answers are given in the same order; none is −∞ or NaN.
+
+        Says whether one of them is better than all before.
+        """
+        before, tied = self.best, np.empty(len(fresh), np.int64)
+        self.best, ties, kept, new = _sift(
+            fitness, answer, before, self.tolerance, tied, len(self._kept), self._answers, self._reached, self._origin
+        )
+        if ties:
+            tied = tied[:ties]
+            if self.best < before:
+                tied = tied[fitness[tied] <= self.best + self.tolerance]
+            self._ties.append((fitness[tied], population.take(fresh[tied])))
+            self._tied += len(tied)
+            if self._tied > 2 * MOST_TIES:
+                self._drop_ties()
+        if new:
+            origin = self._origin[:kept].tolist()
+            rows = population.take(fresh[[-1 - place for place in origin if place < 0]])
+            taken = iter(range(len(rows.lengths)))
+            self._kept = [self._kept[place] if place >= 0 else (rows, next(taken)) for place in origin]
+        return self.best < before
 
     def _drop_ties(self) -> None:
         """Leave only what still ties, and not more than there is room for."""
@@ -71,30 +119,6 @@ class Archive:
         ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]
         kept = np.sort(ranked[fitness[ranked] <= self.best + self.tolerance])
         self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)
-
-    def _add_runners_up(
-        self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], answer: NDArray[np.uint64]
-    ) -> None:
-        promising = np.flatnonzero(fitness < self._bar)
-        answers, reached = self._reached
-        better = (answer[promising, None] != answers) | (fitness[promising, None] < reached)
-        promising = promising[better.all(axis=1)]
-        if not len(promising):
-            return
-        best_first = promising[np.argsort(fitness[promising], kind="stable")]
-        _, first_of_answer = np.unique(answer[best_first], return_index=True)
-        for i in best_first[np.sort(first_of_answer)[: self.k]]:
-            split = int(answer[i])
-            if split not in self._kept or fitness[i] < self._kept[split][0]:
-                self._kept.pop(split, None)  # it takes its place behind what was as good before
-                self._kept[split] = float(fitness[i]), population.take(fresh[i : i + 1])
-        if len(self._kept) > self.k:
-            ranked = sorted(self._kept.items(), key=lambda entry: entry[1][0])
-            self._kept = dict(ranked[: self.k])
-        scores = np.fromiter((score for score, _ in self._kept.values()), np.float64)
-        self._reached = np.fromiter(self._kept, np.uint64), scores
-        if len(self._kept) == self.k:
-            self._bar = float(scores.max())
 
     def ties(self) -> Population | None:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""
@@ -105,5 +129,7 @@ class Archive:
 
     def runners_up(self) -> tuple[Candidate, ...]:
         """The k best formulas that answer differently, best first."""
-        ranked = sorted(self._kept.values(), key=lambda entry: entry[0])
-        return tuple(Candidate(rows.derivation(0, self.grammar), fitness) for fitness, rows in ranked)
+        return tuple(
+            Candidate(rows.derivation(row, self.grammar), fitness)
+            for (rows, row), fitness in zip(self._kept, self._reached.tolist(), strict=False)
+        )

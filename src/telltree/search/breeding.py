@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, small
-from telltree.grammar.growing import grow_within
+from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.grammar.growing import grow_within, holes_room
 from telltree.grammar.naming import FREE, name_of, place_of
 from telltree.grammar.streams import below, open_stream, unit
 
@@ -21,12 +21,21 @@ class Desk(NamedTuple):
 
     stack: NDArray[np.int64]
     todo: NDArray[np.int64]
+    nodes: NDArray[np.int64]  # of two parents: the nodes chosen, and how many operators are nested in them
+    ends: NDArray[np.int64]  # where their subtrees end
+    stream: NDArray[np.uint64]
 
     @classmethod
     def room(cls, nodes: int) -> "Desk":
         """A desk for derivations of so many nodes."""
-        n = nodes + 2
-        return cls(np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
+        n = nodes + 3
+        return cls(
+            np.zeros(n, np.int64),
+            holes_room(nodes),
+            np.zeros(4, np.int64),
+            np.zeros(2, np.int64),
+            np.zeros(1, np.uint64),
+        )
 
 
 class Chances(NamedTuple):
@@ -38,34 +47,55 @@ class Chances(NamedTuple):
     attempts: int  # how often to try for children that are both new
 
 
-@small
-def _above(rule_table, hole_table, rules, node, stack):
+@inline
+def _step_down(tables, rule, stack, top):
+    """Put in place of a node, the top of the stack, its holes, each with the operators above it; the first on top.
+
+    As in drawing, two are written down in any case.
+    """
+    grown, above = tables.shoot[at(rule)], stack[at(top - 1)]
+    holes = grown.number + grown.takes
+    top -= 1
+    if holes > 2:
+        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole + 1, -1):
+            stack[top] = above + tables.hole[hole].drop
+            top += 1
+    stack[at(top)], stack[at(top + 1)] = above + grown.second_drop, above + grown.first_drop
+    return top + (holes if holes < 2 else 2)
+
+
+@inline
+def _above(tables, rules, node, stack):
     """How many operators lie above a node."""
     stack[0] = 0
     top = 1
     for k in range(node):
-        top -= 1
-        above, rule = stack[top], rules[k]
-        for hole in range(rule_table[rule + 1].first_hole - 1, rule_table[rule].first_hole - 1, -1):
-            stack[top] = above + hole_table[hole].drop
-            top += 1
-    return stack[top - 1]
+        top = _step_down(tables, rules[at(k)], stack, top)
+    return stack[at(top - 1)]
 
 
-@small
-def _span(rule_table, hole_table, rules, node, stack):
+@inline
+def _span(tables, rules, node, stack):
     """Where the subtree at a node ends, and how many operators are nested in it."""
     stack[0] = 0
     top, end, deep = 1, node, 0
     while top:
-        top -= 1
-        above, rule = stack[top], rules[end]
-        deep = max(deep, above + rule_table[rule].height)
-        for hole in range(rule_table[rule + 1].first_hole - 1, rule_table[rule].first_hole - 1, -1):
-            stack[top] = above + hole_table[hole].drop
-            top += 1
+        reached = stack[at(top - 1)] + tables.rule[at(rules[at(end)])].height
+        deep = reached if reached > deep else deep
+        top = _step_down(tables, rules[at(end)], stack, top)
         end += 1
     return end, deep
+
+
+@inline
+def _end(tables, rules, node):
+    """Where the subtree at a node ends."""
+    missing = 1
+    while missing:
+        grown = tables.shoot[at(rules[at(node)])]
+        missing += grown.number + grown.takes - 1
+        node += 1
+    return node
 
 
 @small
@@ -81,31 +111,30 @@ def _tournament(fitness, size, stream):
 @small
 def _copy(source, start, end, target, position):
     for k in range(start, end):
-        target[position + k - start] = source[k]
+        target[at(position + k - start)] = source[at(k)]
     return position + end - start
 
 
-@small
-def _mate(rule_table, hole_table, rules, parents, lengths, depth, stack, stream, nodes, ends):
+@inline
+def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
     """Choose a node of each parent that can change places: `nodes`, and where their subtrees end."""
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
-        symbol, found = rule_table[rules[a, i]].symbol, 0
+        symbol, found = tables.rule[at(rules[at(a), at(i)])].symbol, 0
         for j in range(lengths[b]):
-            if rule_table[rules[b, j]].symbol == symbol:
-                stack[found] = j
-                found += 1
+            stack[at(found)] = j
+            found += tables.rule[at(rules[at(b), at(j)])].symbol == symbol
         if not found:
             continue
         sites, fits = (i, stack[below(stream, found)]), True
         for k in range(2):
             nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(rule_table, hole_table, rules[parents[k]], sites[k], stack)
+            ends[k], nodes[2 + k] = _span(tables, rules[parents[k]], sites[k], stack)
         for k in range(2):
             grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(rule_table, hole_table, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= _above(tables, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
         if fits:
             return
     nodes[0] = nodes[1] = ends[0] = ends[1] = 0
@@ -129,13 +158,14 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        after, _ = _span(tables.rule, tables.hole, rules[parent], i, desk.stack)
+        after = _end(tables, rules[parent], i)
         room = rules.shape[1] - (lengths[parent] - after)
         child, drawn = children[first + k], child_constants[first + k]
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
-        left = depth - _above(tables.rule, tables.hole, rules[parent], i, desk.stack)
-        grown = grow_within(tables, symbol, left, child, drawn, i, room, stream, desk.todo)
+        left = depth - _above(tables, rules[parent], i, desk.stack)
+        grown, state, _ = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.todo)
+        stream[0] = state
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)
             if len(drawn):
@@ -155,8 +185,7 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
     """
     tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
     constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
-    stream = np.empty(1, np.uint64)
-    nodes, ends = np.zeros(4, np.int64), np.zeros(2, np.int64)
+    nodes, ends, stream = desk.nodes, desk.ends, desk.stream
     for first in range(0, len(child_lengths) - 1, 2):
         open_stream(stream, seed, generation, first)
         for _ in range(chances.attempts):
@@ -171,7 +200,7 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
             else:
                 nodes[0] = nodes[1] = ends[0] = ends[1] = 0
                 if chance < chances.crossover:
-                    _mate(tables.rule, tables.hole, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
+                    _mate(tables, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
                 _exchange(rules, parents, lengths, nodes, ends, children, first, child_lengths)
                 if constants.shape[1]:
                     _exchange(constants, parents, lengths, nodes, ends, child_constants, first, child_lengths)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, draw, row_width
+from telltree.grammar.growing import deepest, draw
 from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, breed, survive
 from telltree.search.memory import Memory
@@ -84,7 +84,7 @@ class _Evolution:
             memory,
         )
         self._depth = deepest(grammar.tables, settings.max_depth)
-        width = row_width(grammar.tables, self._depth)
+        width = grammar.width(self._depth)
         size = settings.population or _population_for(settings.evaluations)
         size += size % 2
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
@@ -99,7 +99,7 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(self._tables, self._depth, self._seed, generation, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, self._desk.todo, *self._children)
         else:
             breed(
                 self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, kernel
+from telltree.compiled import at, borrowed, kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, read_genome, row_width
-from telltree.grammar.naming import FREE, name_of, place_of
+from telltree.grammar.growing import deepest, holes_room, read_genome
+from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.population import Population
-from telltree.grammar.streams import below, next_word, open_stream, unit
+from telltree.grammar.streams import after, below_of, first_state, mix, unit_of
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import require_share, require_whole
@@ -65,6 +65,11 @@ class GrammaticalEvolution(Search):
                 f"crossover and mutation must add up to at most 1, got {self.crossover!r} and {self.mutation!r}"
             )
 
+    @property
+    def parents(self) -> int:
+        """How many genomes have children."""
+        return min(max(2, round(self.elite * self.population)), self.population)
+
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
         return _Genomes(self, grammar, seed, memory)
 
@@ -77,32 +82,77 @@ class _Chances(NamedTuple):
     attempts: int
 
 
+class _Generation(NamedTuple):
+    """Genomes, and what each was read as."""
+
+    genomes: NDArray[np.int32]
+    used: NDArray[np.int64]  # codons read, none twice
+    lengths: NDArray[np.int64]
+    names: NDArray[np.uint64]
+
+    @classmethod
+    def room(cls, individuals: int, codons: int) -> "_Generation":
+        return cls(
+            np.zeros((individuals, codons), np.int32),
+            np.zeros(individuals, np.int64),
+            np.zeros(individuals, np.int64),
+            np.zeros(individuals, np.uint64),
+        )
+
+
+@small
+def _cross(mother, father, cut, child):
+    """One-point crossover at the same place of both; returns the first codon that is not the mother's."""
+    differs = len(child)
+    for k in range(len(child) - 1, -1, -1):
+        child[at(k)] = mother[at(k)] if k < cut else father[at(k)]
+        differs = differs if child[at(k)] == mother[at(k)] else k
+    return differs
+
+
+@small
+def _mutate(child, redraw, state, differs):
+    """Draw each codon anew with a chance of `redraw` / 2³²; returns the state of the stream, and the first codon that
+    was drawn, or `differs` if that comes first.
+    """
+    for k in range(len(child)):
+        state = after(state)
+        word = mix(state)
+        drawn = (word >> np.uint64(32)) < redraw
+        child[at(k)] = np.int32(word & _CODON) if drawn else child[at(k)]
+        differs = k if drawn and k < differs else differs
+    return state, differs
+
+
 @kernel
-def _breed(tables, depth, wraps, chances, seed, generation, ranked, genomes, children, rules, lengths, names, keys):
+def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, todo):
     """One-point crossover at the same place of both parents, or uniform mutation of one, or a copy.
 
-    A child that says what was said before, or nothing, is bred again, mutating more each time.
+    A child that says what was said before, or nothing, is bred again, mutating more each time. One that reads the same
+    codons as its mother says what she says, and need not be read: most do in the end. Its row of rules is not written.
     """
-    tables, rules, keys = borrowed(tables), borrowed(rules), borrowed(keys)
-    stream = np.empty(1, np.uint64)
-    todo = np.empty((rules.shape[1] + 8, 2), np.int64)
-    none, codons = np.empty(0), genomes.shape[1]
-    for i in range(len(children)):
-        open_stream(stream, seed, generation, i)
+    tables, rules, keys, todo = borrowed(tables), borrowed(rules), borrowed(keys), borrowed(todo)
+    parents, children = borrowed(parents), borrowed(children)
+    codons = parents.genomes.shape[1]
+    for i in range(len(children.used)):
+        state, child = first_state(seed, generation, i), children.genomes[i]
         for attempt in range(chances.attempts):
-            chance = unit(stream)
-            mother, father = ranked[below(stream, chances.elite)], ranked[below(stream, chances.elite)]
-            cut = 1 + below(stream, codons) if chance < chances.crossover else codons
-            mutates = attempt > 0 or chances.crossover <= chance < chances.crossover + chances.mutation
-            redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt))) if mutates else np.uint64(0)
-            for k in range(codons):
-                children[i, k] = genomes[mother, k] if k < cut else genomes[father, k]
-                word = next_word(stream) if mutates else FREE
-                if (word >> np.uint64(32)) < redraw:
-                    children[i, k] = word & _CODON
-            lengths[i] = read_genome(tables, depth, children[i], wraps, rules[i], todo)
-            names[i] = name_of(rules[i], none, lengths[i])
-            if lengths[i] and keys[place_of(keys, names[i])] == FREE:
+            chance, state = unit_of(mix(after(state))), after(state)
+            mother, state = ranked[at(below_of(mix(after(state)), chances.elite))], after(state)
+            father, state = ranked[at(below_of(mix(after(state)), chances.elite))], after(state)
+            cut = codons
+            if chance < chances.crossover:
+                cut, state = 1 + below_of(mix(after(state)), codons), after(state)
+            differs = _cross(parents.genomes[at(mother)], parents.genomes[at(father)], cut, child)
+            if attempt > 0 or chances.crossover <= chance < chances.crossover + chances.mutation:
+                redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt)))
+                state, differs = _mutate(child, redraw, state, differs)
+            if generation > 0 and parents.used[at(mother)] <= differs:
+                used, length, name = parents.used[at(mother)], parents.lengths[at(mother)], parents.names[at(mother)]
+            else:
+                length, used, name = read_genome(tables, depth, child, wraps, rules[at(i)], todo)
+            children.used[i], children.lengths[i], children.names[i] = min(used, codons), length, name
+            if attempt + 1 < chances.attempts and length and keys[place_of(keys, name)] == FREE:
                 break
 
 
@@ -115,24 +165,31 @@ class _Genomes:
             memory,
         )
         self._depth = deepest(grammar.tables, settings.max_depth)
-        self._room = Population.room(settings.population, row_width(grammar.tables, self._depth), False)
-        shape = settings.population, settings.codons
-        self._genomes, self._children = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        width = grammar.width(self._depth)
+        self._rows, self._todo = Population.room(settings.population, width, False), holes_room(width)
+        self._parents, self._children = (_Generation.room(settings.population, settings.codons) for _ in range(2))
         self._ranked = np.arange(settings.population)
 
     def propose(self, generation: int) -> Population:
         s = self._settings
-        elite = max(2, round(s.elite * s.population))
         attempts = _ATTEMPTS if s.crossover + s.mutation > 1 - 1e-9 else 1
-        chances = _Chances(elite, s.crossover, s.mutation, s.rate, attempts)
+        chances = _Chances(s.parents, s.crossover, s.mutation, s.rate, attempts)
         if generation == 0:  # every codon is drawn
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)
         _breed(
-            self._tables, self._depth, s.wraps, chances, self._seed, generation, self._ranked, self._genomes,
-            self._children, self._room.rules, self._room.lengths, self._room.names, self._memory.keys,
+            self._tables, self._depth, s.wraps, chances, self._seed, generation, self._ranked, self._parents,
+            self._children, self._rows.rules, self._memory.keys, self._todo,
         )  # fmt: skip
-        self._genomes, self._children = self._children, self._genomes
-        return self._room
+        self._parents, self._children = self._children, self._parents
+        return self._rows._replace(lengths=self._parents.lengths, names=self._parents.names)
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        self._ranked = np.argsort(fitness, kind="stable")
+        self._ranked = _best_first(fitness, self._settings.parents)
+
+
+def _best_first(fitness: NDArray[np.float64], number: int) -> NDArray[np.int64]:
+    """The places of the least, least first, and of equals the first."""
+    equals = np.flatnonzero(fitness == fitness.min())
+    if len(equals) >= number:  # as when all say the same in the end; quicker than to sort them all
+        return equals[:number]
+    return np.argsort(fitness, kind="stable")[:number]

@@ -9,43 +9,59 @@ from telltree.compiled import kernel
 from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.population import Population
 
-_LARGEST_START = 1 << 21
+_FIRST_SIZE = 1 << 14
+"""Places in a new table: runs that try little stay within the cache, and it grows fourfold for others."""
 
 
 @kernel
-def _recall(lengths, names, keys, places, fresh):
-    """Find or enter each individual in the table; `places` gets where, `fresh` the new ones; returns their number."""
+def _recall(lengths, names, keys, kept, places, fresh):
+    """Find or enter each individual in the table; `places` gets where, `fresh` the new ones; returns their number.
+
+    `kept` is the fitness of what is in the table, if that is kept: infinitely bad until it is known.
+    """
     new = 0
     for i in range(len(lengths)):
         places[i] = -1
         if lengths[i]:
             place = place_of(keys, names[i])
-            places[i] = place
-            if keys[place] == FREE:
-                keys[place] = names[i]
-                fresh[new] = i
-                new += 1
+            is_new = keys[place] == FREE  # which cannot be foreseen, so that nothing depends on a branch
+            places[i], keys[place], fresh[new] = place, names[i], i
+            new += is_new
+            if len(kept):
+                kept[place] = np.inf if is_new else kept[place]
     return new
 
 
 @kernel
-def _enter(names, keys, places):
-    for i in range(len(names)):
-        places[i] = place_of(keys, names[i])
-        keys[places[i]] = names[i]
+def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of_all):
+    """Spread the scores of the individuals `fresh` over the whole population, and over the table if it keeps scores.
+
+    What is no number is of no use: such a fitness becomes infinite, where it stands.
+    """
+    of_all[:] = np.inf
+    answers_of_all[:] = FREE
+    for k in range(len(fresh)):
+        i = fresh[k]
+        fitness[k] = fitness[k] if np.isfinite(fitness[k]) else np.inf
+        of_all[i], answers_of_all[i] = fitness[k], answer[k]
+        if len(kept):
+            kept[places[i]], kept_answers[places[i]] = fitness[k], answer[k]
+    for i in range(len(places) if len(kept) else 0):
+        if places[i] >= 0:
+            of_all[i], answers_of_all[i] = kept[places[i]], kept_answers[places[i]]
 
 
 class Memory:
     """A table of formulas, with their fitness and answer if these are asked for again; it grows as needed."""
 
-    def __init__(self, expected: int, scores: bool) -> None:
+    def __init__(self, scores: bool) -> None:
         self._scores = scores
-        self._clear(1 << max(12, min(4 * expected, _LARGEST_START).bit_length()))
+        self._clear(_FIRST_SIZE)
 
     def _clear(self, size: int) -> None:
         self.keys = np.zeros(size, np.uint64)
-        self._fitness = np.full(size if self._scores else 0, np.inf)
-        self._answer = np.zeros(size if self._scores else 0, np.uint64)
+        self._fitness = np.empty(size if self._scores else 0)
+        self._answer = np.empty(size if self._scores else 0, np.uint64)
         self._entries = 0
 
     def make_room(self, individuals: int) -> None:
@@ -53,10 +69,13 @@ class Memory:
         if 2 * (self._entries + individuals) <= len(self.keys):
             return
         keys, fitness, answer = self.keys, self._fitness, self._answer
-        self._clear(4 * len(keys))
+        size = 4 * len(keys)
+        while size < 2 * (self._entries + individuals):
+            size *= 4
+        self._clear(size)
         held = np.flatnonzero(keys)
-        places = np.empty(len(held), np.int64)
-        _enter(keys[held], self.keys, places)
+        places, new = np.empty((2, len(held)), np.int64)
+        _recall(held + 1, keys[held], self.keys, self._fitness, places, new)  # any length but 0 will do
         if self._scores:
             self._fitness[places], self._answer[places] = fitness[held], answer[held]
         self._entries = len(held)
@@ -65,7 +84,7 @@ class Memory:
         """Where each individual is kept, and which were never seen before, each formula once."""
         self.make_room(len(population.lengths))
         places, fresh = np.empty((2, len(population.lengths)), np.int64)
-        new = _recall(population.lengths, population.names, self.keys, places, fresh)
+        new = _recall(population.lengths, population.names, self.keys, self._fitness, places, fresh)
         self._entries += new
         return places, fresh[:new]
 
@@ -76,13 +95,11 @@ class Memory:
         fitness: NDArray[np.float64],
         answer: NDArray[np.uint64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """The scores of a whole population, given those of its new individuals.
+        """The scores of a whole population, given those of its new individuals, whose fitness is made infinite in place
+        where it is no number.
 
         What was tried before has the scores it had then if they are kept, else it is infinitely unfit.
         """
-        if self._scores:
-            self._fitness[places[fresh]], self._answer[places[fresh]] = fitness, answer
-            return np.where(places >= 0, self._fitness[places], np.inf), self._answer[places]
-        all_fitness, all_answers = np.full(len(places), np.inf), np.zeros(len(places), np.uint64)
-        all_fitness[fresh], all_answers[fresh] = fitness, answer
-        return all_fitness, all_answers
+        of_all, answers_of_all = np.empty(len(places)), np.empty(len(places), np.uint64)
+        _note(places, fresh, fitness, answer, self._fitness, self._answer, of_all, answers_of_all)
+        return of_all, answers_of_all

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, draw, row_width
+from telltree.grammar.growing import deepest, draw, holes_room
 from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
@@ -37,10 +37,11 @@ class MonteCarlo(Search):
 class _Drawing:
     def __init__(self, grammar: Grammar, depth: int, seed: int) -> None:
         self._tables, self._depth, self._seed = grammar.tables.growing, depth, np.uint64(seed)
-        self._room = Population.room(_BATCH, row_width(grammar.tables, depth), grammar.has_random_constants)
+        width = grammar.width(depth)
+        self._room, self._todo = Population.room(_BATCH, width, grammar.has_random_constants), holes_room(width)
 
     def propose(self, generation: int) -> Population:
-        draw(self._tables, self._depth, self._seed, generation, *self._room)
+        draw(self._tables, self._depth, self._seed, generation, self._todo, *self._room)
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:

@@ -145,7 +145,7 @@ class _Run:
         stop: Callable[[], bool],
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
-        self._memory = Memory(search.evaluations or 100_000, search.revisits)
+        self._memory = Memory(search.revisits)
         self._breeder = search.breeder(grammar, seed, self._memory)
         self._archive = Archive(grammar, search.keep, tolerance)
         self._history: list[Moment] = []
@@ -199,16 +199,16 @@ class _Run:
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
-        scores = Scores(np.zeros(0), np.zeros(0, np.uint64))
+        fitness, answer = np.empty(0), np.empty(0, np.uint64)
         if len(fresh):
-            fitness, answer = self._objective(population, fresh)
-            scores = Scores(np.where(np.isfinite(fitness), fitness, np.inf), answer)  # what is no number is of no use
+            scores = self._objective(population, fresh)
+            fitness, answer = np.array(scores.fitness, np.float64), scores.answer
+        of_all = self._memory.scores(places, fresh, fitness, answer)
+        if len(fresh):
             self._evaluations += len(fresh)
-            before = self._archive.best
-            self._archive.add(population, fresh, *scores)
-            if self._archive.best < before or not self._history:
+            if self._archive.add(population, fresh, fitness, answer) or not self._history:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
-        self._breeder.learn(population, *self._memory.scores(places, fresh, *scores))
+        self._breeder.learn(population, *of_all)
         return len(fresh) > 0
 
     def _report(self) -> None:

@@ -77,18 +77,15 @@ class SplitObjective:
         tally = self._engine.evaluate(population, wanted, self._masks)
         counts = tally.counts if self._worth is None else tally.counts @ self._worth
         fitness = _checked(self._fitness(counts, self._totals, tally.size), len(wanted))
-        members = tally.members[:, 0]
-        outside = self._engine.layout.records - members
-        fitness[np.minimum(members, outside) < self._least] = np.inf
-        return Scores(fitness, tally.answer)
+        return Scores(np.where(tally.members[:, 1] < self._least, np.inf, fitness), tally.answer)
 
 
 def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:
-    """The fitness as an array of our own; SettingsError if it is not one number for each formula."""
+    """The fitness; SettingsError if it is not one number for each formula."""
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":
         raise SettingsError(
             f"a fitness must return one number for each of the {formulas} formulas it is given, but it returned "
             f"{type(fitness).__name__} of shape {found.shape} and type {found.dtype}"
         )
-    return found.astype(np.float64)
+    return found
