@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from examples import records
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
+from examples import records
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError, DataWarning, FunctionError, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier

@@ -8,7 +8,6 @@ import matplotlib
 import numpy as np
 import polars as pl
 import pytest
-from examples import records
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
@@ -18,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Text
 
+from examples import records
 from telltree import DataError, DataWarning, Formula, Panel, SettingsError
 from telltree.explain import categorize, decisive_step
 from telltree.operators.expression import level_text

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from examples import holds, records, steps
 
+from examples import holds, records, steps
 from telltree.data import Panel
 from telltree.errors import FunctionError
 from telltree.logic import Formula

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from examples import holds, over_time, records, steps
 from strategies import Column, panel_of
 
+from examples import holds, over_time, records, steps
 from telltree.data import Panel
 from telltree.errors import DataError, DataWarning, GrammarError
 from telltree.logic import Formula, truth_of

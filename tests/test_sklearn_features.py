@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from examples import records
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -12,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
+from examples import records
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError, DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier, TemporalFeatures

@@ -4,9 +4,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from examples import records
 from sklearn import config_context
 
+from examples import records
 from telltree.data import Panel
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain.notebook import tree_html

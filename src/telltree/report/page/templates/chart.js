@@ -32,7 +32,7 @@ function linePlot(record, trace, column, marks) {
     const label =
         trace.lo === null
             ? `${column.words}: no finite value`
-            : `${column.words} between ${valueWords(trace.lo, column)} and ${valueWords(trace.hi, column)}`;
+            : `${column.words} between ${valueWords(trace.lo, column, trace)} and ${valueWords(trace.hi, column, trace)}`;
     const names = marks.map((mark) => {
         const name = make('span', { class: 'threshold-name' }, said(mark));
         name.style.top = `${Math.max(14, height(mark))}%`;

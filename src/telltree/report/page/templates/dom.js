@@ -20,8 +20,8 @@ const byId = (id) => document.getElementById(id);
 
 const whole = (number) => number.toLocaleString('en-US');
 
-// Numbers for reading: four digits, and an exponent only where there is no way round it.
-function said(number, digits = 4) {
+// Numbers for reading: six digits, and an exponent only where there is no way round it.
+function said(number, digits = 6) {
     if (number === null || number === undefined) return '∞';
     if (number === 0 || Math.abs(number) < 1e-12) return '0';
     const size = Math.abs(number);

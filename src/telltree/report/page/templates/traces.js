@@ -123,11 +123,19 @@ function wordsAt(record, trace, column, place) {
         if (Math.abs(middle - place) < Math.abs(middles[nearest] - place)) nearest = i;
     });
     if (!isLine(trace)) return cellWords(list[nearest], column);
-    return valueWords(list[nearest], column);
+    return valueWords(list[nearest], column, trace);
 }
 
-function valueWords(value, column) {
+function valueWords(value, column, trace) {
     if (Number.isNaN(value)) return 'missing';
     if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
-    return `${said(value)}${column.unit ? ` ${column.unit}` : ''}`;
+    return `${said(asKept(value, trace))}${column.unit ? ` ${column.unit}` : ''}`;
+}
+
+// A value in the digits that a trace keeps of it: no more, for those were never told, and no less.
+function asKept(value, { lo, hi }) {
+    if (value === lo || value === hi || !(hi / 2 - lo / 2 > 0)) return value;
+    const finest = 10 ** Math.ceil(Math.log10((2 * (hi / 2 - lo / 2)) / FINEST));
+    const near = Number((Math.round(value / finest) * finest).toPrecision(12));
+    return Number.isFinite(near) ? near : value;
 }
