@@ -45,9 +45,12 @@ def predict(record):
     return LABELS[find_category(record) - 1]
 '''
 _ALONE = '''
+LABEL = {label}
+"""Of the category."""
+
 
 def belongs(record):
-    """Whether a record is of category {number}, whose label is {label}."""
+    """Whether a record is of category {number}."""
     return {truth}
 '''
 
