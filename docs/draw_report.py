@@ -1,48 +1,72 @@
-"""Draws docs/images/report.png: the tree of the demo's report, as Chromium shows it.
+"""Draws the pictures of docs/report.md: parts of the reports of encounters and of Auslan, as Chromium shows them.
 
-Run it with `python docs/draw_report.py`; it needs selenium, Pillow, Chromium and its driver.
+Run it with `python docs/draw_report.py`; it needs selenium, Pillow, Chromium with its driver, and the Auslan signs
+where `telltree.datasets.load_auslan` looks for them (see there).
 """
 
 import base64
 import io
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from selenium import webdriver
 
-from telltree.datasets import make_encounters
+from telltree import GrammarTreeClassifier
+from telltree.datasets import load_auslan, make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.demo import NMAC, RECORDS, fit
-from telltree.report import write_report
 
-IMAGE = Path(__file__).parent / "images" / "report.png"
+IMAGES = Path(__file__).with_name("images")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1376,1000", "--hide-scrollbars")
 SHOW = """
 document.querySelector('.parts').hidden = true;
-document.querySelector('#category-1 .thumb').click();
+const [begin, end, edge, category] = arguments;
+document.querySelector(`#category-${category} .thumb`).click();
 document.activeElement.blur();
-const [tools, frame] = ['tree-tools', 'tree-frame'].map((id) => document.getElementById(id).getBoundingClientRect());
-return {x: tools.left + scrollX - 16, y: tools.top + scrollY - 12, width: tools.width + 32,
-        height: frame.bottom - tools.top + 24, scale: 1};
+const [first, last] = [begin, end].map((part) => document.querySelector(part).getBoundingClientRect());
+return {x: first.left + scrollX - 16, y: first.top + scrollY - 12, width: first.width + 32,
+        height: last[edge] - first.top + 24, scale: 1};
 """
+"""Chooses the first typical member of a category, and tells what to take: from one part to an edge of another."""
+
+
+def encounters(path: Path) -> None:
+    """The report of the demo's tree."""
+    panel, ends, _ = make_encounters(RECORDS, NMAC)
+    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
+    fit(panel, ends).report(panel, ends, path)
+
+
+def auslan(path: Path) -> None:
+    """The report of a tree of all signs."""
+    panel, words = load_auslan()
+    GrammarTreeClassifier(random_state=0).fit(panel, words).report(panel, words, path)
+
+
+def take(browser: Any, *what: Any) -> Image.Image:
+    """A picture of a part of the open page."""
+    asked = {"format": "png", "captureBeyondViewport": True, "clip": browser.execute_script(SHOW, *what)}
+    taken = browser.execute_cdp_cmd("Page.captureScreenshot", asked)
+    return Image.open(io.BytesIO(base64.b64decode(taken["data"])))
 
 
 def main() -> None:
-    """Write the report, open it, light the way of a record, and keep a picture of the tree."""
-    panel, ends, _ = make_encounters(RECORDS, NMAC)
-    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
+    """Write both reports, open them, and keep a picture of the tree of one and of a record of the other."""
     options = webdriver.ChromeOptions()
     with tempfile.TemporaryDirectory() as folder:
-        path = write_report(fit(panel, ends), panel, ends, Path(folder) / "report.html")
         for flag in (*FLAGS, f"--user-data-dir={folder}/profile"):
             options.add_argument(flag)
         with webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver")) as browser:
-            browser.get(path.as_uri())
-            asked = {"format": "png", "captureBeyondViewport": True, "clip": browser.execute_script(SHOW)}
-            taken = browser.execute_cdp_cmd("Page.captureScreenshot", asked)
-    picture = Image.open(io.BytesIO(base64.b64decode(taken["data"])))
-    picture.convert("RGB").quantize(128).save(IMAGE, optimize=True)
+            for write, name, *what in (
+                (encounters, "report.png", "#tree-tools", "#tree-frame", "bottom", 4),
+                (auslan, "report_record.png", "#record-view", ".lanes h4 + .lane ~ h4", "top", 4),
+            ):
+                path = Path(folder) / f"{name}.html"
+                write(path)
+                browser.get(path.as_uri())
+                take(browser, *what).convert("RGB").quantize(64).save(IMAGES / name, optimize=True)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,10 @@ def experiment(
     proximity: Annotated[
         bool, typer.Option("--proximity", help="encounters: let formulas speak of range, position and time to go.")
     ] = False,
+    shortcuts: Annotated[
+        bool,
+        typer.Option("--shortcuts", help="encounters: also say how far one atom, and two, get: a check on leakage."),
+    ] = False,
     store: Annotated[
         Path | None, typer.Option(help="Keep finished runs in this file, and do not repeat those it holds.")
     ] = None,
@@ -78,6 +82,12 @@ def experiment(
         kept = f"go on with the same command and --store {store}" if store else "give --store to be able to go on"
         say(f"telltree: interrupted; the table is of the runs that were finished; {kept}")
         raise typer.Exit(INTERRUPTED)
+    if shortcuts and name is ExperimentName.ENCOUNTERS:
+        from telltree.experiments import encounter_study
+        from telltree.experiments import shortcuts as best_of
+
+        for best in best_of(encounter_study(records, proximity=proximity), seed=seed):
+            say(f"{best.atoms} atom{'s' if best.atoms > 1 else ''}: macro F1 {best.f1:.4f} with {best.formula}")
     if pictures is not None:
         _draw(found, pictures, records)
 
