@@ -22,6 +22,7 @@ BENCHMARKS = (
     "auslan_trees",
     "linear_cost",
     "first_fit",
+    "reading",
     "induction_cost",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
