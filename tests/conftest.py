@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from browser import opened_browser
 from hypothesis import settings
 from strategies import Column, panel_of
 
@@ -65,3 +66,10 @@ def labels(plain):
     found = ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
     found[7] = "calm" if found[7] != "calm" else "high"
     return found
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    """One browser for all reports that are looked at."""
+    with opened_browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened

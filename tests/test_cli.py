@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+
+from telltree.export.targets import TARGETS
 
 PROGRAM = Path(sys.executable).parent / "telltree"
 KEYS = ("--id", "flight", "--time", "t")
@@ -97,10 +100,24 @@ def test_every_verb_has_help_with_an_example(verb):
     assert "Usage: telltree" in shown
     assert f"telltree {verb}" in shown.split("Options:")[0].split("Usage:")[1].split("\n", 1)[1]
     assert verb in good("--help")
+    assert "..." not in good("--help").split("Commands:")[1]  # no sentence is cut
 
 
 def test_version():
     assert good("--version").startswith("telltree ")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("telltree exp", {"explain", "export", "experiment"}),
+        ("telltree fit --search-", {"--search-evaluations", "--search-seconds", "--search-max-depth"}),
+        ("telltree export --to s", {"stl", "sql"}),
+    ],
+)
+def test_shells_can_complete_verbs_options_and_choices(words, offered):
+    place = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_TELLTREE_COMPLETE": "complete_bash"}
+    assert set(good(env=place).split()) == offered
 
 
 def test_inspect_says_what_is_there_and_writes_a_schema(folder):
@@ -120,6 +137,35 @@ def test_an_edited_schema_is_used(folder):
     options = ("--label", "nmac", *QUICK, "--schema", schema, "-o", folder / "edited.json", "--force")
     good("fit", folder / "flights.csv", *KEYS, *options)
     assert "air speed" in good("show", folder / "edited.json", "--english")
+
+
+def test_the_schema_gives_times_their_unit(folder, model, tmp_path):
+    schema = tmp_path / "schema.toml"
+    good("inspect", folder / "flights.csv", *KEYS, "--time-unit", "s", "-o", schema)  # nmac is an attribute here
+    assert tomllib.loads(schema.read_text())["time"] == {"unit": "s"}
+    told = good("explain", model, folder / "flights.csv", *KEYS, "--record", "f3", "--schema", schema)
+    assert re.search(r"decided at step \d+, at [\d.]+ s;", told)
+    good("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK, "--schema", schema)
+
+
+def test_fit_says_which_columns_it_leaves_out(folder, tmp_path):
+    lines = (folder / "flights.csv").read_text().splitlines()
+    odd = tmp_path / "odd.csv"
+    odd.write_text("\n".join([lines[0] + ",still,void", *(line + ",1," for line in lines[1:])]))
+    ended = telltree("fit", odd, *KEYS, "--label", "nmac", *QUICK, "--json")
+    assert "columns left out: 'still' (constant), 'void' (empty (all missing))" in ended.stderr
+    assert set(json.loads(ended.stdout)["left_out"]) == {"still", "void"}
+
+
+def test_ids_called_like_a_result_are_kept(folder, model, tmp_path):
+    lines = (folder / "flights.csv").read_text().splitlines()
+    for name in ("prediction", "category"):
+        data = tmp_path / f"{name}.csv"
+        data.write_text("\n".join([lines[0].replace("flight", name), *lines[1:]]))
+        told = json.loads(good("predict", model, data, "--id", name, "--time", "t", "--json"))
+        assert told[3]["record" if name == "prediction" else name] == "f3"
+        rows = list(csv.DictReader(io.StringIO(good("categorize", model, data, "--id", name, "--time", "t"))))
+        assert rows[3]["record" if name == "category" else name] == "f3"
 
 
 def test_show(model):
@@ -193,6 +239,10 @@ def test_export_to_something_unknown(model):
     bad(2, "export", model, "--to", "cobol", says="cobol")
 
 
+def test_every_target_can_be_asked_for():
+    assert f"<{'|'.join(TARGETS)}>" in good("export", "--help")
+
+
 def test_the_same_fit_gives_the_same_bytes(folder, model):
     again = ("--label", "nmac", *QUICK, "--n-jobs", "2", "-o", folder / "again.json", "--force")
     good("fit", folder / "flights.csv", *KEYS, *again, env={"PYTHONHASHSEED": "7"})
@@ -212,6 +262,30 @@ def test_configuration_from_a_file(folder, model):
     bad(2, "fit", folder / "flights.csv", "--config", config, says="did you mean max-depth?")
     config.write_text("[fit\n")
     bad(2, "fit", folder / "flights.csv", "--config", config, says="cannot be read")
+    config.write_text("[fti]\nmax-depth = 3\n")
+    bad(2, "fit", folder / "flights.csv", "--config", config, says="did you mean fit?")
+    config.write_text('id = "flight"\n[fit]\nmax-depth = 3\n')
+    bad(2, "fit", folder / "flights.csv", "--config", config, says="sets 'id' outside of tables")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_printed_configuration_is_read_back(verb, tmp_path):
+    config = tmp_path / "printed.toml"
+    config.write_text(good(verb, "--print-config"))
+    assert good(verb, "--config", config, "--print-config") == config.read_text()
+
+
+def test_options_of_any_form_are_printed_and_read_back(folder, tmp_path):
+    config, odd = tmp_path / "printed.toml", 'a "b" \\ \x7f é'
+    chosen = ("--label", odd, "--column", "speed", "--column", odd, "--no-centre", "--class-weight", "balanced")
+    config.write_text(good("fit", *chosen, "--period", "0.5", "--print-config"))
+    found = tomllib.loads(config.read_text())["fit"]
+    assert (found["label"], found["column"], found["centre"], found["period"]) == (odd, ["speed", odd], False, 0.5)
+    assert good("fit", "--config", config, "--print-config") == config.read_text()
+    config.write_text('column = "speed"\n')  # one of what may be several
+    assert tomllib.loads(good("inspect", "--config", config, "--print-config"))["inspect"]["column"] == ["speed"]
+    bad(2, "fit", "--max-depth", "deep", "--print-config", says="max-depth")
+    bad(2, "fit", "--max-dept", "3", "--print-config", says="max-dept")
 
 
 def test_nothing_is_overwritten_unasked(folder, model):
@@ -220,7 +294,33 @@ def test_nothing_is_overwritten_unasked(folder, model):
     bad(2, "fit", *data, "-o", model, says="--force")
     bad(2, "predict", model, folder / "flights.csv", *KEYS, "-o", model, says="--force")
     bad(1, "fit", *data, "-o", folder / "nowhere" / "model.json", says="cannot be written")
+    bad(1, "fit", *data, "-o", folder, says="Is a directory")
     assert model.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no folder that nobody can write to")
+def test_an_output_that_cannot_be_written_is_found_before_the_work(folder):
+    stderr = bad(1, "fit", folder / "nothing.csv", *KEYS, "--label", "nmac", "-o", "/proc/model.json", says="/proc")
+    assert "nothing.csv" not in stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX only")
+def test_devices_are_written_to_and_not_replaced(folder, model):
+    data = (folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
+    good("fit", *data, "-o", os.devnull, "--force")
+    assert not Path(os.devnull).is_file()
+    assert good("export", model, "--to", "json", "-o", "/dev/stdout") == good("export", model, "--to", "json")
+
+
+def test_the_model_is_saved_though_nobody_reads_what_is_printed(folder, model, tmp_path):
+    saved = tmp_path / "model.json"
+    args = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK, "-o", saved)
+    line = " ".join(f"'{word}'" for word in (PROGRAM, *args))
+    ended = subprocess.run(["bash", "-c", f"{line} >&-"], capture_output=True, text=True, check=False, timeout=200)
+    assert ended.returncode == 1
+    assert "standard output is closed" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert saved.read_bytes() == model.read_bytes()
 
 
 def test_bad_data_ends_with_3(folder, model, tmp_path):

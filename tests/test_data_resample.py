@@ -145,5 +145,5 @@ def test_a_grid_needs_times_and_units_a_unit():
     panel = Panel.from_arrays([np.zeros((2, 1))])
     with pytest.raises(DataError, match="the panel has no times"):
         panel.resample(1)
-    with pytest.raises(DataError, match="the panel has no time unit"):
+    with pytest.raises(DataError, match="the times have no unit"):
         panel.resample("1s")

@@ -41,7 +41,38 @@ def test_the_file_explains_itself():
     for field in ("type", "kind", "unit", "phrase", "thresholds", "levels", "static"):
         assert f"#   {field}" in written
     assert 'unit = "ft"' in written
-    assert tomllib.loads(written) == {"columns": {"alt": {"type": "real", "unit": "ft", "static": False}}}
+    assert tomllib.loads(written) == {"time": {}, "columns": {"alt": {"type": "real", "unit": "ft", "static": False}}}
+
+
+def test_the_file_may_say_what_times_are_counted_in(tmp_path):
+    (tmp_path / "x.csv").write_text("id,t,alt\na,0,1.5\na,2.5,2\n", encoding="utf-8")
+    panel = read(tmp_path / "x.csv", id="id", time="t", time_unit="min").panel
+    path = tmp_path / "schema.toml"
+    path.write_text(panel.schema.to_toml(time_unit=panel.time_unit), encoding="utf-8")
+    assert read(tmp_path / "x.csv", id="id", time="t", schema=path).panel == panel
+    assert read(tmp_path / "x.csv", id="id", time="t", schema=path, time_unit="h").panel.time_unit == "h"
+    assert read(tmp_path / "x.csv", id="id", time="t", schema=path, every="90 s").panel.period == 1.5
+
+
+def test_the_file_may_speak_of_columns_that_are_not_used(tmp_path):
+    (tmp_path / "x.csv").write_text("id,t,alt,end\na,0,1.5,up\nb,0,2.5,down\n", encoding="utf-8")
+    path = tmp_path / "schema.toml"
+    path.write_text(read(tmp_path / "x.csv", id="id").panel.schema.to_toml(), encoding="utf-8")
+    found = read(tmp_path / "x.csv", id="id", time="t", label="end", schema=path)
+    assert found.panel.schema.names == ("alt",)
+    assert read(tmp_path / "x.csv", id="id", columns=["t"], schema=path).panel.schema.names == ("t",)
+    apart = read(tmp_path / "x.csv", id="id", label="end", labels={"a": 1, "b": 2}, schema=path)
+    assert apart.panel.schema.names == ("t", "alt")
+    (tmp_path / "y.csv").write_text("id,x\na,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="unknown column in schema 't'"):
+        read(tmp_path / "y.csv", id="id", schema=path)
+
+
+def test_dates_are_counted_in_seconds(tmp_path):
+    (tmp_path / "x.csv").write_text("id,t,x\na,2024-02-29T12:00,1\na,2024-02-29T12:01,2\n", encoding="utf-8")
+    assert read(tmp_path / "x.csv", id="id", time="t", time_unit="s").panel.times(0).tolist() == [0, 60]
+    with pytest.raises(DataError, match="counted in 's', not 'min'"):
+        read(tmp_path / "x.csv", id="id", time="t", time_unit="min")
 
 
 def test_a_part_is_enough_to_override(tmp_path):
@@ -65,6 +96,9 @@ def test_a_part_is_enough_to_override(tmp_path):
         ("[column.alt]\n", "'column'; did you mean 'columns'"),
         ("[columns.alt]\n[columns.alt]\n", "not TOML: .*line 2"),
         ("[columns.alt\n", "not TOML: .*line 1"),
+        ("time = 3\n", r"time is a table, \[time\], that may say unit = .s.; got time = 3"),
+        ("[time]\nunit = 3\n", r"time is a table, \[time\]"),
+        ("[time]\nunits = 's'\n", "'units'; did you mean 'unit'"),
         ("columns = 3\n", r"columns are tables such as \[columns.altitude\]; got columns = 3"),
         ("[columns]\nalt = 3\n", "column 'alt': expected fields"),
         ("x = " + "[" * 100_000, "nested too deeply"),

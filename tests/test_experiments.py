@@ -1,4 +1,4 @@
-"""Experiments: splits, baselines, metrics, resuming, and the same table however it is computed."""
+"""Experiments: resuming, the table, and the same figures however they are computed."""
 
 import json
 import math
@@ -10,35 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import MIXED
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import panel_of
 
 from telltree import (
     DataError,
-    Formula,
     GeneticProgramming,
-    Grammar,
-    GrammarError,
     GrammarTreeClassifier,
     GrammaticalEvolution,
     MonteCarlo,
     Panel,
-    Schema,
     SettingsError,
     TelltreeError,
 )
-from telltree.datasets.encounters import PROXIMITY
-from telltree.datasets.encounters.attributes import schema
-from telltree.experiments import Study, encounter_study, run_experiment, shortcuts
-from telltree.experiments.encounter_grammar import encounter_grammar
-from telltree.experiments.flattening import Flattening
-from telltree.experiments.leakage import MacroF1
-from telltree.experiments.metrics import Summary, score
+from telltree.experiments import Study, run_experiment
 from telltree.experiments.models import BASELINES, SEARCHES
 from telltree.experiments.paper import AUSLAN, ENCOUNTERS
-from telltree.experiments.splits import split
 from telltree.experiments.store import Store
 from telltree.experiments.trial import Run
 
@@ -65,115 +50,6 @@ def timeless(experiment):
 def whole(study):
     """Three trials in one process, without interruption."""
     return run_experiment(study, trials=3, searches=SEARCH, jobs=1, seed=5)
-
-
-# -- splits
-
-
-def test_splits_are_stratified_and_disjoint():
-    y = np.array(["a"] * 70 + ["b"] * 20 + ["c"] * 10)
-    train, test = split(y, 0, 0)
-    assert sorted([*train, *test]) == list(range(100))
-    assert [int((y[test] == name).sum()) for name in "abc"] == [21, 6, 3]
-
-
-def test_each_trial_has_a_split_of_its_own_that_the_seed_decides():
-    y = np.array([0, 1] * 20)
-    found = {(seed, trial): tuple(split(y, seed, trial)[1]) for seed in (0, 1) for trial in range(5)}
-    assert len(set(found.values())) == 10
-    assert all(tuple(split(y, *place)[1]) == records for place, records in found.items())
-
-
-@pytest.mark.parametrize("y", [["a"] * 9, ["a"] * 9 + ["b"]])
-def test_classes_that_cannot_be_split(y):
-    with pytest.raises(DataError, match="at least two classes of at least two records"):
-        split(np.array(y), 0, 0)
-
-
-# -- metrics
-
-
-def test_scores_by_hand():
-    truth, predicted = np.array(list("aaaabbbcc")), np.array(list("aaabbbacb"))
-    # a: 3 of 4 predicted right, 3 of 4 found; b: 2 of 4, 2 of 3; c: 1 of 1, 1 of 2
-    found = score(truth, predicted, ["a", "b", "c"])
-    assert found.accuracy == pytest.approx(6 / 9)
-    assert found.precision == pytest.approx((3 / 4 + 2 / 4 + 1) / 3)
-    assert found.recall == pytest.approx((3 / 4 + 2 / 3 + 1 / 2) / 3)
-    assert found.f1 == pytest.approx((3 / 4 + 4 / 7 + 2 / 3) / 3)
-
-
-def test_a_class_never_predicted_counts_as_nothing():
-    found = score(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]), [0, 1])
-    assert found == pytest.approx((3 / 4, (6 / 7) / 2, (3 / 4) / 2, 1 / 2))
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1))
-def test_scores_by_counting(pairs):
-    truth, predicted = (np.array(side) for side in zip(*pairs, strict=True))
-    precisions, recalls, f1s = [], [], []
-    for name in "abc":
-        both = sum(t == p == name for t, p in pairs)
-        said, there = sum(p == name for _, p in pairs), sum(t == name for t, _ in pairs)
-        precisions.append(both / said if said else 0)
-        recalls.append(both / there if there else 0)
-        f1s.append(2 * both / (said + there) if said + there else 0)
-    found = score(truth, predicted, "abc")
-    expected = sum(t == p for t, p in pairs) / len(pairs), *(sum(v) / 3 for v in (f1s, precisions, recalls))
-    assert found == pytest.approx(expected)
-
-
-def test_summaries_by_the_textbook():
-    values = [0.9, 0.95, 1.0, 0.8]
-    mean, error = Summary.of(values)
-    assert mean == pytest.approx(statistics.mean(values))
-    assert error == pytest.approx(statistics.stdev(values) / 2)
-    assert Summary.of([0.7]) == (0.7, None)
-
-
-# -- what baselines get
-
-
-def flattened(records, train, levels):
-    """The paper's preparation, written out: z-score, ±1, one column a category, zeros behind, slices in a row."""
-    steps = max(len(record["speed"]) for record in records)
-    scale = {}
-    for name in ("speed", "height"):
-        seen = [x for i in train for x in records[i][name] if x is not None]
-        scale[name] = statistics.fmean(seen), statistics.pstdev(seen)
-    rows = []
-    for record in records:
-        row = []
-        for t in range(steps):
-            there = t < len(record["speed"])
-            for name in ("speed", "height"):
-                value = record[name][t] if there else None
-                row.append(0.0 if value is None else (value - scale[name][0]) / scale[name][1])
-            flag = record["on"][t] if there else None
-            row.append({None: 0.0, True: 1.0, False: -1.0}[flag])
-            row += [float(there and record["mode"][t] == level) for level in levels]
-        rows.append(row)
-    return np.array(rows)
-
-
-def test_flattening_is_what_the_paper_says(panel, plain):
-    train = list(range(0, 60, 2))
-    flatten = Flattening.learn(panel[train], int(panel.lengths.max()))
-    expected = flattened(plain, train, panel.schema["mode"].levels)
-    assert np.allclose(flatten(panel), expected, atol=1e-12)
-    assert np.array_equal(flatten(panel, np.float32), flatten(panel).astype(np.float32))
-    assert np.array_equal(flatten(panel[train]), flatten(panel)[train])
-
-
-def test_flattening_odd_columns():
-    records = [{"speed": [1.0, math.inf], "height": [3.0, 3.0], "on": [None, True], "mode": ["up", None]}] * 2
-    panel = panel_of(MIXED, records)
-    flat = Flattening.learn(panel, 3)(panel)
-    width = 3 + len(panel.schema["mode"].levels)
-    assert flat.shape == (2, 3 * width)
-    assert flat[0, :4].tolist() == [0, 0, 0, 1]  # one finite speed is the mean; height is constant; `on` is missing
-    assert not flat[0, width : width + 2].any()  # infinite; constant
-    assert not flat[0, 2 * width :].any()
 
 
 # -- whole experiments
@@ -381,108 +257,6 @@ def test_a_file_that_cannot_be_written_is_found_before_the_work(study, tmp_path)
     with pytest.raises(DataError, match="cannot be read and written"):
         run_experiment(study, store=tmp_path / "no" / "such" / "folder.jsonl", progress=seen.append)
     assert not seen
-
-
-# -- encounters
-
-COLUMNS = list(schema())
-
-
-def made_up(records, seed=0):
-    """Records with the attributes of encounters, and senseless values."""
-    random, columns = np.random.default_rng(seed), []
-    for column in schema().values():
-        if column.type == "real":
-            columns.append(random.choice(column.thresholds, size=(records, 50)) + random.normal(size=(records, 1)))
-        else:
-            columns.append(random.choice(column.levels or [False, True], size=(records, 50)).astype(object))
-    cells = np.stack([values.astype(object) for values in columns], axis=2)
-    return Panel.from_arrays(list(cells), columns=COLUMNS, schema=schema())
-
-
-@pytest.mark.parametrize("proximity", [False, True])
-def test_the_encounter_grammar_speaks_of_all_it_may(proximity):
-    allowed = [name for name in COLUMNS if proximity or name not in PROXIMITY]
-    text = encounter_grammar(proximity)
-    grammar = Grammar.parse(text, Schema(schema()[name] for name in allowed))
-    assert set(grammar.attributes) == set(allowed)
-    assert ("range_1" in grammar.attributes) == proximity
-    assert max(map(len, text.splitlines())) <= 120
-    for said in (
-        "F(active_1 and not responding_1)",
-        "G(in_delay_2 implies abs(relative_altitude_1) > 100)",
-        'F((advisory_1 = "Crossing Climb") or vertical_rate_2 <= -30)',
-        "count(abs(vertical_rate_1 - vertical_rate_2) < 20) >= 5",
-        "F(sign(vertical_rate_1) = sign(vertical_rate_2))",
-        "F(heading_1 < -180)",
-        "F(heading_1 >= 180)",
-        "F(vertical_rate_1 > 80)",
-    ):
-        assert grammar.derive(said).depth >= 2
-    for beyond in ("F(heading_1 > 181)", "F(vertical_rate_1 > 90)", "F(altitude_1 < heading_1)"):
-        with pytest.raises(GrammarError, match="cannot say"):
-            grammar.derive(beyond)
-
-
-def test_every_search_works_with_the_encounter_grammar():
-    panel = made_up(40)
-    y = np.where(np.arange(40) % 4, "safe", "NMAC")
-    heard = tuple(name for name in COLUMNS if name not in PROXIMITY)
-    study = Study("e", "E", panel, y, 2, 4, grammar=encounter_grammar(), attributes=heard, paper=ENCOUNTERS)
-    few = {name: replace(search, evaluations=100) for name, (_, search) in SEARCHES.items()}
-    found = run_experiment(study, trials=1, searches=few, jobs=1)
-    assert all(len(model.runs) == 1 for model in found.models.values())
-    assert found.models["ge"].runs[0].terminals >= 2
-
-
-def test_the_encounter_study(monkeypatch):
-    asked = []
-
-    def make(n, nmac):
-        asked.append((n, nmac))
-        return made_up(n), np.array(["NMAC"] * nmac + ["safe"] * (n - nmac)), None
-
-    monkeypatch.setattr("telltree.datasets.encounters.make_encounters", make)
-    study = encounter_study(200)
-    assert asked == [(200, 17)]
-    assert (study.max_depth, study.trees) == (4, 64)
-    assert set(study.attributes).isdisjoint(PROXIMITY)
-    assert set(encounter_study(200, proximity=True).attributes) == set(COLUMNS)
-    with pytest.raises(SettingsError, match="records must be a whole number of at least 50"):
-        run_experiment("encounters", records=10)
-
-
-# -- shortcuts
-
-
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2))
-def test_macro_f1_as_a_fitness(records):
-    said, y = (np.array(side) for side in zip(*records, strict=True))
-    true = np.array([[np.sum(said & ~y), np.sum(said & y)]])
-    total = np.array([np.sum(~y), np.sum(y)])
-    best = max(score(y, side, [False, True]).f1 for side in (said, ~said))
-    if total.all() and said.any() and not said.all():
-        assert MacroF1()(true, total, np.zeros(1, np.int64))[0] == pytest.approx(1 - best)
-
-
-def test_shortcuts_are_the_best_there_are(panel, labels):
-    y = np.array([label == "calm" for label in labels])
-    text = "Start ::= F(Atom)\nAtom ::= on | each categorical = levels | each real {<, >} grid(5)\n"
-    study = Study("s", "S", panel, y, 2, 4, grammar=text)
-    one, two = shortcuts(study)
-    atoms = Grammar.parse("Start ::= F(Atom) | G(Atom)" + text[text.index("\nAtom") :], panel)
-    reached = []
-    for derivation in atoms.enumerate(4):
-        said = Formula(derivation.expression)(panel)
-        reached += [score(y, side, [False, True]).f1 for side in (said, ~said) if 0 < said.sum() < len(y)]
-    assert one.f1 == pytest.approx(max(reached))
-    said = Formula.parse(two.formula, panel.schema)(panel)
-    assert two.f1 == pytest.approx(max(score(y, side, [False, True]).f1 for side in (said, ~said)))
-    assert two.f1 >= one.f1
-    with pytest.raises(SettingsError, match="two classes"):
-        shortcuts(replace(study, y=np.array(labels)))
-    with pytest.raises(SettingsError, match="defines Atom"):
-        shortcuts(replace(study, grammar=None))
 
 
 # -- the paper

@@ -1,85 +1,34 @@
-import io
+"""Figures of trees, searches and confusion matrices."""
+
 import math
 import subprocess
 import sys
-from itertools import pairwise
 
 import matplotlib
 import numpy as np
-import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PolyCollection
+from figure_cases import ODD, comb, leaf, make_flights, make_tree, node, saved, words
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Text
 
-from examples import records
-from telltree import DataError, DataWarning, Formula, Panel, SettingsError
-from telltree.explain import categorize, decisive_step
+from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
 from telltree.operators.expression import level_text
 from telltree.report import (
-    draw_encounter,
     plot_category,
     plot_collage,
     plot_confusion,
-    plot_encounter,
     plot_record,
     plot_search,
     plot_tree,
 )
-from telltree.report.figures.layout import Box, Label, place, room_for, spread
-from telltree.report.figures.words import drawable, width, wrapped
 from telltree.search import Found, Moment
-from telltree.tree import Leaf, Node, Tree
-
-ODD = ("$a_b$", "x < y & <b>", "two\nlines", "größe ∧ λ", "_hidden", "$%s {0} \\frac", "n" * 200)
-
-
-def leaf(*counts):
-    return Leaf(counts, tuple(float(n) for n in counts))
-
-
-def node(text, schema, true, false):
-    counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-    return Node(Formula.parse(text, schema), true, false, counts)
-
-
-def words(figure):
-    """All that is written, lines joined by spaces."""
-    return [text.get_text().replace("\n", " ") for text in figure.findobj(Text) if text.get_text()]
-
-
-def saved(figure, dpi=60):
-    """Draw the figure; all that is drawn must be inside it, as far as letters on a coarse grid allow."""
-    figure.savefig(io.BytesIO(), dpi=dpi)
-    figure.set_dpi(dpi)
-    renderer, page = FigureCanvasAgg(figure).get_renderer(), figure.bbox
-    drawn = figure.get_tightbbox(renderer).transformed(figure.dpi_scale_trans)
-    assert min(drawn.x0, drawn.y0, page.x1 - drawn.x1, page.y1 - drawn.y1) > -3
-    return figure
-
-
-def curves(ax):
-    """The lines that hold a record: not those of thresholds or marks."""
-    return [line for line in ax.lines if line.get_linestyle() != "None" and len(line.get_xdata()) != 2]
+from telltree.tree import Node, Tree
 
 
 @pytest.fixture(scope="module")
 def flights():
-    """Ragged records with columns of every type, one step a second."""
-    climb = [0.0, 5.0, 12.0, 30.0, 28.0, 3.0]
-    made = records(
-        {"rate": climb, "on": [False, False, True, True, True, False], "mode": ["up"] * 4 + ["level"] * 2},
-        {"rate": [1.0, None, 2.0, 1.0], "on": [True, True, None, False], "mode": ["level", None, "down", "down"]},
-        {"rate": [4.0], "on": [False], "mode": ["down"]},
-        {"rate": [math.inf, 9.0, -math.inf], "on": [True, False, False], "mode": ["up", "up", "down"]},
-    )
-    columns = {"rate": {"unit": "ft/s", "phrase": "vertical rate"}, "on": {"phrase": "advisory is active"}}
-    return made.with_schema(made.schema.override(columns))
+    return make_flights()
 
 
 @pytest.fixture(scope="module")
@@ -89,98 +38,7 @@ def ends():
 
 @pytest.fixture(scope="module")
 def tree(flights):
-    schema = flights.schema
-    inner = node('F(on and mode = "level")', schema, leaf(0, 1), leaf(1, 1))
-    return Tree(node("F(rate > 25)", schema, leaf(1, 0), inner), ("hit", "miss"), schema)
-
-
-def comb(nodes, schema, classes=2):
-    """A bushy tree of so many nodes, with formulas of growing length."""
-
-    def grow(number):
-        if number == 0:
-            return Leaf((1,) * classes, (1.0,) * classes)
-        left = (number - 1) // 2
-        text = " and ".join(f"(rate > {number + k}.123456789)" for k in range(1 + number % 4))
-        return node(f"F({text})", schema, grow(left), grow(number - 1 - left))
-
-    return Tree(grow(nodes), tuple(f"class {k}" for k in range(classes)), schema)
-
-
-# Layout: numbers only.
-
-boxes = st.recursive(
-    st.builds(Box, st.floats(0.1, 4), st.floats(0.1, 4)),
-    lambda below: st.builds(Box, st.floats(0.1, 4), st.floats(0.1, 4), st.tuples(below, below)),
-    max_leaves=25,
-)
-
-
-def flat(box, level=0):
-    return [(box, level), *(item for child in box.children for item in flat(child, level + 1))]
-
-
-@given(boxes, st.booleans())
-def test_boxes_of_a_tree_stay_apart_inside_the_whole_and_under_their_parents(root, down):
-    placed = place(root, down=down, apart=0.2, between=0.5)
-    everything = list(zip(flat(root), placed.middles, strict=True))
-    for (box, _), (x, y) in everything:
-        assert min(x, placed.width - x) >= box.width / 2 - 1e-9
-        assert min(y, placed.height - y) >= box.height / 2 - 1e-9
-    for i, ((one, level), (x, y)) in enumerate(everything):
-        for (other, below), (u, v) in everything[i + 1 :]:
-            across, along = (abs(x - u), y - v) if down else (abs(y - v), u - x)
-            need = (one.width + other.width) / 2 if down else (one.height + other.height) / 2
-            depth = (one.height + other.height) / 2 if down else (one.width + other.width) / 2
-            if level == below:
-                assert across >= need + 0.2 - 1e-9
-            else:
-                assert abs(along) >= depth + 0.5 - 1e-9
-    at = dict(zip((id(box) for (box, _), _ in everything), placed.middles, strict=True))
-    axis = 0 if down else 1
-    for (box, _), middle in everything:
-        if box.children and len(at) == len(everything):
-            ends = [at[id(child)][axis] for child in box.children]
-            assert middle[axis] == pytest.approx(sum(ends) / 2)
-
-
-@given(st.lists(st.floats(-100, 100), max_size=30), st.floats(0.01, 5))
-def test_labels_are_spread_in_order_and_only_as_far_as_needed(wanted, gap):
-    found = spread(wanted, gap)
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    for left, right in pairwise(order):
-        assert found[right] - found[left] >= gap - 1e-9
-    if all(b - a >= gap for a, b in pairwise(sorted(wanted))):
-        assert found == pytest.approx(wanted)
-
-
-def test_an_axis_has_room_for_its_labels():
-    labels = [Label(9.0, 1.0, True), Label(0.0, 0.5, False)]
-    low, high = room_for(0, 10, labels, 4)
-    inch = (high - low) / 4
-    assert high == pytest.approx(9 + inch)
-    assert low == pytest.approx(-0.5 * inch)
-    assert room_for(0, 10, [], 4) == (0, 10)
-    assert np.isfinite(room_for(0, 10, [Label(5, 9.0, True), Label(5, 9.0, False)], 4)).all()
-
-
-# Words.
-
-
-@given(st.text(max_size=300), st.floats(0.3, 4), st.integers(1, 5))
-def test_lines_are_as_narrow_and_few_as_asked(text, inches, lines):
-    found = wrapped(text, inches, 9, lines=lines)
-    assert 1 <= len(found) <= lines
-    assert all(width(line, 9) <= inches or len(line) == 1 for line in found)
-    whole = wrapped(text, inches, 9)
-    assert "".join("".join(whole).split()) == "".join(drawable(text).split())
-    assert (found == whole) or found[-1].endswith("…")
-
-
-def test_what_no_font_has_is_a_box_and_all_else_is_as_given():
-    assert drawable("\x1b[31m \ud800") == "□[31m □"
-    assert drawable("$x_1$ ≤ größe ∧ Ω") == "$x_1$ ≤ größe ∧ Ω"
-    assert drawable("a\nb\tc") == "a b c"
+    return make_tree(flights)
 
 
 # The tree.
@@ -203,6 +61,22 @@ def test_a_tree_speaks_english_and_counts_the_records_of_a_panel(tree, flights, 
     assert words(saved(plot_tree(tree, panel=flights))).count("2 records") == 2
     strange = plot_tree(tree, panel=flights, y=["hit", "lost", "lost", "hit"])
     assert "lost" in words(saved(strange))
+
+
+def test_counts_that_are_too_much_to_say_are_summed_up(flights):
+    many = comb(3, flights.schema, classes=9)
+    assert {"36 records, 9 classes", "9 records, 9 classes"} <= set(words(saved(plot_tree(many))))
+    long = Tree(leaf(3, 0), ("n" * 200, "m"), flights.schema)
+    assert "3 records" in words(saved(plot_tree(long)))
+
+
+def test_a_tree_and_a_classifier_draw_themselves(tree, flights, ends):
+    assert words(tree.plot(text="english")) == words(plot_tree(tree, text="english"))
+    search = MonteCarlo(evaluations=50)
+    model = GrammarTreeClassifier("Start ::= F(rate > [4, 25])", search, max_depth=1, random_state=0)
+    model.fit(flights, ends)
+    assert words(model.plot()) == words(plot_tree(model.tree_))
+    assert words(model.plot(flights[:2], ends[:2])) == words(plot_tree(model.tree_, panel=flights[:2], y=ends[:2]))
 
 
 def test_constants_have_the_digits_asked_for(flights):
@@ -293,229 +167,6 @@ def test_senseless_settings_of_a_tree_are_refused(tree, wrong, says):
         plot_tree(tree, **wrong)
 
 
-# One record.
-
-
-def test_a_record_shows_its_columns_and_where_formulas_held(tree, flights):
-    figure = saved(plot_record(tree, flights, 1))
-    assert len(figure.axes) == 5  # rate, on and mode, and two formulas
-    (line,) = curves(figure.axes[0])
-    np.testing.assert_array_equal(line.get_xdata(), [0, 1, 2, 3])
-    np.testing.assert_array_equal(line.get_ydata(), flights.values("rate", 1))  # the missing value is a gap
-    assert np.isnan(line.get_ydata()[1])
-    assert list(line.get_markevery()) == [0]  # a value that stands alone is a dot
-    assert "> 25" in words(figure)
-    assert {"rate (ft/s)", "on", "mode", "1: F(rate > 25)"} <= set(words(figure))
-    assert "record 1: [2] miss" in words(figure)
-    assert figure.axes[-1].get_xlabel() == "step"
-
-
-def test_a_records_bands_cover_the_steps_that_hold(tree, flights):
-    figure = plot_record(tree, flights, 0)
-    held = figure.axes[1].findobj(PolyCollection)[-1]
-    (shape,) = held.get_paths()
-    assert (shape.vertices[:, 0].min(), shape.vertices[:, 0].max()) == (2.5, 4.5)  # rate > 25 at steps 3 and 4
-    assert len(figure.axes) == 2  # it comes to the first leaf, after one formula about one column
-
-
-def test_the_decisive_steps_of_a_record_are_marked(tree, flights):
-    for record in range(len(flights)):
-        figure = plot_record(tree, flights, record)
-        number = int(tree.apply(flights)[record])
-        branches = tree.leaves[number - 1][1]
-        marks = [line.get_xdata()[0] for ax in figure.axes for line in ax.lines if line.get_marker() == "D"]
-        assert marks == [decisive_step(formula, flights, record) for formula, _ in branches]
-
-
-def test_infinities_are_arrows_and_gaps(tree, flights):
-    figure = saved(plot_record(tree, flights, 3, columns=["rate"]))
-    markers = {line.get_marker(): list(line.get_xdata()) for line in figure.axes[0].lines}
-    assert markers["^"] == [0]
-    assert markers["v"] == [2]
-    assert np.isfinite(figure.axes[0].get_ylim()).all()
-
-
-def test_one_step_is_a_dot_with_room_around_it(tree, flights):
-    figure = saved(plot_record(tree, flights, 2))
-    assert figure.axes[0].get_xlim() == (-0.5, 0.5)
-    assert list(curves(figure.axes[0])[0].get_markevery()) == [0]
-
-
-def test_columns_are_chosen_by_name_also_those_the_tree_does_not_know(tree, flights):
-    figure = saved(plot_record(tree, flights, 0, columns=["mode", "rate"], text="english"))
-    assert len(figure.axes) == 3
-    assert "vertical rate (ft/s)" in words(figure)
-    wide = records({"rate": [30.0], "on": [True], "mode": ["up"], "extra": ["a b"]})
-    assert "extra" in words(saved(plot_record(tree, wide, 0, columns=["extra"])))
-    with pytest.raises(DataError, match="did you mean 'mode'"):
-        plot_record(tree, flights, 0, columns=["mood"])
-    with pytest.raises(DataError, match="there is no record 9"):
-        plot_record(tree, flights, 9)
-
-
-def test_times_and_their_unit_are_on_the_axis(tree):
-    rows = {"id": [1] * 3, "t": [10.0, 10.5, 13.0], "rate": [1.0, 2.0, 3.0], "on": [True] * 3, "mode": ["up"] * 3}
-    panel = Panel.from_frame(pl.DataFrame(rows), id="id", time="t", time_unit="min")
-    figure = saved(plot_record(tree, panel, 0))
-    assert curves(figure.axes[0])[0].get_xdata().tolist() == [10.0, 10.5, 13.0]
-    assert figure.axes[-1].get_xlabel() == "time (min)"
-
-
-def hard_panel(length, missing=0.0, columns=3):
-    """Two long records of real, Boolean and categorical columns."""
-    rng = np.random.default_rng(0)
-    names = [f"r{i}" for i in range(columns)]
-    made = []
-    for steps in (length, max(1, length // 2)):
-        table = np.empty((steps, columns + 2), object)
-        table[:, :columns] = rng.normal(size=(steps, columns)).cumsum(axis=0)
-        table[:, columns] = rng.random(steps) < 0.5
-        table[:, columns + 1] = rng.choice([f"level {k}" for k in range(9)], steps)
-        table[rng.random(table.shape) < missing] = None
-        made.append(table)
-    types = {name: {"type": "real"} for name in names} | {"b": {"type": "Boolean"}, "c": {"type": "categorical"}}
-    types["c"]["levels"] = [f"level {k}" for k in range(9)]
-    return Panel.from_arrays(made, columns=[*names, "b", "c"], schema=types)
-
-
-@pytest.mark.parametrize(("length", "missing", "columns"), [(1, 0.0, 3), (5000, 0.1, 3), (40, 1.0, 3), (30, 0.2, 500)])
-def test_hard_panels_are_drawn(length, missing, columns):
-    panel = hard_panel(length, missing, columns)
-    text = "F(abs(r0 - r1) < 0.5 and not b)", 'G(r2 < 1e300) or count(c = "level 1") > count(b)'
-    inner = node(text[1], panel.schema, leaf(1, 0), leaf(0, 1))
-    tree = Tree(node(text[0], panel.schema, inner, leaf(1, 1)), ("a", "b"), panel.schema)
-    for record in (0, 1):
-        figure = saved(plot_record(tree, panel, record, text="english"))
-        assert len(figure.axes) >= 3
-    for number in (1, 2, 3):
-        saved(plot_category(tree, panel, ["a", "b"], number))
-    saved(plot_collage(tree, panel))
-
-
-def test_values_at_the_edge_of_what_numbers_can_be_are_drawn(tree):
-    panel = records({"rate": [1.7e308, -1.7e308, 0.0, 5e-324], "on": [True] * 4, "mode": ["up"] * 4})
-    saved(plot_record(tree, panel, 0, columns=["rate"]))
-    saved(plot_category(tree, panel, None, 1))
-    saved(plot_collage(tree, panel))
-
-
-def test_a_category_that_the_tree_never_saw_is_drawn_with_a_warning(tree):
-    panel = records({"rate": [1.0, 2.0], "on": [True, True], "mode": ["sideways", "up"]})
-    with pytest.warns(DataWarning, match="sideways"):
-        figure = plot_record(tree, panel, 0)
-    assert "another" in words(saved(figure))
-
-
-# A category.
-
-
-def test_a_category_shows_its_members_over_each_other(tree, flights, ends):
-    figure = saved(plot_category(tree, flights, ends, 1))
-    members = categorize(tree, flights, ends)[0].positions
-    lines = curves(figure.axes[0])
-    assert len(lines) == len(members) == 2
-    for line, record in zip(lines, members, strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), flights.values("rate", int(record)))
-    assert "2 records, hit: 2" in words(figure)
-    assert {"[1] hit", "> 25", "decided: F(rate > 25)"} <= set(words(figure))
-
-
-def test_the_decisive_steps_of_members_are_marked(tree, flights):
-    figure = plot_category(tree, flights, None, 3)
-    members = categorize(tree, flights)[2].positions
-    formula = tree.nodes[1].formula
-    wanted = [decisive_step(formula, flights, int(record)) for record in members]
-    marks = [line for line in figure.axes[1].lines if line.get_marker() == "s"]
-    assert marks[0].get_xdata().tolist() == wanted
-    assert marks[0].get_ydata().tolist() == list(range(len(members)))[::-1]
-
-
-def test_a_category_draws_the_first_members_only(tree, flights):
-    figure = saved(plot_category(tree, flights, None, 1, most=1))
-    assert "2 records; the first 1 are drawn" in words(figure)
-    assert len(curves(figure.axes[0])) == 1
-
-
-def test_a_category_without_members_says_so(tree, flights):
-    figure = saved(plot_category(tree, flights[:1], None, 2))
-    assert "none of these records comes here" in words(figure)
-    assert figure.axes == []
-
-
-def test_a_tree_that_is_a_single_leaf_has_one_category(flights):
-    tree = Tree(leaf(4), ("all",), flights.schema)
-    saved(plot_tree(tree))
-    assert "every record" in words(saved(plot_category(tree, flights, None, 1, text="english")))
-    assert "record 0: [1] all" in words(saved(plot_record(tree, flights, 0)))
-    assert len(saved(plot_collage(tree, flights)).axes) == 4
-
-
-def test_records_of_different_days_are_counted_from_their_start(tree):
-    rows = {"id": [1, 1, 2, 2], "t": [0.0, 1.0, 500.0, 501.5], "rate": [30.0] * 4, "on": [True] * 4, "mode": ["up"] * 4}
-    panel = Panel.from_frame(pl.DataFrame(rows), id="id", time="t", time_unit="s")
-    figure = saved(plot_category(tree, panel, None, 1))
-    assert figure.axes[-1].get_xlabel() == "time since the start (s)"
-    assert figure.axes[-1].get_xlim() == (-0.75, 2.25)
-
-
-@pytest.mark.parametrize("number", [0, 4, True, "1"])
-def test_a_number_that_no_category_has_is_refused(tree, flights, number):
-    with pytest.raises(SettingsError, match="number must be"):
-        plot_category(tree, flights, None, number)
-
-
-# The collage.
-
-
-def test_a_collage_draws_the_first_members_of_each_category(tree, flights, ends):
-    asked = []
-    plot_collage(tree, flights, ends, columns=1, draw=lambda ax, panel, record: asked.append((type(ax), record)))
-    first = [int(category.positions[0]) for category in categorize(tree, flights) if len(category.positions)]
-    assert asked == [(Axes, record) for record in first]
-    figure = saved(plot_collage(tree, flights, ends))
-    assert len(figure.axes) == len(flights)
-    assert "[1] hit (2 records, hit: 2)" in words(figure)
-    assert "2 (miss)" in words(figure)  # a member of a category that is called hit
-    assert any(said.startswith("rate, 0 to 30 ft/s") for said in words(figure))
-
-
-def test_a_collage_of_one_label_or_of_given_categories(tree, flights):
-    figure = saved(plot_collage(tree, flights, only_label="hit", text=None))
-    assert not any(said.startswith("[2]") for said in words(figure))
-    given_ones = categorize(tree, flights)[:1]
-    assert len(saved(plot_collage(given_ones, flights)).axes) == 2
-    with pytest.raises(DataError, match="no category has the label 'lost'; there are 'hit', 'miss'"):
-        plot_collage(tree, flights, only_label="lost")
-    with pytest.raises(DataError, match="nothing to draw"):
-        plot_collage(tree, flights[:0])
-    with pytest.raises(DataError, match="give the panel of them"):
-        plot_collage(given_ones, flights[:1])
-    with pytest.raises(SettingsError, match="columns"):
-        plot_collage(tree, flights, columns=0)
-
-
-def test_a_collage_without_real_columns_shows_bands(flights):
-    tree = Tree(node("F(on)", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
-    figure = saved(plot_collage(tree, flights))
-    assert figure.axes[0].findobj(PolyCollection)
-
-
-def test_sixty_categories_make_sixty_rows():
-    values = np.arange(60.0)
-    panel = Panel.from_arrays([np.array([[v], [v]]) for v in values], columns=["rate"])
-
-    def split(low, high):
-        if high - low == 1:
-            return leaf(1, 0)
-        middle = (low + high) // 2
-        return node(f"F(rate < {middle})", panel.schema, split(low, middle), split(middle, high))
-
-    tree = Tree(split(0, 60), ("a", "b"), panel.schema)
-    figure = plot_collage(tree, panel, text=None)
-    figure.savefig(io.BytesIO(), dpi=20)
-    assert len(figure.axes) == 60
-
-
 # Searches.
 
 
@@ -577,74 +228,6 @@ def test_labels_that_cannot_be_compared_are_refused(true, predicted, classes, sa
 
 def test_labels_of_several_types_are_compared():
     assert "2" in words(saved(plot_confusion([1, "a", "a"], [1, "a", "a"])))
-
-
-# Encounters.
-
-
-@pytest.fixture(scope="module")
-def encounters():
-    """Two aircraft that cross while an advisory waits for its pilot."""
-    t = np.arange(50)
-    altitudes = 7550.0 - 14 * t + np.where(t > 33, 14 * (t - 33), 0), 6800.0 + 12 * t
-    told = (
-        {28: "Level-off, Do Not Climb", 33: "Descend", 37: "Increase Descent", 42: "Clear of Conflict"},
-        {31: "Crossing Climb", 45: "Clear of Conflict"},
-    )
-    given = {}
-    for k, (altitude, changes) in enumerate(zip(altitudes, told, strict=True), 1):
-        advisory = np.full(50, "Clear of Conflict", object)
-        phase = np.full(50, "none", object)
-        for step, name in changes.items():
-            advisory[step:] = name
-        phase[min(changes) : min(changes) + 5], phase[min(changes) + 5 : max(changes)] = "delay", "following"
-        given |= {
-            f"altitude_{k}": altitude.tolist(), f"vertical_rate_{k}": np.gradient(altitude).tolist(),
-            f"advisory_{k}": advisory.tolist(), f"pilot_phase_{k}": phase.tolist(),
-        }  # fmt: skip
-    return records(given)
-
-
-@pytest.mark.parametrize("show", ["altitude", "vertical_rate"])
-def test_an_encounter_says_what_was_advised_and_done(encounters, show):
-    figure = saved(plot_encounter(encounters, 0, show=show))
-    said = words(figure)
-    for words_ in ("Level-off, Do Not Climb", "Descend", "Increase Descent", "Crossing Climb"):
-        assert said.count(words_) == 1
-    assert said.count("Clear of Conflict") == 2
-    assert [text.strip() for text in said].count("1") == 2
-    ax = figure.axes[0]
-    delays = [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "_"]
-    assert delays == [list(range(28, 33)), list(range(31, 36))]
-    following = [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == (6, 2, 0)]
-    assert following == [list(range(33, 42)), list(range(36, 45))]
-    first = next(line for line in ax.lines if len(line.get_xdata()) > 2)
-    np.testing.assert_array_equal(first.get_ydata(), encounters.values(f"{show}_1", 0)[:29])
-
-
-def test_words_of_an_encounter_do_not_lie_on_each_other(encounters):
-    figure = saved(plot_encounter(encounters, 0), dpi=100)
-    renderer = figure.canvas.get_renderer()
-    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
-    for i, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
-
-
-def test_a_collage_of_encounters(encounters):
-    tree = Tree(leaf(1), ("NMAC",), encounters.select(["advisory_1"]).schema)
-    assert "altitude_1" not in tree.schema  # what is drawn need not be what the tree speaks of
-    figure = saved(plot_collage(tree, encounters, draw=draw_encounter))
-    assert len(figure.axes) == 1
-    assert len([line for line in figure.axes[0].lines if len(line.get_xdata()) > 1]) >= 6
-
-
-def test_an_encounter_needs_its_columns(encounters, flights):
-    with pytest.raises(DataError, match="unknown column 'altitude_1'"):
-        plot_encounter(flights, 0)
-    with pytest.raises(SettingsError, match="show must be"):
-        plot_encounter(encounters, 0, show="speed")
-    with pytest.raises(DataError, match="there is no record"):
-        plot_encounter(encounters, 1)
 
 
 # The library.

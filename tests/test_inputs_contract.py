@@ -150,7 +150,7 @@ BAD = [
     ({}, {"schema": {"z": {"kind": "k"}}}, "unknown column in schema 'z'"),
     ({}, {"schema": {"x": {"knd": "k"}}}, "did you mean 'kind'"),
     ({"x": ["p", "q", "r"]}, {"schema": {"x": {"type": "real"}}}, "'x' cannot be real: 3 values do not fit"),
-    ({}, {"id": None}, "say which column tells the records apart: id=...; there are 'id', 't', 'x', 'y'"),
+    ({}, {"id": None}, "say which column is the id, and tells the records apart; there are 'id', 't', 'x', 'y'"),
     ({}, {"labels": {"a": 1}}, "1 of 2 records have no label: 'b'"),
     ({}, {"labels": {"a": 1, "b": 2, "c": 3}}, "1 of 3 labels are for no record: 'c'"),
     ({}, {"labels": [1, 2, 3]}, "3 labels for 2 records"),
@@ -184,7 +184,7 @@ def duplicate_parquet():
 
 @pytest.mark.parametrize("make", DUPLICATES.values(), ids=DUPLICATES)
 def test_a_name_appears_once(make, tmp_path):
-    with pytest.raises(DataError, match=r"(?s)same name.*x"):
+    with pytest.raises(DataError, match="same name: 'x'"):
         read(make(tmp_path), id="id")
 
 
@@ -224,7 +224,7 @@ MIXTURES = {
     "csv": (
         lambda place: written(place / "x.csv", b"id,x\n1,1.5\n2,u\n"),
         {"id": "id"},
-        "'1.5' in line 2 of '.*x.csv' is a number, 'u' in line 3 of '.*x.csv' is text; .*'type': 'categorical'",
+        "'1.5' in line 2 of '.*x.csv' is a number, 'u' in line 3 of '.*x.csv' is text; .*'categorical' in the schema",
     ),
     "csv, Boolean": (
         lambda place: io.StringIO("id,x\n1,u\n2,true\n"),

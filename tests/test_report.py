@@ -1,54 +1,15 @@
-"""The report as text: what it says, that nothing from the data becomes markup, and that hard data does no harm."""
-
-import base64
-import hashlib
-import json
-import re
-from html.parser import HTMLParser
+"""The report as text: what it says of the tree, its categories and their records, and that hard data does no harm."""
 
 import numpy as np
 import polars as pl
 import pytest
-from report_cases import HARD, HOSTILE, grown, holes, long_records, single_leaf, sixty_categories, small
+from report_cases import HARD, grown, single_leaf, sixty_categories, small
+from report_page import Page, data_of
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
 from telltree.explain import categorize, way_of
 from telltree.explain.rules import wilson
 from telltree.report import report_html, write_report
-from telltree.report.page import traces
-from telltree.report.page.members import distances, medoids
-from telltree.report.page.page import data_block
-
-
-class Page(HTMLParser):
-    """The elements of a page, and what its data block and its visible text say."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.texts, self.block, self._inside = [], [], "", None
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, tuple(name for name, _ in attrs)))
-        self._inside = "data" if ("id", "data") in attrs else tag
-
-    def handle_data(self, data):
-        if self._inside == "data":
-            self.block += data
-        elif self._inside not in ("script", "style"):
-            self.texts.append(data)
-
-    def handle_endtag(self, tag):
-        self._inside = None
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.texts).split())
-
-
-def data_of(html):
-    return json.loads(Page(html).block)
 
 
 @pytest.fixture(scope="module")
@@ -72,85 +33,6 @@ def test_same_inputs_give_the_same_bytes(plain, html):
     again = report_html(*small()[:2], y, title="A title", held_out=(panel[:20], y[:20]))
     assert again == html
     assert report_html(tree, panel, y, title="Another") != html
-
-
-def test_the_policy_allows_our_style_and_script_by_their_hashes_and_nothing_else(html):
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1).replace("&#39;", "'")
-    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
-    [script] = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
-    for rule, text in (("style-src", style), ("script-src", script)):
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert rules.pop(rule) == f"'sha256-{digest}'"
-    wanted = {"default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
-    assert rules == wanted
-
-
-def test_the_policy_stands_before_anything_it_must_govern(html):
-    assert html.index("Content-Security-Policy") < html.index("<title") < html.index("<style") < html.index("<script")
-
-
-def test_no_part_of_the_page_comes_from_elsewhere_or_carries_style_or_handlers(html):
-    for tag, names in Page(html).elements:
-        assert "style" not in names, tag
-        assert "src" not in names, tag
-        assert not [name for name in names if name.startswith("on")], tag
-    outside = html.replace("http://www.w3.org/2000/svg", "")  # the name of SVG, which nobody fetches
-    assert "http:" not in outside
-    assert "https:" not in outside
-    assert "innerHTML" not in html
-
-
-SLOTS = {
-    "column": {"names": (HOSTILE, "on", "mode", "age")},
-    "Boolean column": {"names": ("speed", HOSTILE, "mode", "age")},
-    "static column": {"names": ("speed", "on", "mode", HOSTILE)},
-    "phrase": {"phrase": HOSTILE},
-    "unit": {"unit": HOSTILE},
-    "level": {"levels": (HOSTILE, "down")},
-    "class": {"classes": ("calm", HOSTILE)},
-    "id": {"ids": [f"{k}{HOSTILE}" for k in range(40)]},
-    "time unit": {"time_unit": HOSTILE},
-}
-SAFE = HOSTILE.replace("\ud800", "\ufffd")
-TABLES = HOSTILE.replace("\ud800", "")  # polars holds no halves of surrogate pairs
-
-
-def with_text(value, text):
-    """What a slot is given, with another text in place of the hostile one."""
-    if isinstance(value, str):
-        return value.replace(HOSTILE, text)
-    return type(value)(with_text(part, text) for part in value)
-
-
-@pytest.mark.parametrize("slot", SLOTS)
-def test_hostile_text_stays_text(slot):
-    def made(text):
-        tree, panel, y = small(**{name: with_text(value, text) for name, value in SLOTS[slot].items()})
-        return report_html(tree, panel, y, held_out=(panel[:20], y[:20]))
-
-    hostile = made(HOSTILE if slot in ("phrase", "unit", "time unit") else TABLES)
-    page, harmless = Page(hostile), Page(made("zzz"))
-    assert page.elements == harmless.elements
-    assert "boom()" in page.block
-    assert not set("<>&\u2028\u2029") & set(page.block)
-    hostile.encode()
-
-
-def test_a_hostile_title_stays_text(plain):
-    tree, panel, y = plain
-    made = report_html(tree, panel, y, title=HOSTILE)
-    ordinary = Page(report_html(tree, panel, y, title="Plain"))
-    page = Page(made)
-    assert page.elements == ordinary.elements
-    assert json.loads(page.block)["title"] == SAFE
-    assert "{{7*7}}" in page.text  # the template engine does not look into what it is given
-
-
-def test_the_data_block_cannot_end_its_element():
-    told = data_block({"a": TABLES})
-    assert not set("<>&\u2028\u2029") & set(told)
-    assert json.loads(told) == {"a": TABLES}
 
 
 @pytest.mark.parametrize("case", HARD, ids=lambda case: case.__name__)
@@ -234,110 +116,6 @@ def test_a_node_tells_its_runners_up_even_of_columns_it_does_not_have(plain):
     assert made["nodes"][0]["others"][0]["formula"] == "F(speed > 2.5)"
     assert made["nodes"][0]["others"][0]["english"] == "at some point, [speed] is greater than 2.5 m/s"
     assert made["nodes"][0]["gain"] == 12.5
-
-
-def decoded(line):
-    """The values of a line, as the page reads them."""
-    low, high = (line["lo"], line["hi"]) if line["lo"] is not None else (np.nan, np.nan)
-    special = {4095: np.nan, 4094: np.inf, 4093: -np.inf}
-    digits = [traces.ALPHABET.index(character) for character in line["v"]]
-    codes = [64 * first + second for first, second in zip(digits[::2], digits[1::2], strict=True)]
-    return np.array([special[code] if code in special else low + (high - low) * code / 4092 for code in codes])
-
-
-def test_lines_keep_values_gaps_and_infinities():
-    values = np.array([1.0, np.nan, -2.5, np.inf, -np.inf, 7.25])
-    back = decoded(traces.line(values))
-    assert np.isnan(back[1])
-    assert (back[3], back[4]) == (np.inf, -np.inf)
-    finite = np.isfinite(values)
-    assert np.abs(back[finite] - values[finite]).max() <= (7.25 + 2.5) / 4092
-
-
-@pytest.mark.parametrize("values", [[np.nan], [np.inf, -np.inf], [3.0], [1.7e308, -1.7e308], [5e-324, 0.0]])
-def test_odd_lines_are_written_without_a_warning(values):
-    told = traces.line(np.array(values))
-    assert len(told["v"]) == 2 * len(values)
-    json.dumps(told, allow_nan=False)
-
-
-def test_peaks_survive_down_sampling():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=5000)
-    values[[17, 3333, 4999]] = [90.0, -80.0, 70.0]
-    told = traces.line(values)
-    assert len(told["v"]) <= 2 * traces.MOST_POINTS
-    back = decoded(told)
-    width = traces.bucket(5000)
-    for step in (17, 3333, 4999):
-        bucket = back[2 * (step // width) : 2 * (step // width) + 2]
-        assert np.abs(bucket - values[step]).min() < 0.1
-
-
-def test_a_bucket_of_more_than_one_value_is_mixed():
-    flags = np.zeros(5000, np.int8)
-    flags[2600] = 1
-    told = traces.band(flags)
-    assert told.count(traces.MIXED) == 1
-    assert told[2600 // traces.bucket(5000)] == traces.MIXED
-    assert set(told) == {"A", traces.MIXED}
-
-
-def test_long_records_are_drawn_in_few_points():
-    tree, panel, y = long_records()
-    for record in data_of(report_html(tree, panel, y))["records"]:
-        assert record["s"] == 5000
-        for trace in record["x"].values():
-            assert len(trace["v"] if isinstance(trace, dict) else trace) <= 2 * traces.MOST_POINTS
-
-
-def test_missing_values_are_gaps():
-    tree, panel, y = holes()
-    made = data_of(report_html(tree, panel, y))
-    names = [column["name"] for column in made["columns"]]
-    for record in made["records"]:
-        absent = np.isnan(panel.values("x", record["at"]))
-        assert np.array_equal(np.isnan(decoded(record["x"][str(names.index("x"))])), absent)
-        flags = panel.values("b", record["at"])
-        assert [c == "." for c in record["x"][str(names.index("b"))]] == (flags < 0).tolist()
-
-
-def test_medoids_are_the_record_nearest_to_all_and_then_the_most_different():
-    places = np.array([0.0, 1.0, 2.0, 3.0, 50.0])
-    chosen = medoids(np.abs(places[:, None] - places), 2)
-    assert chosen.tolist() == [2, 4]
-
-
-def test_distances_look_at_the_columns_asked_for_alone():
-    rng = np.random.default_rng(0)
-    same = rng.normal(size=(4, 5, 1)).repeat(2, axis=0)
-    noise = rng.normal(size=(8, 5, 1))
-    both = np.concatenate([same, noise], axis=2)
-    panel = Panel.from_arrays(both, columns=["a", "b"], layout="records, steps, columns")
-    apart = distances(panel, ["a"], {"a": 1.0}, np.arange(8))
-    assert (np.diag(apart) == 0).all()
-    assert apart[0, 1] == 0 < apart[0, 2]
-    assert np.array_equal(apart, apart.T)
-    assert distances(panel, ["a", "b"], {"a": 1.0, "b": 1.0}, np.arange(8))[0, 1] > 0
-
-
-def test_ten_thousand_records_fit_into_two_megabytes():
-    rng = np.random.default_rng(0)
-    rows, whose = 500_000, np.repeat(np.arange(10_000), 50)
-    table = {"id": whose} | {f"x{k}": rng.normal(size=rows).round(2) for k in range(6)}
-    table |= {"b": rng.random(rows) < 0.02, "c": np.array(["up", "down", "none"])[rng.integers(0, 3, rows)]}
-    panel = Panel.from_frame(pl.DataFrame(table), id="id", period=1.0, time_unit="s")
-    y = np.where(panel.stacked("x1").reshape(-1, 50).max(axis=1) > 3, "high", "low")
-    tree = grown(panel, y, ["F(x1 > 2.5)", "F(b and x2 < 0)", "G(x3 < 2.8)", 'F(c = "up" and x4 > 2)'])
-    made = report_html(tree, panel, y)
-    assert len(made.encode()) < 2_000_000
-    found = data_of(made)
-    assert len(found["list"]["ids"]) == 10_000
-    assert len(found["records"]) < found["total"] == 10_000
-    shown = {record["at"] for record in found["records"]}
-    for category in found["categories"]:
-        assert category["typical"]
-        assert set(category["typical"]) <= shown
 
 
 def test_labels_may_be_left_away(plain):
@@ -463,3 +241,63 @@ def test_a_fitness_of_ones_own_is_named_without_its_address():
     made = report_html(model, panel, y)
     assert "halves" in Page(made).text
     assert " at 0x" not in made
+
+
+def test_defaults_of_the_search_are_told_in_full():
+    _, panel, y = small()
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=50), max_depth=1, random_state=0).fit(panel, y)
+    model.search = None  # as a model file tells of a classifier that was given none
+    text = Page(report_html(model, panel, y)).text
+    assert "GeneticProgramming(evaluations=20000" in text
+    assert "GiniSize(w1=100.0, w2=0.1" in text
+
+
+def test_the_data_are_told_by_class(plain):
+    tree, panel, y = plain
+    few = {name: int(np.sum(y[:20] == name)) for name in ("calm", "wild")}
+    assert (
+        f"Classes calm: {few['calm']}, wild: {few['wild']} Missing" in Page(report_html(tree, panel[:20], y[:20])).text
+    )
+    learned = {name: int(np.sum(y == name)) for name in ("calm", "wild")}
+    unlabelled = Page(report_html(tree, panel[:20])).text
+    assert f"Classes calm: {learned['calm']}, wild: {learned['wild']} (records learned from)" in unlabelled
+
+
+def test_thresholds_of_absolute_values_stand_on_both_sides():
+    panel = small()[1]
+    formula = Formula.parse("F(abs(speed) > 2)", panel.schema)
+    y = np.where(formula(panel), "yes", "no")
+    found = data_of(report_html(grown(panel, y, [str(formula)]), panel, y))
+    assert found["nodes"][0]["marks"] == [["speed", 2], ["speed", -2]]
+
+
+def test_runners_up_are_told_in_few_digits():
+    panel = small()[1]
+    formula = Formula.parse(f"F(speed > {2 + 1 / 3})", panel.schema)
+    y = np.where(formula(panel), "yes", "no")
+    [node, *_] = data_of(report_html(grown(panel, y, [str(formula)]), panel, y))["nodes"]
+    assert node["others"][0]["formula"] == "F(speed > 2.333)"
+    assert node["formula"] == "F(speed > 2.3333333333333335)"  # this one is copied, and says what the tree asks
+
+
+def test_times_from_long_ago_keep_their_digits():
+    frame = pl.DataFrame({"id": [1, 1, 2, 2], "t": [1.7e9 + k / 4 for k in (1, 2, 3, 5)], "x": [0.0, 1.0, 0.0, 0.0]})
+    panel = Panel.from_frame(frame, id="id", time="t")
+    y = ["a", "b"]
+    found = data_of(report_html(grown(panel, y, ["F(x > 0.5)"]), panel, y))
+    assert found["records"][0]["t"] == [1.7e9 + 0.25, 1.7e9 + 0.5]
+    assert found["records"][0]["way"][0]["time"] == 1.7e9 + 0.5
+
+
+def test_a_tree_and_a_classifier_write_their_own_reports(plain, tmp_path):
+    tree, panel, y = plain
+    path = tree.report(panel, y, tmp_path / "tree.html", title="Mine")
+    assert path.read_text("utf-8") == report_html(tree, panel, y, title="Mine")
+    table = np.random.default_rng(0).normal(size=(30, 2))
+    labels = np.where(table[:, 0] > 0, "high", "low")
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=50), max_depth=1, random_state=0).fit(table, labels)
+    path = model.report(table[:20], labels[:20], tmp_path / "model.html", held_out=(table[20:], labels[20:]))
+    first, rest = Panel.from_table(table[:20]), Panel.from_table(table[20:])
+    assert path.read_text("utf-8") == report_html(model, first, labels[:20], held_out=(rest, labels[20:]))
+    with pytest.raises(DataError, match=r"held_out must be a pair"):
+        model.report(table, labels, tmp_path / "other.html", held_out=3)

@@ -2,28 +2,15 @@
 
 import csv
 import io
-import json
-import os
-import shutil
 import time
-from pathlib import Path
 
+import numpy as np
 import pytest
-from report_cases import HARD, HOSTILE, small
+from browser import NARROW, WIDE, Page, tab
+from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
+from telltree import Panel
 from telltree.report import write_report
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-AXE = Path(__file__).parents[1] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
-)  # fmt: skip
-WIDE, NARROW = (1280, 900), (360, 740)
-
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium with its driver here")
 
 
 @pytest.fixture(scope="module")
@@ -32,95 +19,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def driver(folder):
-    os.environ["SE_AVOID_STATS"] = "true"
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(DRIVER)
-    with webdriver.Chrome(options=options, service=service) as opened:
-        opened.set_script_timeout(60)
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def report(folder):
     tree, panel, y = small(60)
     return write_report(tree, panel, y, folder / "small.html", title="Sixty", held_out=(panel[:20], y[:20]))
-
-
-class Page:
-    """A report opened in the browser, and what a reader can do with it."""
-
-    def __init__(self, driver, path, size=WIDE, dark=False):
-        self.driver = driver
-        features = [
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce"},
-        ]
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
-        for kind in ("browser", "performance"):
-            driver.get_log(kind)  # what came before is another page's
-        driver.get(path.as_uri())
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def all(self, selector):
-        return self.driver.find_elements("css selector", selector)
-
-    def one(self, selector):
-        return self.driver.find_element("css selector", selector)
-
-    def click(self, selector):
-        self.run(
-            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center'}); e.click()", selector
-        )
-
-    def choose(self, selector, value):
-        self.run(
-            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
-            "e.dispatchEvent(new Event(e.localName === 'input' ? 'input' : 'change', {bubbles: true}))",
-            selector,
-            value,
-        )
-
-    def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
-
-    def press(self, *keys):
-        actions = webdriver.ActionChains(self.driver)
-        for key in keys:
-            actions.send_keys(key)
-        actions.perform()
-
-    def focused(self, attribute):
-        return self.run("return document.activeElement.getAttribute(arguments[0])", attribute)
-
-    def data(self):
-        return json.loads(self.run("return document.getElementById('data').textContent"))
-
-    def complaints(self):
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def requests(self):
-        """The addresses that were asked for, beside the report itself."""
-        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        own = self.driver.current_url.split("#")[0]
-        return [url for url in asked if url.split("#")[0] != own and not url.startswith(("data:", "blob:"))]
-
-
-def tab(name):
-    from selenium.webdriver.common.keys import Keys
-
-    return getattr(Keys, name)
 
 
 @pytest.fixture
@@ -185,6 +86,30 @@ def test_choosing_a_record_lights_its_way_and_draws_it(page):
     page.choose(".scrub input", "2")
     assert page.one(".scrub input").get_attribute("aria-valuetext") == "1 s"
     assert all(page.texts(".lane-value"))
+
+
+def test_values_are_told_in_the_digits_that_were_kept(driver, folder):
+    altitudes = [18200.0 + 25 * np.arange(12) * k for k in range(4)]
+    panel = Panel.from_arrays([values[:, None] for values in altitudes], columns=["altitude"])
+    tree = grown(panel, ["low", "low", "high", "high"], ["F(altitude > 18500)"])
+    page = Page(driver, write_report(tree, panel, None, folder / "digits.html"))
+    for index, record in enumerate(page.data()["records"]):
+        page.choose("#record-tools select", str(index))
+        page.choose(".scrub input", "3")
+        assert page.texts(".lane-value")[0] == f"{altitudes[record['at']][3]:,.0f}"
+
+
+def test_uneven_times_are_read_where_they_are(driver, folder):
+    tree, panel, y = uneven_times()
+    page = Page(driver, write_report(tree, panel, y, folder / "uneven.html"))
+    record = page.data()["records"][0]
+    page.choose("#record-tools select", "0")
+    for step in (0, 3, 12, 29):
+        page.choose(".scrub input", str(step))
+        told = float(page.texts(".lane-value")[0])
+        assert told == pytest.approx(
+            panel.values("x", record["at"])[step], abs=np.ptp(panel.values("x", record["at"])) / 1000
+        )
 
 
 def test_a_thumbnail_opens_its_record(page):
@@ -284,6 +209,35 @@ def test_the_keyboard_reaches_everything(page):
     assert len(page.all("[role=treeitem][tabindex='0']")) == 1
 
 
+CONTROLS = """
+return [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+    .filter((e) => e.checkVisibility({ contentVisibilityAuto: true }) && e.tabIndex >= 0)
+    .filter((e) => e.type !== 'radio' || e.checked)
+"""
+
+
+def test_tab_alone_reaches_every_control_and_keys_work_them(page):
+    controls = len(page.run(CONTROLS))
+    for _ in range(controls):
+        page.press(tab("TAB"))
+        page.run("document.activeElement.dataset.reached = 'yes'")
+    assert page.run(CONTROLS + ".filter((e) => !e.dataset.reached).map((e) => e.outerHTML)") == []
+    page.run("document.querySelector('#record-tools select').focus()")
+    before = page.one("#record-view h3").text
+    page.press(tab("ARROW_DOWN"))
+    assert page.one("#record-view h3").text != before
+    for number in (1, 2):
+        page.run("document.querySelector(`#category-${arguments[0]} .card-head input`).focus()", number)
+        page.press(tab("SPACE"))
+    assert page.one("#comparison").is_displayed()
+    page.run("document.querySelector('#category-2 .thumb').focus()")
+    page.press(tab("ENTER"))
+    assert page.one("#record-view h3").text == f"Record {page.one('#category-2 .thumb .id').get_attribute('title')}"
+    page.run("document.querySelector('.scrub input').focus()")
+    page.press(tab("HOME"))
+    assert page.one(".scrub input").get_attribute("value") == "0"
+
+
 @pytest.mark.parametrize("size", [WIDE, (760, 900), NARROW], ids=["wide", "middle", "narrow"])
 def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
     page = Page(driver, report, size)
@@ -337,19 +291,10 @@ def test_hostile_text_stays_text_in_the_browser(driver, folder):
     assert page.data()["classes"][0] in page.texts(".card h3 .data")
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: npm install --prefix .node axe-core")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_audit_finds_nothing_serious(driver, report, size, dark):
     page = Page(driver, report, size, dark)
     page.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
     page.run("document.querySelectorAll('.card-head input').forEach((e, i) => i < 2 && e.click())")
-    page.run(AXE.read_text("utf-8"))
-    found = page.driver.execute_async_script("axe.run(document).then(arguments[0])")
-    grave = [
-        (violation["id"], node["html"][:200], node["failureSummary"])
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"][:3]
-    ]
-    assert grave == []
+    assert page.grave_findings() == []

@@ -1,5 +1,6 @@
 """On a real terminal: a bar while learning, none left behind, results as off it."""
 
+import re
 import shutil
 import subprocess
 import time
@@ -27,8 +28,8 @@ class Terminal:
     def press(self, key):
         self._tmux("send-keys", key)
 
-    def screen(self):
-        return self._tmux("capture-pane", "-p", "-S", "-200")
+    def screen(self, *options):
+        return self._tmux("capture-pane", "-p", "-S", "-200", *options)
 
     def wait_for(self, text, seconds=120):
         end = time.monotonic() + seconds
@@ -72,7 +73,8 @@ def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
     )
     terminal.type(command("fit", flights, *options) + "; echo ended-$?")
     learning = terminal.wait_for("formulas/s")
-    assert "%" in learning
+    bar = next(line for line in learning.splitlines() if "formulas/s" in line)
+    assert re.search(r"\d %.* left .*[\d,]+ formulas/s .*[FG]\(", bar)  # how far, time left, speed, the best so far
     ended = terminal.wait_for("ended-0")
     assert "formulas/s" not in ended
     assert "yes:" in ended
@@ -93,3 +95,26 @@ def test_results_are_the_same_on_a_terminal_and_off_it(terminal, flights):
     terminal.type(command(*options) + "; echo ended-$?")
     screen = terminal.wait_for("ended-0")
     assert all(line.rstrip() in screen for line in good(*options).splitlines())
+
+
+def test_colours_are_left_out_where_asked(terminal, flights):
+    options = (*KEYS, "--label", "nmac", "--search-seconds", "60", "--search-evaluations", "1000000000")
+    colour = re.compile("\x1b\\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])[0-9;]*m")
+    terminal.type("TERM=xterm-256color " + command("fit", flights, *options))
+    terminal.wait_for("formulas/s")
+    assert colour.search(terminal.screen("-e"))
+    terminal.press("C-c")
+    terminal.wait_for("yes:")
+    terminal.type("clear; NO_COLOR=1 " + command("fit", flights, *options))
+    terminal.wait_for("formulas/s")
+    assert not colour.search(terminal.screen("-e"))
+    terminal.press("C-c")
+
+
+def test_results_cannot_steer_a_terminal(terminal, plain, labels, tmp_path):
+    odd = [f"\x1b[8m{label}" for label in labels]
+    data = write_csv(tmp_path / "odd.csv", plain, odd)
+    options = (*KEYS, "--label", "nmac", *QUICK, "-o", tmp_path / "model.json")
+    good("fit", data, *options)
+    terminal.type(command("predict", tmp_path / "model.json", data, *KEYS) + "; echo ended-$?")
+    assert "\\x1b[8m" in terminal.wait_for("ended-0")

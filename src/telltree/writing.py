@@ -1,14 +1,22 @@
 """Files are written whole or not at all."""
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that at every moment, also after a crash, it has either its old content or all of the new."""
+    """Write a file so that at every moment, also after a crash, it has either its old content or all of the new.
+
+    A link goes on pointing to the file. A device or a pipe, such as /dev/stdout, is written to and never replaced.
+    """
     target = Path(path)
+    if is_device(target):
+        target.write_bytes(content)
+        return
+    target = Path(os.path.realpath(target))
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -21,6 +29,23 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Raise an OSError that says why if `write_whole` could not write this file; leave no trace."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+    if not is_device(target):
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
+            pass  # that it could be made is what was asked: permissions do not tell all
+
+
+def is_device(path: Path) -> bool:
+    """Tell a device or a pipe, which holds nothing, from a file and from what does not exist."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _mode(target: Path) -> int:

@@ -50,4 +50,5 @@ def telltree(
 
 
 for _verb in (inspect, fit, show, predict, categorize, explain, report, export, demo, experiment):
-    app.command(_verb.__name__, cls=ConfigurableCommand)(ending_well(expanded(_verb)))
+    _first_line = (_verb.__doc__ or "").split("\n")[0]
+    app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(ending_well(expanded(_verb)))

@@ -3,14 +3,16 @@
 import difflib
 import json
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
 
 from telltree.cli.outcome import USAGE, fail
+from telltree.cli.output import put
 
 _OWN = ("config", "print_config", "help")
 
@@ -20,25 +22,38 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return path
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
-    tables = {key: value for key, value in found.items() if isinstance(value, dict)}
-    section = tables.get(context.info_name or "", {}) if tables else found  # a table a verb, or one verb's options
-    known = _keys(context)
+    options = _options(context)
     settings = {}
-    for key, value in section.items():
+    for key, value in _section(context, path, found).items():
         name = key.replace("_", "-")
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            fail(
-                f"the configuration {path} sets {key!r}, which `telltree {context.info_name}` does not know{hint}",
-                USAGE,
-            )
-        settings[known[name]] = value
+        if name not in options:
+            _refuse(path, f"sets {key!r}, which `telltree {context.info_name}` does not know", name, options)
+        several = options[name].multiple and not isinstance(value, list)
+        settings[str(options[name].name)] = [value] if several else value
     context.default_map = {**(context.default_map or {}), **settings}
     return path
+
+
+def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[str, Any]:
+    """What the file says to a verb: its table, or all if there are no tables."""
+    if not any(isinstance(value, dict) for value in found.values()):
+        return found
+    verbs: Any = context.parent.command.commands if context.parent else {}  # type: ignore[attr-defined]
+    for name, value in found.items():
+        if not isinstance(value, dict):
+            _refuse(path, f"sets {name!r} outside of tables such as [{context.info_name}]")
+        if name not in verbs:
+            _refuse(path, f"has a table [{name}], but there is no such verb", name, verbs)
+    return dict(found.get(str(context.info_name), {}))
+
+
+def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
+    near = difflib.get_close_matches(name, list(known), 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    fail(f"the configuration {path} {what}{hint}", USAGE)
 
 
 @dataclass(frozen=True)
@@ -58,28 +73,30 @@ class ConfigurableCommand(TyperCommand):
     """A verb that prints its options when asked to, and then needs no arguments."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        context.resilient_parsing |= "--print-config" in args
+        if "--print-config" in args:
+            for parameter in self.params:
+                parameter.required = False
         return super().parse_args(context, args)
 
     def invoke(self, context: Any) -> Any:
         if not context.params.get("print_config"):
             return super().invoke(context)
-        return print(_text(context))
+        return put(_text(context), exact=True)
 
 
 def _text(context: typer.Context) -> str:
     """The options of the verb as TOML that `--config` reads; those without a value are comments."""
     lines = [f"[{context.info_name}]"]
-    for key, name in _keys(context).items():
-        value = context.params.get(name)
+    for key, option in _options(context).items():
+        value = context.params.get(str(option.name))
         lines.append(f"# {key} =" if value is None else f"{key} = {_toml(value)}")
     return "\n".join(lines)
 
 
-def _keys(context: typer.Context) -> dict[str, str]:
-    """The options that a file may set, as they are written there and on the command line: key -> parameter."""
+def _options(context: typer.Context) -> dict[str, Any]:
+    """The options that a file may set, by the names they have there and on the command line."""
     options = [option for option in context.command.params if option.opts[0].startswith("-")]
-    return {option.opts[0].lstrip("-"): str(option.name) for option in options if option.name not in _OWN}
+    return {option.opts[0].lstrip("-"): option for option in options if option.name not in _OWN}
 
 
 def _toml(value: Any) -> str:
@@ -89,4 +106,5 @@ def _toml(value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(str(value), ensure_ascii=False)  # a JSON string is a TOML string too
+    # a JSON string is a TOML string too, but for DEL
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -15,7 +15,7 @@ from telltree.cli.config import ConfigOptions
 Source = Annotated[
     list[str],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help="A long table (CSV, gzipped CSV, Parquet), a .ts file, a directory or several files with one record each, "
         "or - for standard input.",
         show_default=False,
@@ -28,47 +28,38 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
-_DATA = "Data"
+
+def _column(says: str, *names: str) -> Any:
+    return typer.Option(*names, metavar="COLUMN", help=says)
 
 
 @dataclass(frozen=True)
 class DataOptions:
     """How to read the data."""
 
-    id: Annotated[str | None, typer.Option(help="Column that tells records apart.", rich_help_panel=_DATA)] = None
-    time: Annotated[str | None, typer.Option(help="Column of times; rows are sorted by it.", rich_help_panel=_DATA)] = (
-        None
-    )
-    label: Annotated[str | None, typer.Option(help="Column of labels, one value a record.", rich_help_panel=_DATA)] = (
-        None
-    )
+    id: Annotated[str | None, _column("Tells records apart.")] = None
+    time: Annotated[str | None, _column("Holds times; rows are sorted by it.")] = None
+    label: Annotated[str | None, _column("Holds labels, one value a record.")] = None
     labels: Annotated[
-        str | None,
-        typer.Option(help="Table with a label for each record id, if not in the data.", rich_help_panel=_DATA),
+        str | None, typer.Option(metavar="FILE", help="Table with a label for each record id, if not in the data.")
     ] = None
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--column", help="Use this column (repeatable); by default all.", rich_help_panel=_DATA),
-    ] = None
-    static: Annotated[
-        list[str] | None,
-        typer.Option("--static", help="This column has one value a record (repeatable).", rich_help_panel=_DATA),
-    ] = None
+    columns: Annotated[list[str] | None, _column("To learn from (repeatable); by default all.", "--column")] = None
+    static: Annotated[list[str] | None, _column("Has one value a record (repeatable).", "--static")] = None
     schema: Annotated[
-        str | None, typer.Option(help="Schema file, as `telltree inspect -o` writes it.", rich_help_panel=_DATA)
+        str | None, typer.Option(metavar="FILE", help="What columns are, as `telltree inspect -o` writes it.")
     ] = None
-    period: Annotated[float | None, typer.Option(help="Time between steps.", rich_help_panel=_DATA)] = None
-    time_unit: Annotated[str | None, typer.Option(help="Unit of times, such as s.", rich_help_panel=_DATA)] = None
-    every: Annotated[str | None, typer.Option(help='Resample to even steps, such as "1s".', rich_help_panel=_DATA)] = (
-        None
-    )
-    how: Annotated[Literal["last", "mean", "any"], typer.Option(help="How to resample.", rich_help_panel=_DATA)] = (
-        "last"
-    )
-    missing: Annotated[
-        Literal["allow", "error"], typer.Option(help="What to do with missing values.", rich_help_panel=_DATA)
-    ] = "allow"
-    encoding: Annotated[str | None, typer.Option(help="Of CSV files.", rich_help_panel=_DATA)] = None
+    period: Annotated[float | None, typer.Option(metavar="NUMBER", help="Time between steps.")] = None
+    time_unit: Annotated[str | None, typer.Option(metavar="UNIT", help="Unit of times, such as s.")] = None
+    every: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Resample to even steps of this length, such as 1s.")
+    ] = None
+    how: Annotated[
+        Literal["last", "mean", "any"], typer.Option(help="How to make one value of those that fall into a step.")
+    ] = "last"
+    missing: Annotated[Literal["allow", "error"], typer.Option(help="What to do with missing values.")] = "allow"
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of CSV files, such as cp1252; by default UTF-8.")
+    ] = None
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:

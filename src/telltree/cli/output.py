@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,15 +17,18 @@ def check_output(path: Path | None, *, force: bool) -> None:
     """End with an error, before any work, if the file could not be written, or exists and may not be overwritten."""
     if path is None:
         return
-    if path.exists() and not force:
+    from telltree.writing import is_device, require_writable
+
+    if path.exists() and not (force or path.is_dir() or is_device(path)):
         fail(f"{path} exists; give --force to overwrite it, or another name", USAGE)
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        fail(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'no writing in {folder}'}", FAILURE)
+    try:
+        require_writable(path)
+    except OSError as error:
+        fail(f"{path} cannot be written: {error.strerror}", FAILURE)
 
 
 def put(text: str, path: Path | None = None, *, exact: bool = False) -> None:
-    """Print a result, or write it to a file. What is `exact` is meant for machines, and goes out as it is."""
+    """Print a result, or write it to a file. What is `exact` is meant for machines, and goes out to them as it is."""
     if not text.endswith("\n"):
         text += "\n"
     if path is not None:
@@ -34,9 +36,11 @@ def put(text: str, path: Path | None = None, *, exact: bool = False) -> None:
 
         write_whole(path, text.encode("utf-8"))
         return
+    if sys.stdout is None:
+        fail("standard output is closed", FAILURE)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ∧ shows question marks instead
-    sys.stdout.write(text if exact else printable(text))
+    sys.stdout.write(text if exact and not sys.stdout.isatty() else printable(text))
 
 
 def put_json(value: Any, path: Path | None = None) -> None:

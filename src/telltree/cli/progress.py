@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar() -> Iterator["Progress | None"]:
-    """A bar with time left and room for a remark; None off a terminal."""
+def bar(*, left: bool = True) -> Iterator["Progress | None"]:
+    """A bar with room for a remark; with the time `left`, unless the remark tells that. None off a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -28,8 +28,7 @@ def bar() -> Iterator["Progress | None"]:
         BarColumn(bar_width=20),
         TextColumn("{task.percentage:>3.0f} %", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left", markup=False),
-        TimeRemainingColumn(),
+        *((TextColumn("left", markup=False), TimeRemainingColumn()) if left else ()),
         TextColumn("{task.fields[remark]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True, expand=False) as progress:

@@ -1,5 +1,6 @@
 """From the arguments of a verb to a panel."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from telltree.cli.options import DataOptions
@@ -13,22 +14,8 @@ def read_sources(sources: list[str], options: DataOptions) -> "tuple[Panel, Any]
     """The panel, and the labels or None."""
     from telltree.data import read
 
-    panel, labels = read(
-        sources[0] if len(sources) == 1 else sources,
-        id=options.id,
-        time=options.time,
-        label=options.label,
-        labels=options.labels,
-        columns=options.columns or None,
-        static=options.static or (),
-        schema=options.schema,
-        period=options.period,
-        time_unit=options.time_unit,
-        every=options.every,
-        how=options.how,
-        missing=options.missing,
-        encoding=options.encoding,
-    )
+    chosen = {"columns": options.columns or None, "static": options.static or ()}  # a flag not given is an empty list
+    panel, labels = read(sources[0] if len(sources) == 1 else sources, **{**vars(options), **chosen})
     return panel, labels
 
 
@@ -38,3 +25,8 @@ def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any
     if labels is None:
         raise DataError("there are no labels: name their column with --label, or their table with --labels")
     return panel, labels
+
+
+def id_heading(options: DataOptions, others: Collection[str]) -> str:
+    """What a table of results calls its column of ids: as the data do, unless one of its other columns is called so."""
+    return options.id if options.id is not None and options.id not in others else "record"

@@ -176,7 +176,7 @@ def _report(parts: Parts, options: Options) -> None:
     if absent:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
         more = f" and {len(absent) - 10} more columns" if len(absent) > 10 else ""
-        raise DataError(f"values are missing ({shown}{more}); fill them in, or allow them with missing='allow'")
+        raise DataError(f"values are missing ({shown}{more}); fill them in, or let missing be 'allow'")
     if infinite:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
         warn(f"infinite values are kept and compare as usual ({shown})")

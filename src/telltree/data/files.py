@@ -151,7 +151,7 @@ def _line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{name}, line {number}, byte {error.start + 1}: {line[error.start]:#04x} is not {encoding}; "
-                "say what it is, such as encoding='cp1252' or encoding='utf-16'"
+                "say which encoding it has, such as 'cp1252' or 'utf-16'"
             ) from None
 
 

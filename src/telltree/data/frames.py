@@ -24,15 +24,19 @@ def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
     """Give the dataframe with text for names; levels of a pandas index named in `index` become columns."""
     levels = [level for level in getattr(getattr(native, "index", None), "names", ()) if level is not None]
     if any(name in levels and name not in native.columns for name in index):
+        unique_names([*levels, *native.columns])
         native = native.reset_index()
     try:
         frame: Frame = nw.from_native(native, eager_only=True)
-        names = list(frame.columns)
-    except DuplicateError as error:
-        raise DataError(f"two columns have the same name; column names must be unique. {error}") from None
+        names: list[Any] = list(frame.columns)
+    except DuplicateError:
+        unique_names(getattr(native, "column_names", native.columns))  # an error that says which
+        raise
     except TypeError:
         remedy = "call .collect() on it" if hasattr(native, "collect") else "give a pandas, polars or pyarrow table"
         raise DataError(f"expected a dataframe, got {type(native).__name__}; {remedy}") from None
+    if any(isinstance(name, tuple) for name in names):
+        raise DataError(f"column names have several levels: {listed(names, 3)}; join them into one")
     texts = unique_names(names)
     return frame if texts == names else frame.rename(dict(zip(names, texts, strict=True)))
 

@@ -53,7 +53,7 @@ def _plan(names: list[str], id: str | None, label: str | None) -> dict[str, Use]
     if label is None:
         label = "label" if "label" in others else others[0] if len(others) == 1 else None
     if label is None:
-        raise DataError(f"say which column of the labels table is the label: label=...; there are {listed(others)}")
+        raise DataError(f"say which column of the labels table is the label; there are {listed(others)}")
     require_known(label, others, "label column in the labels table")
     return {key: Use.ID, label: Use.LABEL}
 

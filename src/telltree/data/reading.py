@@ -72,10 +72,12 @@ def read(
 
     `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
     path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. `schema`
-    overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file. `every` and `how` are
-    those of `Panel.resample`, `ids` name the records of a list or array, and all else is as in `Panel.from_frame`.
+    overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file, which may also say the
+    unit of times. `every` and `how` are those of `Panel.resample`, `ids` name the records of a list or array, and all
+    else is as in `Panel.from_frame`.
     """
-    options = Options(load_overrides(schema), period, time_unit, missing)
+    overrides, unit = load_overrides(schema)
+    options = Options(overrides, period, unit if time_unit is None else time_unit, missing)
     apart = labels is not None
     if is_array(source):
         parts, y = _from_arrays(source, options, layout=layout, columns=columns, ids=ids, static=static), None

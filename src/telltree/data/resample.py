@@ -52,7 +52,7 @@ def _period(every: float | str, unit: str | None) -> float:
         return number
     if unit is None:
         raise DataError(
-            f"every={every!r}: the panel has no time unit; say time_unit= when you read it, or give a number"
+            f"every {every!r}: the times have no unit; say the time unit when you read them, or give a number alone"
         )
     if said not in UNITS or unit not in UNITS:
         raise DataError(f"every={every!r} cannot be turned into {unit!r}; units are {', '.join(UNITS)}")
@@ -81,7 +81,7 @@ class _Grid:
     def __init__(self, panel: "Panel", period: float) -> None:
         times = panel.stacked_times()
         if times is None:
-            raise DataError("the panel has no times: name their column by time=, or give a period, when you read it")
+            raise DataError("the panel has no times: name their column, or give a period, when you read it")
         if not np.isfinite(times).all():
             raise DataError("the panel has infinite times, which no grid can hold")
         before = np.cumsum(panel.lengths) - panel.lengths

@@ -78,7 +78,7 @@ class Roles:
     def long_plan(self, names: list[str]) -> dict[str, Use]:
         """Say what to read of a long table, which needs an id."""
         if self.id is None:
-            raise DataError(f"say which column tells the records apart: id=...; there are {listed(names)}")
+            raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}")
         return self.plan(names)
 
     def attributes(self, names: Iterable[str]) -> list[str]:
@@ -96,6 +96,19 @@ class Roles:
                 require_known(name, free, "column")
         return chosen
 
+    def told(self, options: Options) -> Options:
+        """Leave out what a schema says about columns that have another role, or were not chosen: it is of no use."""
+        if options.schema is None:
+            return options
+        unused = {self.id, self.time, self.label, *self.hidden} - set(self.columns or ())
+        chosen = None if self.columns is None else {*self.columns, *self.static}
+        used = {
+            name: change
+            for name, change in options.schema.items()
+            if name not in unused and (chosen is None or name in chosen)
+        }
+        return dataclasses.replace(options, schema=used)
+
 
 def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
     """Group the rows into records; give the parts of their panel, and the labels if a column holds them."""
@@ -109,7 +122,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
-    return assemble(source, grouping, _with_unit(options, times)), y
+    return assemble(source, grouping, _with_unit(roles.told(options), times)), y
 
 
 def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
@@ -185,6 +198,8 @@ def _clock(array: Array, name: str) -> Times:
 
 def _with_unit(options: Options, times: Times | None) -> Options:
     """Say that dates and durations have become seconds."""
-    if times is None or times.per_second is None or options.time_unit is not None:
+    if times is None or times.per_second is None or options.time_unit == "s":
         return options
+    if options.time_unit is not None:
+        raise DataError(f"dates and durations are counted in 's', not {options.time_unit!r}; leave out the time unit")
     return dataclasses.replace(options, time_unit="s")

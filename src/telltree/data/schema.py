@@ -181,14 +181,15 @@ class Schema(Mapping[str, Column]):
             columns[name] = dataclasses.replace(columns[name], **checked_fields(name, fields))
         return Schema(columns.values())
 
-    def to_toml(self) -> str:
+    def to_toml(self, *, time_unit: str | None = None) -> str:
         """Write the schema as a TOML file for editing, with comments that explain the fields.
 
-        `read(..., schema=path)` takes the file back, also when columns or fields are left out of it.
+        `read(..., schema=path)` takes the file back, also when columns or fields are left out of it. It may also say
+        what times are counted in.
         """
         from telltree.data.schema_file import to_toml
 
-        return to_toml(self)
+        return to_toml(self, time_unit)
 
     @classmethod
     def from_toml(cls, text: str) -> "Schema":

@@ -19,19 +19,21 @@ HEAD = """\
 #   thresholds  the constants worth asking about, such as [0, 10, 20.5] (real columns)
 #   levels      the names that occur (categorical columns); any other name equals none of them
 #   static      true if the column has one value per record
+# Under [time], unit says what times are counted in, such as "s".
 """
 FREE = ("kind", "unit", "phrase")
 
 
-def to_toml(schema: Schema) -> str:
+def to_toml(schema: Schema, time_unit: str | None = None) -> str:
     """Write all columns, with a comment that explains the fields."""
-    return "\n".join([HEAD, *map(_table, schema.values())])
+    time = "\n".join(["[time]", _field("unit", time_unit), ""])
+    return "\n".join([HEAD, time, *map(_table, schema.values())])
 
 
 def from_toml(text: str) -> Schema:
     """Read what `to_toml` wrote; every column needs a type."""
     columns = []
-    for name, fields in overrides_from_toml(text).items():
+    for name, fields in _parsed(text)[0].items():
         if "type" not in fields:
             known = ", ".join(repr(kind.value) for kind in ColumnType)
             raise DataError(f"column {name!r} has no type; add type = one of {known}")
@@ -39,8 +41,11 @@ def from_toml(text: str) -> Schema:
     return Schema(columns)
 
 
-def overrides_from_toml(text: str) -> dict[str, dict[str, Any]]:
-    """Read a schema file that may leave out columns and fields: what it says about each column."""
+def _parsed(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
+    """Read a schema file that may leave out columns and fields: what it says about each column, and the unit of times.
+
+    What is no such file is a DataError.
+    """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -48,33 +53,35 @@ def overrides_from_toml(text: str) -> dict[str, dict[str, Any]]:
     except RecursionError:
         raise DataError("the schema is not one: its lists are nested too deeply") from None
     for key in content:
-        require_known(key, ("columns",), "table in the schema: columns are [columns.name], but there is")
-    columns = content.get("columns", {})
+        require_known(key, ("columns", "time"), "table in the schema: columns are [columns.name], but there is")
+    columns, time = content.get("columns", {}), content.get("time", {})
     if not isinstance(columns, dict):
         raise DataError(f"in the schema, columns are tables such as [columns.altitude]; got columns = {columns!r:.60}")
-    return {name: checked_fields(name, fields) for name, fields in columns.items()}
+    if not isinstance(time, dict) or not isinstance(time.get("unit", ""), str):
+        raise DataError(f'in the schema, time is a table, [time], that may say unit = "s"; got time = {time!r:.60}')
+    for key in time:
+        require_known(key, ("unit",), "field of [time] in the schema:")
+    return {name: checked_fields(name, fields) for name, fields in columns.items()}, time.get("unit")
 
 
-def load_overrides(schema: Any) -> Mapping[str, Any] | None:
-    """Take a schema or overrides as they are; read them where the path of a TOML file is given."""
+def load_overrides(schema: Any) -> tuple[Mapping[str, Any] | None, str | None]:
+    """Take a schema or overrides as they are; read them, and the unit of times, where a TOML file is given by path."""
     if schema is None or isinstance(schema, Mapping):
-        return schema
+        return schema, None
     if not isinstance(schema, str | os.PathLike):
         raise DataError(f"schema is a Schema, a dict, or the path of a TOML file; got {type(schema).__name__}")
     file = File.at(schema)
     with file.lines(None) as lines:
         text = "".join(lines)
     try:
-        return overrides_from_toml(text)
+        return _parsed(text)
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
 
 
 def _table(column: Column) -> str:
     lines = [f"[columns.{_quoted(column.name)}]", f"type = {_quoted(column.type)}"]
-    for field in FREE:
-        value = getattr(column, field)
-        lines.append(f"# {field} =" if value is None else f"{field} = {_quoted(value)}")
+    lines += [_field(name, getattr(column, name)) for name in FREE]
     if column.thresholds is not None:
         lines.append(f"thresholds = [{', '.join(map(repr, column.thresholds))}]")
     elif column.type is ColumnType.REAL:
@@ -83,6 +90,10 @@ def _table(column: Column) -> str:
         lines.append(f"levels = [{', '.join(map(_quoted, column.levels))}]")
     lines.append(f"static = {str(column.static).lower()}")
     return "\n".join(lines) + "\n"
+
+
+def _field(name: str, value: str | None) -> str:
+    return f"# {name} =" if value is None else f"{name} = {_quoted(value)}"
 
 
 def _quoted(text: str) -> str:

@@ -75,7 +75,7 @@ class TextColumn:
             return
         example = f"{cell!r:.60} in {place(cells.index(cell))}"
         if self._type is not None:
-            remedy = f"let all be names by schema={{{self._name!r}: {{'type': 'categorical'}}}}"
+            remedy = "let all be names: give it the type 'categorical' in the schema"
             raise DataError(
                 f"column {self._name!r} has mixed types: {self._example} is {_said(self._type)}, {example} is "
                 f"{_said(kind)}; correct it, or {remedy}"

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def rules(self) -> list[RuleRow]:
         """One row a leaf: formula, English, class, probability, support."""
-        return rules_table(self._fitted())
+        return rules_table(self._fitted(), missing=self.training_.missing)
+
+    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
+
+        Other options are those of `telltree.report.plot_tree`, such as `text="english"`.
+        """
+        tree = self._fitted()
+        return tree.plot(panel=None if X is None else self._known(X)[1], y=y, **options)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
+
+        Options are those of `telltree.report.write_report`, such as `title` and `held_out=(X_test, y_test)`.
+        """
+        from telltree.report import write_report
+
+        _, panel = self._known(X)
+        match options.get("held_out"):
+            case (kept, labels):
+                options["held_out"] = self._known(kept)[1], labels
+        return write_report(self, panel, y, path, **options)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""

@@ -1,8 +1,10 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,6 +149,18 @@ class Tree:
         shares = np.array([leaf.probabilities for leaf, _ in self.leaves])
         found: NDArray[np.float64] = shares[self.apply(panel) - 1]
         return found
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
+        from telltree.report import plot_tree
+
+        return plot_tree(self, **options)
+
+    def report(self, panel: Panel, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML page about the tree and these records: `telltree.report.write_report(tree, ...)`."""
+        from telltree.report import write_report
+
+        return write_report(self, panel, y, path, **options)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.root, self, "", "", iter(range(1, len(self.leaves) + 1))))

@@ -7,7 +7,7 @@ import typer
 
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_csv, put_json
-from telltree.cli.sources import read_sources
+from telltree.cli.sources import id_heading, read_sources
 
 
 def categorize(
@@ -44,7 +44,8 @@ def categorize(
             [record, place[i].number, place[i].label, place[i].description, place[i].english]
             for i, record in enumerate(panel.ids.tolist())
         ]
-        put_csv([data.id or "record", "category", "class", "formula", "english"], rows, output)
+        columns = ["category", "class", "formula", "english"]
+        put_csv([id_heading(data, columns), *columns], rows, output)
 
 
 def _plain(category: Any) -> dict[str, Any]:

@@ -1,10 +1,21 @@
 """telltree demo: a first look."""
 
-from telltree.cli.options import Force, Output
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from telltree.cli.options import Force
 from telltree.cli.output import check_output, put
 
 
-def demo(*, output: Output = None, force: Force = False) -> None:
+def demo(
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a report here, to open in a browser.")
+    ] = None,
+    force: Force = False,
+) -> None:
     """Simulate encounters of two aircraft, learn what kinds of near mid-air collision there are, and say so.
 
     With -o, also write a report: one HTML page to open in a browser.

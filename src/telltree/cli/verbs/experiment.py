@@ -44,7 +44,11 @@ def experiment(
         typer.Option("--shortcuts", help="encounters: also say how far one atom, and two, get: a check on leakage."),
     ] = False,
     store: Annotated[
-        Path | None, typer.Option(help="Keep finished runs in this file, and do not repeat those it holds.")
+        Path | None,
+        typer.Option(
+            help="Keep finished runs in this file, and do not repeat those it holds; by default they are kept in the "
+            "user's cache folder until all are finished."
+        ),
     ] = None,
     pictures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw the paper's figures into this folder.")
@@ -53,7 +57,7 @@ def experiment(
 ) -> None:
     """Run an experiment of the paper: telltree with each search, and the paper's baselines, on the same splits.
 
-    With --store, an experiment that was interrupted goes on where it stopped.
+    An experiment that was interrupted goes on where it stopped when the same command is given again.
 
     \b
     Examples:
@@ -64,6 +68,7 @@ def experiment(
 
     if pictures is not None:
         _check_folder(pictures)
+    kept = store or _unfinished(name)
     with _watching() as progress:
         found = run_experiment(
             str(name),
@@ -71,7 +76,7 @@ def experiment(
             searches=tuple(word.strip() for word in searches.split(",") if word.strip()),
             jobs=jobs,
             seed=seed,
-            store=store,
+            store=kept,
             progress=progress,
             data=data,
             records=records,
@@ -79,17 +84,33 @@ def experiment(
         )
     put(found.to_json() if json else str(found), exact=json)
     if found.interrupted:
-        kept = f"go on with the same command and --store {store}" if store else "give --store to be able to go on"
-        say(f"telltree: interrupted; the table is of the runs that were finished; {kept}")
+        say("telltree: interrupted; the table is of the runs that were finished; the same command goes on from there")
         raise typer.Exit(INTERRUPTED)
+    if store is None:
+        kept.unlink(missing_ok=True)  # so that the next experiment measures anew
     if shortcuts and name is ExperimentName.ENCOUNTERS:
-        from telltree.experiments import encounter_study
-        from telltree.experiments import shortcuts as best_of
-
-        for best in best_of(encounter_study(records, proximity=proximity), seed=seed):
-            say(f"{best.atoms} atom{'s' if best.atoms > 1 else ''}: macro F1 {best.f1:.4f} with {best.formula}")
+        _tell_shortcuts(records, proximity, seed)
     if pictures is not None:
-        _draw(found, pictures, records)
+        _draw(found, pictures, data, records)
+
+
+def _unfinished(name: ExperimentName) -> Path:
+    """Where the runs of an experiment are kept until it is finished."""
+    import platformdirs
+
+    folder = platformdirs.user_cache_path("telltree", appauthor=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"finished runs cannot be kept in {folder}: {error}; give --store FILE", USAGE)
+    return folder / f"experiment-{name}.jsonl"
+
+
+def _tell_shortcuts(records: int, proximity: bool, seed: int) -> None:
+    from telltree.experiments import encounter_study, shortcuts
+
+    for best in shortcuts(encounter_study(records, proximity=proximity), seed=seed):
+        say(f"{best.atoms} atom{'s' if best.atoms > 1 else ''}: macro F1 {best.f1:.4f} with {best.formula}")
 
 
 def _check_folder(folder: Path) -> None:
@@ -101,13 +122,14 @@ def _check_folder(folder: Path) -> None:
         fail(f"{folder} is no folder: make it first", USAGE)
 
 
-def _draw(found: "Experiment", folder: Path, records: int) -> None:
+def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) -> None:
     from telltree.datasets import make_encounters
+    from telltree.experiments import auslan_study
     from telltree.experiments.pictures import draw_auslan, draw_encounters
     from telltree.experiments.stories import tell_stories
 
     if found.name == "auslan":
-        paths = draw_auslan(found, folder)
+        paths = draw_auslan(found, folder, auslan_study(data))
     else:
         stories = tell_stories(make_encounters(records, round(0.0863 * records)), seed=found.seed)
         say(str(stories))
@@ -119,18 +141,18 @@ def _draw(found: "Experiment", folder: Path, records: int) -> None:
 @contextmanager
 def _watching() -> "Iterator[Callable[[Progress], None]]":
     """A bar on a terminal; off it, a line now and then."""
-    with bar() as shown:
+    with bar(left=False) as shown:
         task = shown.add_task("running", total=1.0, remark="") if shown else None
 
         def show(event: "Progress") -> None:
             left = "" if event.seconds_left is None else f", about {_duration(event.seconds_left)} left"
-            latest = (
-                "" if event.run is None else f"trial {event.run.trial + 1}, {event.run.model}: {event.run.accuracy:.4f}"
-            )
+            far = f"{event.done} of {event.total} runs{left}"
             if shown is not None and task is not None:
-                shown.update(task, total=event.total, completed=event.done, remark=f"{latest}{left}")
+                run = event.run
+                latest = "" if run is None else f"; trial {run.trial + 1}, {run.model}: {run.accuracy:.4f}"
+                shown.update(task, total=event.total, completed=event.done, remark=far + latest)
             elif event.run is not None and event.done * 10 // event.total > (event.done - 1) * 10 // event.total:
-                say(f"{event.done} of {event.total} runs{left}")
+                say(far)
 
         yield show
 

@@ -43,7 +43,7 @@ def explain(
         put_json({"record": panel.ids[place], "category": category, "class": label, "branches": turned})
         return
     lines = [f"record {record}: category [{category}], {label}"]
-    lines += [_told(turn, panel) for turn in turns]
+    lines += [_told(turn, panel) for turn in turns] or ["  the tree is a single leaf: all records come here"]
     put("\n".join(lines))
 
 

@@ -1,6 +1,6 @@
 """telltree export: a model in another language."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,11 +12,14 @@ from telltree.cli.output import check_output, put
 def export(
     *,
     model: Model,
-    to: Annotated[str, typer.Option("--to", help="text, latex, dot, json, csv, markdown, stl, python or sql.")],
-    category: Annotated[int | None, typer.Option(help="Only this category, by its number.")] = None,
-    table: Annotated[str, typer.Option(help="sql: the name of the long table.")] = "records",
-    id: Annotated[str, typer.Option(help="sql: the column of record ids.")] = "id",  # noqa: A002 - the word users look for
-    time: Annotated[str, typer.Option(help="sql: the column of times.")] = "time",
+    to: Annotated[
+        Literal["text", "latex", "dot", "json", "csv", "markdown", "stl", "python", "sql"],
+        typer.Option("--to", help="What to write."),
+    ],
+    category: Annotated[int | None, typer.Option(metavar="NUMBER", help="Only this category, by its number.")] = None,
+    table: Annotated[str, typer.Option(metavar="NAME", help="sql: the name of the long table.")] = "records",
+    id: Annotated[str, typer.Option(metavar="COLUMN", help="sql: the column of record ids.")] = "id",  # noqa: A002 - the word users look for
+    time: Annotated[str, typer.Option(metavar="COLUMN", help="sql: the column of times.")] = "time",
     output: Output = None,
     force: Force = False,
 ) -> None:

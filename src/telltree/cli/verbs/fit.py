@@ -1,9 +1,8 @@
 """telltree fit: learn a tree."""
 
-import enum
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,21 +16,11 @@ if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.search import Search
 
-_TREE, _SEARCH = "Tree", "Search"
+_SHOWN = 10  # columns left out that are named
 
 
-class SearchName(enum.StrEnum):
-    """The searches by the names that the command line gives them."""
-
-    GP = "gp"
-    MC = "mc"
-    GE = "ge"
-
-
-class ClassWeight(enum.StrEnum):
-    """How classes may be weighted."""
-
-    BALANCED = "balanced"
+def _number(says: str) -> Any:
+    return typer.Option(metavar="NUMBER", help=says)
 
 
 @dataclass(frozen=True)
@@ -39,38 +28,30 @@ class TreeOptions:
     """The parameters of the estimator."""
 
     grammar: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Grammar, as text; by default the generic one.", rich_help_panel=_TREE),
+        Path | None, typer.Option(metavar="FILE", help="Grammar, as text; by default the generic one.")
     ] = None
-    max_depth: Annotated[int, typer.Option(help="Most branches from root to leaf.", rich_help_panel=_TREE)] = 6
-    min_members: Annotated[int, typer.Option(help="Records each side of a split must have.", rich_help_panel=_TREE)] = 1
-    min_gain: Annotated[
-        float | None, typer.Option(help="By how much a split must lower the fitness.", rich_help_panel=_TREE)
-    ] = None
+    max_depth: Annotated[int, _number("Most branches from root to leaf.")] = 6
+    min_members: Annotated[int, _number("Records that each side of a split must have.")] = 1
+    min_gain: Annotated[float | None, _number("By how much a split must lower the fitness.")] = None
     prevent_same_label: Annotated[
-        bool,
-        typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.", rich_help_panel=_TREE),
+        bool, typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.")
     ] = False
+    centre: Annotated[
+        bool | None,
+        typer.Option(help="Move constants to the middle of the gap they split; by default with the generic grammar."),
+    ] = None
     class_weight: Annotated[
-        ClassWeight | None, typer.Option(help="Give rare classes the weight of common ones.", rich_help_panel=_TREE)
+        Literal["balanced"] | None, typer.Option(help="Give rare classes the weight of common ones.")
     ] = None
-    random_state: Annotated[int, typer.Option(help="The same seed gives the same tree.", rich_help_panel=_TREE)] = 0
-    n_jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.", rich_help_panel=_TREE)] = None
+    random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
+    n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
-        SearchName,
-        typer.Option(
-            help="gp: genetic programming, mc: Monte Carlo, ge: grammatical evolution.", rich_help_panel=_SEARCH
-        ),
-    ] = SearchName.GP
-    search_evaluations: Annotated[
-        int | None, typer.Option(help="Distinct formulas to try for each node.", rich_help_panel=_SEARCH)
-    ] = None
-    search_seconds: Annotated[
-        float | None, typer.Option(help="Seconds to spend on each node.", rich_help_panel=_SEARCH)
-    ] = None
-    search_max_depth: Annotated[
-        int | None, typer.Option(help="How deeply operators may be nested.", rich_help_panel=_SEARCH)
-    ] = None
+        Literal["gp", "mc", "ge"],
+        typer.Option(help="gp: genetic programming, mc: Monte Carlo, ge: grammatical evolution."),
+    ] = "gp"
+    search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
+    search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
+    search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
 
 
 def fit(
@@ -97,15 +78,16 @@ def fit(
     with fitting(tree.max_depth) as progress:
         classifier.set_params(progress=progress).fit(panel, labels)
     classifier.set_params(progress=None)
+    _say_left_out(classifier)
+    if output is None:
+        say("the model was not saved; give -o model.json to keep it")
+    else:
+        classifier.save(output, overwrite=force)  # before anything is printed: whoever reads may have gone
+        say(f"wrote {output}")
     if json:
         put_json(_summary(classifier))
     else:
         put(str(classifier.tree_))
-    if output is None:
-        say("the model was not saved; give -o model.json to keep it")
-    else:
-        classifier.save(output, overwrite=force)
-        say(f"wrote {output}")
     if classifier.interrupted_:
         raise typer.Exit(INTERRUPTED)
 
@@ -120,7 +102,8 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         min_members=options.min_members,
         min_gain=options.min_gain,
         prevent_same_label=options.prevent_same_label,
-        class_weight=None if options.class_weight is None else str(options.class_weight),
+        centre=options.centre,
+        class_weight=options.class_weight,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
     )
@@ -148,6 +131,14 @@ def _search(options: TreeOptions) -> "Search":
     return changed
 
 
+def _say_left_out(classifier: "GrammarTreeClassifier") -> None:
+    left_out = {} if classifier.grammar_ is None else classifier.grammar_.left_out
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
+    more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
+    if left_out:
+        say(f"columns left out: {', '.join(shown)}{more}")
+
+
 def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
     from telltree.explain import as_records
 
@@ -158,5 +149,6 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
+        "left_out": {} if classifier.grammar_ is None else classifier.grammar_.left_out,
         "rules": as_records(classifier.rules()),
     }

@@ -1,8 +1,11 @@
 """telltree inspect: what is in the data, and a schema to edit."""
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from telltree.cli.options import DataOptions, Force, Json, Output, Source
+import typer
+
+from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.sources import read_sources
@@ -13,7 +16,14 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    *, source: Source, data: DataOptions, output: Output = None, force: Force = False, json: Json = False
+    *,
+    source: Source,
+    data: DataOptions,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a schema to edit here.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Say what is in the data: records, columns and their types, labels, missing values.
 
@@ -32,7 +42,7 @@ def inspect(
     else:
         put(_told(found))
     if output is not None:
-        put(panel.schema.to_toml(), output)
+        put(panel.schema.to_toml(time_unit=panel.time_unit), output)
         say(f"wrote {output}")
 
 
@@ -88,13 +98,14 @@ def _told(found: dict[str, Any]) -> str:
     steps = found["steps"]
     pace = "" if found["period"] is None else f", one every {found['period']:g} {found['time_unit'] or '(no unit)'}"
     length = f"{steps['shortest']} to {steps['longest']}" if steps["shortest"] < steps["longest"] else steps["longest"]
-    lines = [f"{found['records']} records of {length} steps{pace}"]
+    of_records, of_steps = ("" if count == 1 else "s" for count in (found["records"], steps["longest"]))
+    lines = [f"{found['records']} record{of_records} of {length} step{of_steps}{pace}"]
     if found["labels"] is not None:
         lines.append("labels: " + ", ".join(f"{one_line(str(k))} ({n})" for k, n in found["labels"].items()))
     rows = [
         (
             c["name"],
-            c["type"],
+            f"{c['type']}, static" if c["static"] else c["type"],
             c["kind"] or "",
             c["unit"] or "",
             c["missing"] or "",

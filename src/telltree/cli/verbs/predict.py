@@ -6,7 +6,7 @@ import typer
 
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put_csv, put_json
-from telltree.cli.sources import read_sources
+from telltree.cli.sources import id_heading, read_sources
 
 
 def predict(
@@ -33,14 +33,14 @@ def predict(
     panel, _ = read_sources(source, data)
     shares = classifier.predict_proba(panel)
     predictions = classifier.predict(panel)
-    columns = [data.id or "record", "prediction", "probability"]
-    rows = [
-        [record, prediction, float(share.max())]
-        for record, prediction, share in zip(panel.ids.tolist(), predictions.tolist(), shares, strict=True)
-    ]
+    columns = ["prediction", "probability"]
     if proba:
         columns += [f"probability of {label}" for label in classifier.classes_]
-        rows = [[*row, *share.tolist()] for row, share in zip(rows, shares, strict=True)]
+    columns.insert(0, id_heading(data, columns))
+    rows = [
+        [record, prediction, float(share.max()), *(share.tolist() if proba else ())]
+        for record, prediction, share in zip(panel.ids.tolist(), predictions.tolist(), shares, strict=True)
+    ]
     if json:
         put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
     else:

@@ -9,12 +9,12 @@ import numpy as np
 from telltree.data import Panel, check_labels
 from telltree.report.figures.layout import Box
 from telltree.report.figures.style import BODY, SMALL, lines_height
-from telltree.report.figures.words import BOLD, clipped, width, wrapped
+from telltree.report.figures.words import BOLD, drawable, width, wrapped
 from telltree.tree import Leaf, Node, Tree
 
 PAD = 0.09
 BAR = 0.11
-_NARROWEST, _LEAF_TEXT, _MOST_LINES, _MOST_CLASSES = 1.25, 1.5, 9, 3
+_NARROWEST, _LEAF_TEXT, _MOST_LINES = 1.25, 1.5, 9
 
 Counts = tuple[int, ...]
 
@@ -97,7 +97,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
             lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
             children = make(node.true), make(node.false)
         wider = BOLD if isinstance(node, Leaf) else 1.0
-        told = clipped(_told(seen.classes, counts, seen.totals[place]), _LEAF_TEXT, SMALL)
+        told = _told(seen.classes, counts, seen.totals[place])
         across = max(_NARROWEST, width(told, SMALL), *(wider * width(line, BODY) for line in lines))
         label = node.label if isinstance(node, Leaf) else None
         return Card(tuple(lines), counts, told, label, across + 2 * PAD, children)
@@ -106,10 +106,10 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
 
 
 def _told(classes: Sequence[Any], counts: Counts, total: int) -> str:
-    """The largest classes with their counts, or the number of records."""
+    """How many records of each class, largest first; of all classes together if that is too much to say."""
     largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
-    if not largest:
-        return f"{total} record{'' if total == 1 else 's'}"
-    named = ", ".join(f"{classes[k]}: {counts[k]}" for k in largest[:_MOST_CLASSES])
-    others = sum(counts[k] for k in largest[_MOST_CLASSES:])
-    return named + (f", others: {others}" if others else "")
+    named = drawable(", ".join(f"{classes[k]}: {counts[k]}" for k in largest))
+    if largest and width(named, SMALL) <= _LEAF_TEXT:
+        return named
+    several = f", {len(largest)} classes" if len(largest) > 1 else ""
+    return f"{total} record{'' if total == 1 else 's'}{several}"

@@ -1,6 +1,5 @@
 """What formulas mention: the signals worth a pane of their own, their thresholds, and the formulas in few digits."""
 
-import dataclasses
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.expression import conjunction
 from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from telltree.report.rounding import rounded
 from telltree.tree.tree import Branch
 
 Wording = Literal["formula", "english"]
@@ -70,16 +70,6 @@ def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
     if isinstance(left.head, Number):
         return right, Threshold(_MIRRORED.get(e.head, e.head).symbol, left.head.value)
     return None
-
-
-def rounded(e: Expression, digits: int | None) -> Expression:
-    """The expression with its constants in so many significant digits; None leaves them as they are."""
-    if digits is None:
-        return e
-    if isinstance(e.head, Number):
-        return dataclasses.replace(e, head=Number(float(f"{e.head.value:.{digits}g}")))
-    args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
-    return dataclasses.replace(e, args=args, parts=parts)
 
 
 class Voice(NamedTuple):

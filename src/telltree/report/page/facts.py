@@ -9,6 +9,8 @@ from telltree.data import ColumnType, unusable
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, counted, words
+from telltree.search import GeneticProgramming
+from telltree.tree import GiniSize
 
 MOST_COLUMNS = 60  # in the table of columns
 MOST_CHARACTERS = 6_000  # of a grammar
@@ -142,9 +144,9 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if fitted is None:
         return rows
-    for name in ("search", "fitness"):
+    for name, default in (("search", GeneticProgramming), ("fitness", GiniSize)):
         if hasattr(fitted, name):
-            rows.append((name, _settings(getattr(fitted, name))))
+            rows.append((name, _settings(getattr(fitted, name) or default())))
     for name in ("max_depth", "min_members", "min_gain", "prevent_same_label", "class_weight", "random_state"):
         value = getattr(fitted, name, None)
         if value is not None and isinstance(value, int | float | str | dict | np.integer):
@@ -157,8 +159,6 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
 
 def _settings(value: Any) -> str:
     """Settings by name; of anything else its name alone, for what Python shows of it may hold an address."""
-    if value is None:
-        return "the default"
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
     given = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value) if field.repr)

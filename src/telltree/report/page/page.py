@@ -15,7 +15,7 @@ from telltree.errors import SettingsError
 from telltree.report.page.cards import cards
 from telltree.report.page.facts import facts_of
 from telltree.report.page.members import all_members, columns_of
-from telltree.report.page.shown import Gallery, chosen_records, listing, records_view
+from telltree.report.page.shown import MOST_BYTES, Gallery, chosen_records, listing, records_view
 from telltree.report.page.subject import Subject, subject_of
 from telltree.report.page.text import counted, percent, words
 from telltree.report.page.tree_view import tree_view
@@ -27,6 +27,8 @@ SCRIPTS = (
     "dom.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
     "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
+MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
+FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -107,7 +109,9 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
     members = all_members(subject, most=examples, seed=seed)
     gallery = Gallery(subject)
     mentioned = [columns_of(category) for category in subject.categories]
-    records = records_view(subject, gallery, chosen_records(subject, members, seed), mentioned)
+    nodes, everyone = tree_view(subject), listing(subject, seed)
+    chosen = chosen_records(subject, members, seed)
+    records = records_view(subject, gallery, chosen, mentioned, room=_room(subject, [nodes, everyone]))
     shown = {record["at"] for record in records}
     entries = cards(subject, gallery, members, shown)
     return {
@@ -117,12 +121,18 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "labelled": subject.labels is not None,
         "time_unit": words(subject.panel.time_unit or ""),
         "total": len(subject.panel),
-        "nodes": tree_view(subject),
+        "nodes": nodes,
         "categories": entries,
         "columns": gallery.columns(),
         "records": records,
-        "list": listing(subject, seed),
+        "list": everyone,
     }
+
+
+def _room(subject: Subject, others: list[Any]) -> int:
+    """How many bytes are left for records, given what else goes into the page; cards and the overview say sentences."""
+    said = sum(len(words(category.english + category.description).encode()) for category in subject.categories)
+    return min(MOST_BYTES, MOST_PAGE - FIXED - 2 * said - len(data_block(others).encode()))
 
 
 def data_block(data: Any) -> str:

@@ -113,12 +113,11 @@ def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> l
 
 
 def records_view(
-    subject: Subject, gallery: Gallery, chosen: Sequence[int], mentioned: Sequence[Sequence[str]]
+    subject: Subject, gallery: Gallery, chosen: Sequence[int], mentioned: Sequence[Sequence[str]], *, room: int
 ) -> list[dict[str, Any]]:
-    """The chosen records, encoded, as many as fit into `MOST_BYTES`; `mentioned` are the columns of each category."""
+    """The chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each category."""
     ways = ways_of(subject, chosen)
     found: list[dict[str, Any]] = []
-    room = MOST_BYTES
     for record in chosen:
         entry = gallery.encoded(record, ways[record], mentioned[subject.clusters[record] - 1])
         room -= len(json.dumps(entry))

@@ -14,11 +14,16 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
 
 
-def number(value: float | None) -> float | None:
-    """Six digits are more than a page shows; JSON knows neither infinity nor NaN."""
+def number(value: float | None, digits: int = 6) -> float | None:
+    """Six digits are more than a page shows of most numbers; JSON knows neither infinity nor NaN."""
     if value is None or not math.isfinite(value):
         return None
-    return int(value) if value == int(value) and abs(value) < 1e15 else float(f"{value:.6g}")
+    return int(value) if value == int(value) and abs(value) < 1e15 else float(f"{value:.{digits}g}")
+
+
+def moment(time: float) -> float | None:
+    """A time: it may be counted from long ago, so more digits matter."""
+    return number(time, 12)
 
 
 def percent(share: float | None) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import MISSING, Panel
-from telltree.report.page.text import number
+from telltree.report.page.text import moment, number
 
 MOST_POINTS = 400
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -75,7 +75,7 @@ def clock(panel: Panel, record: int) -> Trace:
         found["w"] = width
     if times is None or not np.isfinite(times).all() or (np.diff(times) < 0).any():
         return found
-    found["t"] = [number(float(times[0])), number(float(times[-1]))]
+    found["t"] = [moment(float(times[0])), moment(float(times[-1]))]
     even = np.linspace(times[0], times[-1], steps)
     if steps > 2 and np.abs(times - even).max() > 1e-3 * (times[-1] - times[0]) / steps:
         places = np.arange(steps) if width == 1 else np.arange(-(-steps // width) * 2) * width // 2 + width // 4

@@ -15,10 +15,12 @@ from telltree.operators import Attribute, Expression, Number, Operator
 from telltree.operators.table import ABS, AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, SIGN
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
+from telltree.report.rounding import rounded
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 _JOINING = {NOT, AND, OR, IMPLIES, ABS, DIFFERENCE, SIGN, *COMPARISONS}
 """What joins whole sentences and counts; operators below these look at steps."""
+DIGITS = 4  # of the constants of runners-up, which nobody copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +97,10 @@ def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
 
 
 def _other(other: RunnerUp, schema: Schema, missing: set[str]) -> dict[str, Any]:
-    """A runner-up; it may speak of columns that these records do not have, and then there is no English for it."""
-    known = all(name in schema for name in other.formula.expression.attributes())
-    said = words(english(other.formula, schema, missing)) if known else None
-    return {"formula": words(other.formula), "english": said, "fitness": number(other.fitness)}
+    """A runner-up in few digits; of columns that these records do not have there is no English."""
+    e = rounded(other.formula.expression, DIGITS)
+    said = words(english(e, schema, missing)) if all(name in schema for name in e.attributes()) else None
+    return {"formula": words(e), "english": said, "fitness": number(other.fitness)}
 
 
 def looked_at(formula: Formula | Expression) -> Iterator[Expression]:
@@ -112,11 +114,15 @@ def looked_at(formula: Formula | Expression) -> Iterator[Expression]:
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:
-    """The columns that a formula compares with constants, and those constants."""
+    """The columns that a formula compares with constants, and those constants; both signs for absolute values."""
     found = []
     for part in e.walk():
-        if isinstance(part.head, Operator) and part.head in COMPARISONS:
-            names = [arg.head.name for arg in part.args if isinstance(arg.head, Attribute)]
-            values = [arg.head.value for arg in part.args if isinstance(arg.head, Number)]
-            found += [(name, value) for name in names for value in values]
+        if not isinstance(part.head, Operator) or part.head not in COMPARISONS:
+            continue
+        values = [arg.head.value for arg in part.args if isinstance(arg.head, Number)]
+        for arg in part.args:
+            within = arg.args[0] if arg.head is ABS else arg
+            if isinstance(within.head, Attribute):
+                signs = (1, -1) if arg.head is ABS else (1,)
+                found += [(within.head.name, sign * value) for value in values for sign in signs]
     return list(dict.fromkeys(found))

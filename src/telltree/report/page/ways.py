@@ -7,7 +7,7 @@ import numpy as np
 
 from telltree.explain import decisive_steps
 from telltree.report.page.subject import Subject
-from telltree.report.page.text import number
+from telltree.report.page.text import moment, number
 from telltree.report.page.traces import band
 from telltree.report.page.tree_view import looked_at, spots
 from telltree.tree.tree import Node
@@ -38,7 +38,7 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
                     "node": spot.place,
                     "holds": bool(subject.truth[spot.row, record]),
                     "step": step,
-                    "time": None if times is None else number(float(times[step])),
+                    "time": None if times is None else moment(float(times[step])),
                     "margin": number(abs(float(margins.over_time(e, record)[0]))),
                     "looks": [band(margins.over_time(part, record) > 0) for part in looked_at(e)],
                 }

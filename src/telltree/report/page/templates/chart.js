@@ -46,8 +46,8 @@ function linePlot(record, trace, column, marks) {
             marks.map((mark) => draw('path', { class: 'threshold', d: `M0 ${height(mark)}H1000` })),
             linePath(record, trace, low, high),
         ),
-        make('span', { class: 'most', 'aria-hidden': 'true' }, said(high)),
-        high > low && make('span', { class: 'least', 'aria-hidden': 'true' }, said(low)),
+        make('span', { class: 'most', 'aria-hidden': 'true' }, said(high, 5)),
+        high > low && make('span', { class: 'least', 'aria-hidden': 'true' }, said(low, 5)),
         names,
     );
 }
@@ -115,7 +115,7 @@ function axisOf(record) {
     const marks = ticks(first, last)
         .filter((tick) => record.t || Number.isInteger(tick))
         .map((tick) => {
-            const mark = make('span', {}, said(tick));
+            const mark = make('span', {}, said(tick, 12));
             mark.style.left = `${100 * atStep(record, tick, tick)}%`;
             return mark;
         });

@@ -23,8 +23,8 @@ function branchDetails(node) {
             'div',
             {},
             factList([
-                ['Gain', said(node.gain)],
-                ['Fitness', said(node.fitness)],
+                ['Gain', said(node.gain, 4)],
+                ['Fitness', said(node.fitness, 4)],
                 ['Margin', said(node.margin, 3)],
                 ['Records', whole(node.records)],
                 ...trainedFact(node),
@@ -58,7 +58,7 @@ const otherItem = (other) =>
         'li',
         {},
         make('code', { class: 'formula data' }, other.formula),
-        make('span', { title: 'fitness; less is better' }, said(other.fitness)),
+        make('span', { title: 'fitness; less is better' }, said(other.fitness, 4)),
         other.english && make('span', { class: 'quiet data' }, other.english),
     );
 

@@ -25,8 +25,8 @@ function said(number, digits = 6) {
     if (number === null || number === undefined) return '∞';
     if (number === 0 || Math.abs(number) < 1e-12) return '0';
     const size = Math.abs(number);
-    if (Number.isInteger(number) && size < 1e7) return whole(number);
-    return size >= 1e7 || size < 1e-4 ? number.toExponential(digits - 2) : String(Number(number.toPrecision(digits)));
+    if (Number.isInteger(number) && size < 1e15) return whole(number);
+    return size >= 1e15 || size < 1e-4 ? number.toExponential(digits - 2) : String(Number(number.toPrecision(digits)));
 }
 
 function percent(share) {

@@ -102,9 +102,7 @@ function recordHead(record) {
 }
 
 const moment = (record, turn) =>
-    turn.time !== null && record.t
-        ? `at ${said(turn.time)}${DATA.time_unit ? ` ${DATA.time_unit}` : ''}`
-        : `at step ${turn.step}`;
+    turn.time !== null && record.t ? `at ${timeWords(turn.time)}` : `at step ${turn.step}`;
 
 function wayOf(record) {
     const category = DATA.categories[record.category - 1];
@@ -190,6 +188,7 @@ function fixedTable(record, numbers) {
 
 function chartBox(record, lanes, looks) {
     const cursor = upright('cursor', 0);
+    const marks = moments(record);
     const drawn = (some) => some.map(({ lane, legend }) => [lane, legend]);
     const [first, others] = [lanes.filter((lane) => lane.asked), lanes.filter((lane) => !lane.asked)];
     const area = make(
@@ -198,9 +197,10 @@ function chartBox(record, lanes, looks) {
         drawn(first),
         looks.length > 0 && [make('h4', {}, 'Where what each question looks for is true'), drawn(looks)],
         others.length > 0 && [make('h4', {}, 'Other columns'), drawn(others)],
-        moments(record),
+        marks,
         cursor,
     );
+    area.style.setProperty('--levels', Math.max(0, ...marks.map((mark) => Number(mark.dataset.level))));
     const scrub = make('input', {
         type: 'range',
         min: 0,
@@ -210,7 +210,7 @@ function chartBox(record, lanes, looks) {
     });
     const name = make('span', { class: 'scrub-name' });
     const move = () => {
-        const place = (Number(scrub.value) + 0.5) / record.s;
+        const place = placeOf(record, Number(scrub.value));
         cursor.style.left = upright('', place).style.left;
         [...lanes, ...looks].forEach((lane) => lane.tell(place));
         scrub.setAttribute('aria-valuetext', momentText(record, Number(scrub.value)));
@@ -218,30 +218,45 @@ function chartBox(record, lanes, looks) {
     };
     move();
     scrub.addEventListener('input', move);
-    area.addEventListener('pointermove', (event) => pointAt(event, area, scrub, record.s, move));
+    area.addEventListener('pointermove', (event) => pointAt(event, area, scrub, record, move));
     return make('div', { class: 'charts' }, area, axisOf(record), make('div', { class: 'scrub' }, name, scrub));
 }
 
-function pointAt(event, area, scrub, steps, move) {
+function pointAt(event, area, scrub, record, move) {
     const plot = area.querySelector('.plot').getBoundingClientRect();
     const share = (event.clientX - plot.left) / plot.width;
     if (share < 0 || share > 1) return;
-    scrub.value = Math.min(steps - 1, Math.floor(share * steps));
+    scrub.value = stepAt(record, share);
     move();
 }
 
 function momentText(record, step) {
     if (!record.t || record.u) return `step ${step}`;
     const time = record.s > 1 ? record.t[0] + ((record.t[1] - record.t[0]) * step) / (record.s - 1) : record.t[0];
-    return `${said(time)}${DATA.time_unit ? ` ${DATA.time_unit}` : ''}`;
+    return timeWords(time);
 }
 
-// Turns that were decided at one moment share a mark.
+const timeWords = (time) => `${said(time, 12)}${DATA.time_unit ? ` ${DATA.time_unit}` : ''}`;
+
+// Turns that were decided at one moment share a mark; marks that are near each other stand on different levels.
 function moments(record) {
     const together = new Map();
     record.way.forEach((turn, i) => together.set(turn.step, [...(together.get(turn.step) || []), i + 1]));
     const timeOf = (step) => record.way.find((turn) => turn.step === step).time;
-    return [...together].map(([step, turns]) =>
-        upright('moment', atStep(record, step, timeOf(step)), make('span', {}, turns.join(' · '))),
-    );
+    const levels = [];
+    return [...together]
+        .map(([step, turns]) => [atStep(record, step, timeOf(step)), turns])
+        .sort(([a], [b]) => a - b)
+        .map(([place, turns]) => {
+            const wide = NEAR * (1 + turns.length);
+            const free = levels.findIndex((end) => end <= place - wide / 2);
+            const level = free < 0 ? levels.length : free;
+            levels[level] = place + wide / 2;
+            const mark = upright('moment', place, make('span', {}, turns.join(' · ')));
+            mark.style.setProperty('--level', level);
+            mark.dataset.level = level;
+            return mark;
+        });
 }
+
+const NEAR = 0.06; // half of what a mark of one turn takes of a narrow plot

@@ -40,6 +40,22 @@ const atStep = (record, step, time) => {
     return (0.5 + share * (record.s - 1)) / record.s;
 };
 
+// Where a step is, in [0, 1]; and the step nearest to a place.
+function placeOf(record, step) {
+    if (!record.u) return (step + 0.5) / record.s;
+    return places(record, codes(record.u).length)[record.w ? Math.floor((2 * step) / record.w) : step];
+}
+
+function stepAt(record, place) {
+    if (!record.u) return Math.min(record.s - 1, Math.floor(place * record.s));
+    const middles = places(record, codes(record.u).length);
+    const nearest = nearestTo(middles, place);
+    return Math.min(record.s - 1, record.w ? Math.floor((nearest * record.w) / 2) : nearest);
+}
+
+const nearestTo = (middles, place) =>
+    middles.reduce((best, middle, i) => (Math.abs(middle - place) < Math.abs(middles[best] - place) ? i : best), 0);
+
 // The places where one cell of a band ends and the next begins.
 function edges(middles) {
     const inner = middles.slice(1).map((place, i) => (place + middles[i]) / 2);
@@ -117,11 +133,7 @@ function cellWords(character, column) {
 // The value of a column at a place in [0, 1], in words.
 function wordsAt(record, trace, column, place) {
     const list = isLine(trace) ? values(trace) : [...trace];
-    const middles = places(record, list.length);
-    let nearest = 0;
-    middles.forEach((middle, i) => {
-        if (Math.abs(middle - place) < Math.abs(middles[nearest] - place)) nearest = i;
-    });
+    const nearest = nearestTo(places(record, list.length), place);
     if (!isLine(trace)) return cellWords(list[nearest], column);
     return valueWords(list[nearest], column, trace);
 }
@@ -134,7 +146,7 @@ function valueWords(value, column, trace) {
 
 // A value in the digits that a trace keeps of it: no more, for those were never told, and no less.
 function asKept(value, { lo, hi }) {
-    if (value === lo || value === hi || !(hi / 2 - lo / 2 > 0)) return value;
+    if (!(hi / 2 - lo / 2 > 0)) return value;
     const finest = 10 ** Math.ceil(Math.log10((2 * (hi / 2 - lo / 2)) / FINEST));
     const near = Number((Math.round(value / finest) * finest).toPrecision(12));
     return Number.isFinite(near) ? near : value;

@@ -1,0 +1,15 @@
+"""Formulas in few digits, for people to read."""
+
+import dataclasses
+
+from telltree.operators import Expression, Number
+
+
+def rounded(e: Expression, digits: int | None) -> Expression:
+    """The expression with its constants in so many significant digits; None leaves them as they are."""
+    if digits is None:
+        return e
+    if isinstance(e.head, Number):
+        return dataclasses.replace(e, head=Number(float(f"{e.head.value:.{digits}g}")))
+    args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
+    return dataclasses.replace(e, args=args, parts=parts)

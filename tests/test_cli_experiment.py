@@ -1,0 +1,73 @@
+"""telltree experiment, through the installed program: its table, going on after Ctrl-C, and its pictures."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).parent / "telltree"
+REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
+SMALL = ("encounters", "--records", "60", "--trials", "4", "--searches", "mc", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A cache folder of our own, and no data set anywhere."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def env(home):
+    there = {name: value for name, value in os.environ.items() if name != "TELLTREE_DATA"}
+    return there | {"XDG_CACHE_HOME": str(home), "XDG_DATA_HOME": str(home)}
+
+
+def telltree(env, *args):
+    ended = subprocess.run(
+        [PROGRAM, "experiment", *map(str, args)], capture_output=True, text=True, check=False, timeout=200, env=env
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended
+
+
+def figures(text):
+    """The runs of a table in JSON, without their times."""
+    models = json.loads(text)["models"]
+    return {model["name"]: [{**run, "seconds": None} for run in model["runs"]] for model in models}
+
+
+def test_the_same_command_goes_on_after_ctrl_c(env, home):
+    kept = home / "telltree" / "experiment-encounters.jsonl"
+    running = subprocess.Popen(
+        [PROGRAM, "experiment", *SMALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    )
+    told = next(line for line in running.stderr if "runs" in line)
+    assert "of 16 runs, about" in told
+    running.send_signal(signal.SIGINT)
+    table, said = running.communicate(timeout=100)
+    assert running.returncode == 130, said
+    assert "(interrupted:" in table
+    assert "the same command goes on from there" in said
+    before = kept.read_bytes().splitlines()
+    assert 0 < len(before) < 16
+    resumed = telltree(env, *SMALL, "--json").stdout
+    runs = [(json.loads(line)["model"], json.loads(line)["seconds"]) for line in before]
+    by_model = {model["name"]: [run["seconds"] for run in model["runs"]] for model in json.loads(resumed)["models"]}
+    assert all(seconds in by_model[name] for name, seconds in runs)  # not run again
+    assert not kept.exists()  # all finished: the next experiment measures anew
+    anew = telltree(env, *SMALL, "--json", "--store", home / "runs.jsonl").stdout
+    assert figures(anew) == figures(resumed)
+    assert len((home / "runs.jsonl").read_bytes().splitlines()) == 16
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not in ../shared/data")
+def test_pictures_are_of_the_data_that_were_named(env, tmp_path):
+    ended = telltree(
+        env, "auslan", "--trials", 1, "--searches", "gp", "--jobs", 1, "--data", REAL, "--pictures", tmp_path
+    )
+    assert "in the paper" in ended.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["auslan-tree-english.png", "auslan-tree-formula.png"]

@@ -1,0 +1,234 @@
+"""Settings of the classifier, weights, seeds; progress and Ctrl-C."""
+
+import copy
+import logging
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.class_weight import compute_sample_weight
+from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
+
+from examples import records
+from telltree.errors import GrammarError, SettingsError
+from telltree.estimators import GrammarTreeClassifier
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree import GiniSize
+
+BAD = [
+    ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", "genetic"), ("search", MonteCarlo),
+    ("fitness", "gini"), ("max_depth", -1), ("max_depth", 1.5), ("max_depth", True),
+    ("min_members", 0), ("min_members", 0.1), ("min_gain", "much"), ("min_gain", float("nan")),
+    ("min_gain", [1]), ("min_gain", 1j), ("prevent_same_label", "no"), ("prevent_same_label", None),
+    ("class_weight", "even"), ("class_weight", 2), ("class_weight", {"nobody": 1}), ("class_weight", {"calm": -1}),
+    ("class_weight", {"calm": float("nan")}), ("class_weight", {"calm": "x"}),
+    ("class_weight", {"calm": 0, "fast": 0, "high": 0}), ("functions", [len]), ("functions", 5),
+    ("functions", "rise"), ("random_state", "x"), ("random_state", -1), ("random_state", 1.5), ("n_jobs", 0),
+    ("n_jobs", -2), ("n_jobs", 1.5), ("n_jobs", "all"), ("progress", 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=lambda value: repr(value)[:20])
+def test_senseless_parameters_are_refused(panel, labels, name, value):
+    with pytest.raises(SettingsError, match=name):
+        tree(**{name: value}).fit(panel, labels)
+
+
+def test_senseless_settings_of_the_search_are_refused(panel, labels):
+    with pytest.raises(SettingsError, match="evaluations must be"):
+        tree(search=MonteCarlo(evaluations=0)).fit(panel, labels)
+    with pytest.raises(SettingsError, match="too shallow"):
+        tree(search=MonteCarlo(max_depth=0)).fit(panel, labels)
+
+
+@pytest.mark.parametrize(
+    "weights", [np.ones(3), -np.ones(60), np.zeros(60), ["a"] * 60, np.ones((60, 1)), np.full(60, np.nan), 2.0]
+)
+def test_senseless_sample_weights_are_refused(panel, labels, weights):
+    with pytest.raises(SettingsError, match="sample_weight must hold"):
+        tree().fit(panel, labels, sample_weight=weights)
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "apply", "decision_path", "categories"])
+def test_questions_before_fitting_are_refused(panel, ask):
+    with pytest.raises(NotFittedError):
+        getattr(tree(), ask)(panel)
+    with pytest.raises(NotFittedError):
+        tree().rules()
+
+
+@pytest.mark.parametrize("search", [FEW, GeneticProgramming(evaluations=400), GrammaticalEvolution(evaluations=400)])
+def test_the_same_seed_gives_the_same_tree_for_any_number_of_jobs(panel, labels, search):
+    fits = [tree(search=search, n_jobs=jobs).fit(panel, labels) for jobs in (None, 1, 2, -1)]
+    for other in fits[1:]:
+        same(fits[0], other, panel)
+
+
+def test_random_states_of_every_kind(panel, labels):
+    few = MonteCarlo(evaluations=20)
+    same(tree(search=few).fit(panel, labels), tree(search=few).fit(panel, labels), panel)
+    shared = np.random.RandomState(5)
+    first, second = (str(tree(search=few, random_state=shared).fit(panel, labels).tree_) for _ in range(2))
+    assert first != second
+    assert first == str(tree(search=few, random_state=np.random.RandomState(5)).fit(panel, labels).tree_)
+    assert first == str(tree(search=few, random_state=5).fit(panel, labels).tree_)
+    tree(search=few, random_state=None).fit(panel, labels)
+    tree(search=few, random_state=np.int64(3)).fit(panel, labels)
+
+
+def test_what_is_not_given_is_what_works_best(panel, labels):
+    given = tree(search=GeneticProgramming(), fitness=GiniSize(), max_depth=2).fit(panel, labels)
+    same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
+
+
+def test_depth_without_a_limit():
+    panel = records(*({"x": [float(i)]} for i in range(40)))
+    grammar = "A ::= F(x < grid(40))"
+    search = MonteCarlo(evaluations=40)
+    whole = tree(grammar=grammar, search=search, max_depth=None, fitness=first_apart).fit(panel, range(40))
+    assert whole.tree_.depth == 39
+    assert whole.score(panel, range(40)) == 1
+    assert tree(grammar=grammar, search=search, fitness=first_apart).fit(panel, range(40)).tree_.depth == 6
+
+
+def first_apart(true, total, size):
+    """The fewer records the formula is true of, the better: as lopsided a tree as can be."""
+    return true.sum(axis=1)
+
+
+def test_no_tree_is_too_deep_to_travel():
+    panel = records(*({"x": [float(i)]} for i in range(130)))
+    search = MonteCarlo(evaluations=130)
+    for limit in (None, 10_000):
+        clf = tree(grammar="A ::= F(x < grid(130))", search=search, max_depth=limit, fitness=first_apart)
+        clf.fit(panel, range(130))
+        assert clf.tree_.depth == 100
+        assert pickle.loads(pickle.dumps(clf.tree_)) == copy.deepcopy(clf.tree_)  # noqa: S301 - our own bytes
+
+
+def test_sides_that_would_be_too_small_are_a_leaf(panel, labels):
+    leaf_with_warning(panel, labels, "into sides of at least 31", min_members=31)
+
+
+def test_limits_reach_the_tree(panel, labels):
+    assert tree(max_depth=0).fit(panel, labels).tree_.depth == 0
+    assert tree(max_depth=1).fit(panel, labels).tree_.depth == 1
+    assert min(leaf.support for leaf, _ in tree(min_members=9).fit(panel, labels).tree_.leaves) >= 9
+    assert not tree(min_gain=1e9).fit(panel, labels).tree_.nodes
+    free, strict = (tree(prevent_same_label=p, max_depth=9).fit(panel, labels).tree_ for p in (False, True))
+    assert len(strict.nodes) <= len(free.nodes)
+
+
+def formulas(clf):
+    return [str(node.formula) for node in clf.tree_.nodes]
+
+
+def test_balanced_weights_are_computed_once_at_the_root(panel, labels):
+    balanced = tree(class_weight="balanced", max_depth=4).fit(panel, labels)
+    given = tree(max_depth=4).fit(panel, labels, sample_weight=compute_sample_weight("balanced", labels))
+    same(balanced, given, panel)
+    weight = {c: len(labels) / (3 * labels.count(c)) for c in balanced.classes_}
+    for leaf, _ in balanced.tree_.leaves:  # were they computed anew in every node, pure and mixed leaves would differ
+        own = np.array([n * weight[c] for n, c in zip(leaf.counts, balanced.classes_, strict=True)])
+        np.testing.assert_allclose(leaf.probabilities, own / own.sum(), rtol=1e-5)
+
+
+def test_class_weights_multiply_sample_weights(panel, labels):
+    sample = np.random.default_rng(0).integers(1, 4, size=60)
+    classes = {"calm": 1, "fast": 2, "high": 4}
+    both = tree(class_weight=classes).fit(panel, labels, sample_weight=sample)
+    product = tree().fit(panel, labels, sample_weight=sample * np.array([classes[label] for label in labels]))
+    same(both, product, panel)
+
+
+def test_equal_weights_are_no_weights(panel, labels):
+    same(tree().fit(panel, labels), tree().fit(panel, labels, sample_weight=np.full(60, 7.5)), panel)
+
+
+@pytest.mark.parametrize("most", [3, 5, 50])
+def test_whole_weights_stand_for_repeated_records(panel, labels, most):
+    times = np.random.default_rng(most).integers(1, most, size=60, endpoint=True)
+    rows = np.repeat(np.arange(60), times)
+    weighted = tree(grammar=TEXT, search=ALL_OF_IT).fit(panel, labels, sample_weight=times)
+    repeated = tree(grammar=TEXT, search=ALL_OF_IT).fit(panel[rows], np.array(labels)[rows])
+    assert [n.fitness for n in weighted.tree_.nodes] == [n.fitness for n in repeated.tree_.nodes]
+    assert formulas(weighted) == formulas(repeated)
+    np.testing.assert_allclose(weighted.predict_proba(panel), repeated.predict_proba(panel))
+
+
+# progress and Ctrl-C
+
+
+def test_progress_is_told_node_by_node(panel, labels):
+    events = []
+    clf = tree(max_depth=2, progress=events.append).fit(panel, labels)
+    assert {event.node for event in events} == set(clf.searches_)
+    assert (events[0].node, events[0].depth, events[0].records) == (1, 0, 60)
+    assert events[-1].search.evaluations == 300
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_an_interrupt_keeps_the_best_so_far(panel, labels, at, caplog):
+    nodes = set()
+
+    def stop(event):
+        nodes.add(event.node)
+        if len(nodes) == at:
+            raise KeyboardInterrupt
+
+    with caplog.at_level(logging.WARNING, logger="telltree"):
+        clf = tree(progress=stop).fit(panel, labels)
+    assert clf.interrupted_ is True
+    assert "interrupted; the tree keeps the best splits found so far" in caplog.text
+    assert clf.predict(panel).shape == (60,)
+    whole = tree().fit(panel, labels)
+    assert formulas(clf)[0] == formulas(whole)[0] or at == 1
+    assert 1 <= len(clf.tree_.nodes) < len(whole.tree_.nodes)
+    assert whole.interrupted_ is False
+
+
+LONG_FIT = """
+import numpy as np
+from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
+
+rng = np.random.default_rng(0)
+panel = Panel.from_arrays(list(rng.normal(size=(300, 20, 4))))
+labels = rng.integers(0, 2, 300)
+told = []
+
+def tell(progress):
+    if not told:
+        print("under way", flush=True)
+    told.append(progress)
+
+search = GeneticProgramming(evaluations=300_000)
+model = GrammarTreeClassifier(search=search, max_depth=8, random_state=0, progress=tell)
+model.fit(panel, labels)
+print(model.interrupted_, len(model.predict(panel)))
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.4, 1.1])
+def test_control_c_keeps_the_best_tree_so_far_whenever_it_comes(delay):
+    command = [sys.executable, "-c", LONG_FIT]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "under way\n"
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    said, logged = process.communicate(timeout=120)
+    assert said == "True 300\n", logged
+    assert "interrupted; the tree keeps the best splits found so far" in logged
+
+
+def test_a_fit_that_fails_leaves_what_was_learned_before(panel, labels):
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=50), random_state=0).fit(panel, labels)
+    before = model.predict(panel)
+    model.set_params(grammar="A ::= F(nowhere > 1)")
+    with pytest.raises(GrammarError):
+        model.fit(panel, [f"other {label}" for label in labels])
+    assert np.array_equal(model.predict(panel), before)
