@@ -4,8 +4,9 @@ Every public name is an attribute of this package and is loaded when first used,
 loads neither numba nor scikit-learn.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.data import Column as Column
@@ -74,15 +75,4 @@ _HOMES = {
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name from its room, and keep it, so that this runs once a name."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'telltree' has no attribute {name!r}")
-    value: object = getattr(import_module(f"telltree.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazily(__name__, _HOMES)

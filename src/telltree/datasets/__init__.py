@@ -3,8 +3,9 @@
 Names are loaded when first used, so that importing this package compiles nothing and reads nothing.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.datasets.auslan import Auslan as Auslan
@@ -21,15 +22,4 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name from its file, and keep it, so that this runs once a name."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'telltree.datasets' has no attribute {name!r}")
-    value: object = getattr(import_module(f"telltree.datasets.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,12 +1,16 @@
 """The paper's two experiments."""
 
 import os
+from typing import TYPE_CHECKING
 
 from telltree.errors import SettingsError
 from telltree.experiments import paper
 from telltree.experiments.encounter_grammar import encounter_grammar
 from telltree.experiments.study import Study
 from telltree.search.settings import require_whole
+
+if TYPE_CHECKING:
+    from telltree.datasets import Encounters
 
 _NMAC = 863 / 10_000  # the share of the paper's encounters that end in a near mid-air collision
 
@@ -20,15 +24,22 @@ def auslan_study(data: str | os.PathLike[str] | None = None) -> Study:
     return Study("auslan", "Auslan", panel, y, max_depth=6, trees=32, paper=paper.AUSLAN, notes=notes)
 
 
+def simulated(records: int) -> "Encounters":
+    """Encounters of which as many end badly as in the paper."""
+    from telltree.datasets import make_encounters
+
+    require_whole("records", records, 50)  # so that each of the few that end badly is on both sides of a split
+    return make_encounters(records, round(_NMAC * records))
+
+
 def encounter_study(records: int = 10_000, *, proximity: bool = False) -> Study:
     """Simulated encounters of two aircraft, with a grammar made for them; depth 4, 64 trees in the forest.
 
     `proximity` lets the grammar speak of range, position and time to closest approach; baselines see them always.
     """
-    from telltree.datasets.encounters import PROXIMITY, make_encounters
+    from telltree.datasets.encounters import PROXIMITY
 
-    require_whole("records", records, 50)  # so that each of the few that end badly is on both sides of a split
-    panel, y, _ = make_encounters(records, round(_NMAC * records))
+    panel, y, _ = simulated(records)
     heard = "with" if proximity else "without"
     return Study(
         name="encounters",

@@ -3,10 +3,10 @@
 Names are loaded when first used, so that matplotlib is needed by those who draw, and by nobody else.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from telltree.errors import MissingLibraryError
+from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.report.figures.category import plot_category as plot_category
@@ -35,21 +35,14 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
+_load, __dir__ = lazily(__name__, _HOMES)
+
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its file, and keep it, so that this runs once a name."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'telltree.report' has no attribute {name!r}")
+    """Load a public name; a clear error where it draws and matplotlib is not installed."""
     try:
-        module = import_module(f"telltree.report.{_HOMES[name]}")
+        return _load(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
         raise MissingLibraryError('figures need matplotlib: pip install "telltree[plot]"') from error
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))

@@ -123,15 +123,15 @@ def _check_folder(folder: Path) -> None:
 
 
 def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) -> None:
-    from telltree.datasets import make_encounters
     from telltree.experiments import auslan_study
     from telltree.experiments.pictures import draw_auslan, draw_encounters
     from telltree.experiments.stories import tell_stories
+    from telltree.experiments.studies import simulated
 
     if found.name == "auslan":
         paths = draw_auslan(found, folder, auslan_study(data))
     else:
-        stories = tell_stories(make_encounters(records, round(0.0863 * records)), seed=found.seed)
+        stories = tell_stories(simulated(records), seed=found.seed)
         say(str(stories))
         paths = draw_encounters(folder, stories)
     for path in paths:
