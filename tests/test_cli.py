@@ -107,19 +107,6 @@ def test_version():
     assert good("--version").startswith("telltree ")
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("telltree exp", {"explain", "export", "experiment"}),
-        ("telltree fit --search-", {"--search-evaluations", "--search-seconds", "--search-max-depth"}),
-        ("telltree export --to s", {"stl", "sql"}),
-    ],
-)
-def test_shells_can_complete_verbs_options_and_choices(words, offered):
-    place = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_TELLTREE_COMPLETE": "complete_bash"}
-    assert set(good(env=place).split()) == offered
-
-
 def test_inspect_says_what_is_there_and_writes_a_schema(folder):
     said = good("inspect", folder / "flights.csv", *KEYS, "--label", "nmac", "-o", folder / "schema.toml", "--force")
     assert "60 records" in said
@@ -166,6 +153,17 @@ def test_ids_called_like_a_result_are_kept(folder, model, tmp_path):
         assert told[3]["record" if name == "prediction" else name] == "f3"
         rows = list(csv.DictReader(io.StringIO(good("categorize", model, data, "--id", name, "--time", "t"))))
         assert rows[3]["record" if name == "category" else name] == "f3"
+
+
+def test_columns_that_were_names_are_names_to_the_model(folder, tmp_path):
+    saved = tmp_path / "model.json"
+    (tmp_path / "schema.toml").write_text('[columns.height]\ntype = "categorical"\n')
+    (tmp_path / "grammar.bnf").write_text("Start ::= F(height = levels)\n")
+    named = ("--schema", tmp_path / "schema.toml", "--grammar", tmp_path / "grammar.bnf")
+    good("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *named, "--search-evaluations", "5", "-o", saved)
+    for data in ("flights.csv", "new.parquet"):
+        assert len(predictions(good("predict", saved, folder / data, *KEYS))) == 60
+    assert "[height] is" in good("explain", saved, folder / "flights.csv", *KEYS, "--record", "f3")
 
 
 def test_show(model):
@@ -266,26 +264,6 @@ def test_configuration_from_a_file(folder, model):
     bad(2, "fit", folder / "flights.csv", "--config", config, says="did you mean fit?")
     config.write_text('id = "flight"\n[fit]\nmax-depth = 3\n')
     bad(2, "fit", folder / "flights.csv", "--config", config, says="sets 'id' outside of tables")
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_printed_configuration_is_read_back(verb, tmp_path):
-    config = tmp_path / "printed.toml"
-    config.write_text(good(verb, "--print-config"))
-    assert good(verb, "--config", config, "--print-config") == config.read_text()
-
-
-def test_options_of_any_form_are_printed_and_read_back(folder, tmp_path):
-    config, odd = tmp_path / "printed.toml", 'a "b" \\ \x7f é'
-    chosen = ("--label", odd, "--column", "speed", "--column", odd, "--no-centre", "--class-weight", "balanced")
-    config.write_text(good("fit", *chosen, "--period", "0.5", "--print-config"))
-    found = tomllib.loads(config.read_text())["fit"]
-    assert (found["label"], found["column"], found["centre"], found["period"]) == (odd, ["speed", odd], False, 0.5)
-    assert good("fit", "--config", config, "--print-config") == config.read_text()
-    config.write_text('column = "speed"\n')  # one of what may be several
-    assert tomllib.loads(good("inspect", "--config", config, "--print-config"))["inspect"]["column"] == ["speed"]
-    bad(2, "fit", "--max-depth", "deep", "--print-config", says="max-depth")
-    bad(2, "fit", "--max-dept", "3", "--print-config", says="max-dept")
 
 
 def test_nothing_is_overwritten_unasked(folder, model):

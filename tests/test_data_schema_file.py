@@ -2,6 +2,7 @@
 
 import tomllib
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,22 @@ def test_the_file_may_speak_of_columns_that_are_not_used(tmp_path):
     (tmp_path / "y.csv").write_text("id,x\na,1\n", encoding="utf-8")
     with pytest.raises(DataError, match="unknown column in schema 't'"):
         read(tmp_path / "y.csv", id="id", schema=path)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_names_that_look_like_numbers_are_read_like_those_known(form, tmp_path):
+    table = pd.DataFrame({"id": ["a", "b"], "flaps": [1, 2], "x": [1.5, 2.5]})
+    sources = {"csv": tmp_path / "x.csv", "parquet": tmp_path / "x.parquet", "frame": table}
+    table.to_csv(sources["csv"], index=False)
+    table.to_parquet(sources["parquet"])
+    known = Schema([Column("flaps", "categorical", levels=("1", "2")), Column("x", "real"), Column("y", "categorical")])
+    found = read(sources[form], id="id", like=known).panel
+    assert found.schema["flaps"] == known["flaps"]
+    assert found.schema["x"].type is ColumnType.REAL
+    assert (
+        read(sources[form], id="id", like=known, schema={"flaps": {"type": "real"}}).panel.schema["flaps"].levels == ()
+    )
+    assert read(sources[form], id="id", like=known, columns=["x"]).panel.schema.names == ("x",)
 
 
 def test_dates_are_counted_in_seconds(tmp_path):

@@ -7,15 +7,15 @@ from telltree.cli.options import DataOptions
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
-    from telltree.data import Panel
+    from telltree.data import Panel, Schema
 
 
-def read_sources(sources: list[str], options: DataOptions) -> "tuple[Panel, Any]":
-    """The panel, and the labels or None."""
+def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
+    """The panel, and the labels or None; what holds names in the schema of a model, `like`, does so in the data."""
     from telltree.data import read
 
     chosen = {"columns": options.columns or None, "static": options.static or ()}  # a flag not given is an empty list
-    panel, labels = read(sources[0] if len(sources) == 1 else sources, **{**vars(options), **chosen})
+    panel, labels = read(sources[0] if len(sources) == 1 else sources, like=like, **{**vars(options), **chosen})
     return panel, labels
 
 

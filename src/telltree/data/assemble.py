@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Options:
     period: float | None = None
     time_unit: str | None = None
     missing: str = "allow"
+    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that need not be there
 
     def __post_init__(self) -> None:
         """Refuse options that make no sense."""

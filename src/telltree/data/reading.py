@@ -17,7 +17,7 @@ from telltree.data.matching import match_labels
 from telltree.data.panel import Panel
 from telltree.data.resample import How
 from telltree.data.rows import Roles, Rows, gather
-from telltree.data.schema import Column, ColumnType, checked_fields
+from telltree.data.schema import Column, ColumnType, Schema, checked_fields
 from telltree.data.schema_file import load_overrides
 from telltree.data.store import Array
 from telltree.data.tables import read_tables
@@ -42,6 +42,7 @@ def read(
     columns: Iterable[str] | None = None,
     static: Any = (),
     schema: Any = None,
+    like: Schema | None = None,
     period: float | None = None,
     time_unit: str | None = None,
     missing: Literal["allow", "error"] = "allow",
@@ -73,8 +74,9 @@ def read(
     `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
     path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. `schema`
     overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file, which may also say the
-    unit of times. `every` and `how` are those of `Panel.resample`, `ids` name the records of a list or array, and all
-    else is as in `Panel.from_frame`.
+    unit of times. `like` is a schema that other data had, such as that of a model: the columns of tables that are
+    categorical there are so here, even if all their values look like numbers. `every` and `how` are those of
+    `Panel.resample`, `ids` name the records of a list or array, and all else is as in `Panel.from_frame`.
     """
     overrides, unit = load_overrides(schema)
     options = Options(overrides, period, unit if time_unit is None else time_unit, missing)
@@ -85,6 +87,7 @@ def read(
         hidden = [label] if apart and label is not None else []
         named = () if static is None else static
         roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
+        options = dataclasses.replace(options, like=_names(like))
         parts, y = _from_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
     panel = Panel._whole(parts)
     if apart:
@@ -162,7 +165,7 @@ def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encodi
         raise DataError("there are no records: the only file is that of the labels")
     if any(_is_ts(file.target) for file in files):
         raise DataError("a .ts file holds many records: read one at a time, by its path")
-    types = _types(options.schema)
+    types = _types({**options.like, **(options.schema or {})})
     if many and roles.id is None:
         values, lengths = read_tables(files, roles.plan, types, encoding)
         return Rows(values, record_ids(files), lengths)
@@ -185,10 +188,15 @@ def _is_ts(path: Any) -> bool:
     return is_path(path) and os.fsdecode(path).lower().endswith((".ts", ".ts.gz"))
 
 
-def _types(schema: Mapping[str, Any] | None) -> dict[str, ColumnType]:
+def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
+    """Give what to override so that the columns which hold names in a schema do so here."""
+    return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
+
+
+def _types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     """Give the types that the user says, which readers of text must know before they read."""
     types = {}
-    for name, change in (schema or {}).items():
+    for name, change in schema.items():
         fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)
         if "type" in fields:
             types[name] = Column(name, fields["type"]).type

@@ -2,7 +2,7 @@
 
 import dataclasses
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,18 +96,14 @@ class Roles:
                 require_known(name, free, "column")
         return chosen
 
-    def told(self, options: Options) -> Options:
+    def told(self, options: Options, attributes: Collection[str]) -> Options:
         """Leave out what a schema says about columns that have another role, or were not chosen: it is of no use."""
-        if options.schema is None:
-            return options
-        unused = {self.id, self.time, self.label, *self.hidden} - set(self.columns or ())
-        chosen = None if self.columns is None else {*self.columns, *self.static}
-        used = {
-            name: change
-            for name, change in options.schema.items()
-            if name not in unused and (chosen is None or name in chosen)
-        }
-        return dataclasses.replace(options, schema=used)
+        idle = {self.id, self.time, self.label, *self.hidden} - set(attributes)
+        schema = {name: change for name, change in options.like.items() if name in attributes}
+        for name, change in (options.schema or {}).items():
+            if name in attributes or (self.columns is None and name not in idle):  # if it is not there, that is a slip
+                schema[name] = change
+        return dataclasses.replace(options, schema=schema)
 
 
 def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
@@ -122,7 +118,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
-    return assemble(source, grouping, _with_unit(roles.told(options), times)), y
+    return assemble(source, grouping, _with_unit(roles.told(options, attributes), times)), y
 
 
 def labels_of(values: Values, name: str, grouping: Grouping) -> Array:

@@ -32,7 +32,7 @@ def categorize(
 
     check_output(output, force=force)
     classifier = load(model)
-    panel, labels = read_sources(source, data)
+    panel, labels = read_sources(source, data, classifier.training_.schema)
     found = classifier.categories(panel, labels)
     if text:
         put(categories_text(found), output)

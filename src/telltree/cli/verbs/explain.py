@@ -33,7 +33,7 @@ def explain(
     from telltree.explain import way_of
 
     classifier = load(model)
-    panel, _ = read_sources(source, data)
+    panel, _ = read_sources(source, data, classifier.training_.schema)
     place = _position(panel, record)
     training = classifier.training_
     turns = way_of(classifier.tree_, panel, place, reference=training.spread)

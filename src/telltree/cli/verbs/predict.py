@@ -30,7 +30,7 @@ def predict(
 
     check_output(output, force=force)
     classifier = load(model)
-    panel, _ = read_sources(source, data)
+    panel, _ = read_sources(source, data, classifier.training_.schema)
     shares = classifier.predict_proba(panel)
     predictions = classifier.predict(panel)
     columns = ["prediction", "probability"]
