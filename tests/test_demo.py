@@ -1,5 +1,9 @@
 """The demo: what it prints is true, and the page it writes is there."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -36,3 +40,14 @@ def test_the_page_is_there(shown):
 
 def test_without_a_page_it_says_how_to_get_one():
     assert "telltree demo -o" in list(demo(records=200, nmac=40))[-1]
+
+
+def test_the_program_runs_the_demo_and_says_what_to_open(tmp_path):
+    program = Path(sys.executable).parent / "telltree"
+    command = [program, "demo", "--output", tmp_path / "page.html"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert ended.returncode == 0, ended.stderr
+    assert f"Now open {tmp_path / 'page.html'}" in " ".join(ended.stdout.split())
+    again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
