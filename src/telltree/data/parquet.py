@@ -1,5 +1,6 @@
 """Parquet files -> columns, batch by batch into arrays of their final size."""
 
+import abc
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,18 +90,18 @@ def _names(schema: Any, file: File) -> list[str]:
         raise DataError(f"{file.name}: {error}") from None
 
 
-class _Column:
+class _Column(abc.ABC):
     """A column whose values come in batches."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.array: Array = np.empty(0)
 
-    def make_room(self, count: int) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def make_room(self, count: int) -> None: ...
 
-    def put(self, start: int, batch: Any) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def put(self, start: int, batch: Any) -> None: ...
 
     def finish(self) -> Values:
         return self.array
