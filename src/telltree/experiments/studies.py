@@ -26,7 +26,7 @@ def auslan_study(data: str | os.PathLike[str] | None = None) -> Study:
 
 def simulated(records: int) -> "Encounters":
     """Encounters of which as many end badly as in the paper."""
-    from telltree.datasets import make_encounters
+    from telltree.datasets.encounters import make_encounters
 
     require_whole("records", records, 50)  # so that each of the few that end badly is on both sides of a split
     return make_encounters(records, round(_NMAC * records))
