@@ -141,14 +141,15 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.growing import deepest, draw, holes_room
+        from telltree.grammar.drawing import Lanes, draw
+        from telltree.grammar.growing import deepest
         from telltree.grammar.population import Population
 
         check_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
         width, depth = self.width(max_depth), deepest(self.tables, max_depth)
         room = Population.room(1, width, self.has_random_constants)
-        draw(self.tables.growing, depth, np.uint64(seed), 0, holes_room(width), *room)
+        draw(self.tables.growing, depth, np.uint64(seed), 0, Lanes.room(self.tables, width), *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":
@@ -157,7 +158,8 @@ class Grammar:
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. When they run out, they are read again, `wraps` times.
         """
-        from telltree.grammar.growing import decode, deepest
+        from telltree.grammar.genomes import decode
+        from telltree.grammar.growing import deepest
         from telltree.grammar.population import Population
 
         self.check_depth(max_depth)

@@ -48,7 +48,9 @@ _ROW = np.dtype([("start", np.int32), ("size", np.int32)])
 _CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
 _SHOOT = np.dtype(
     [
-        ("number", np.int32),  # holes to be filled later; not that for the constant of a numbered atom
+        ("number", np.int32),  # holes to be filled later, at most two; not that for the constant of a numbered atom
+        ("further", np.int32),  # the holes after the second
+        ("last_hole", np.int32),
         ("takes", np.int32),  # as of the rule
         ("constant_row", np.int32),  # choices for that constant
         # The first hole, to be filled first, and the second; if there is only one, it is the second. For each the row
@@ -211,7 +213,8 @@ def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
     shoot = np.zeros(len(rule) - 1, _SHOOT)
     first, number = rule["first_hole"][:-1], np.diff(rule["first_hole"])
     takes = rule["takes"][:-1]
-    shoot["takes"], shoot["number"] = takes, np.where(takes, 0, number)
+    shoot["takes"], shoot["number"] = takes, np.where(takes, 0, np.minimum(number, 2))
+    shoot["further"], shoot["last_hole"] = np.maximum(number - 2, 0), first + number - 1
     if len(hole):
         nearest = of_symbol[hole["symbol"]]
         shoot["constant_row"] = np.where(takes, nearest["first_row"][np.minimum(first, len(hole) - 1)], 0)

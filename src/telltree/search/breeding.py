@@ -11,6 +11,7 @@ from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.grammar.growing import grow_within, holes_room
 from telltree.grammar.naming import FREE, name_of, place_of
 from telltree.grammar.streams import below, open_stream, unit
+from telltree.grammar.tables import Tables
 
 _TRIES = 4
 """How often to look for nodes that can change places, before the parents are taken as they are."""
@@ -20,18 +21,18 @@ class Desk(NamedTuple):
     """Scratch for breeding."""
 
     stack: NDArray[np.int64]
-    todo: NDArray[np.int64]
+    holes: NDArray[np.uint64]
     nodes: NDArray[np.int64]  # of two parents: the nodes chosen, and how many operators are nested in them
     ends: NDArray[np.int64]  # where their subtrees end
     stream: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, nodes: int) -> "Desk":
+    def room(cls, tables: Tables, nodes: int) -> "Desk":
         """A desk for derivations of so many nodes."""
         n = nodes + 3
         return cls(
             np.zeros(n, np.int64),
-            holes_room(nodes),
+            holes_room(tables, nodes),
             np.zeros(4, np.int64),
             np.zeros(2, np.int64),
             np.zeros(1, np.uint64),
@@ -54,14 +55,12 @@ def _step_down(tables, rule, stack, top):
     As in drawing, two are written down in any case.
     """
     grown, above = tables.shoot[at(rule)], stack[at(top - 1)]
-    holes = grown.number + grown.takes
     top -= 1
-    if holes > 2:
-        for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole + 1, -1):
-            stack[top] = above + tables.hole[hole].drop
-            top += 1
+    for further in range(grown.further):
+        stack[at(top)] = above + tables.hole[grown.last_hole - further].drop
+        top += 1
     stack[at(top)], stack[at(top + 1)] = above + grown.second_drop, above + grown.first_drop
-    return top + (holes if holes < 2 else 2)
+    return top + grown.number + grown.takes
 
 
 @inline
@@ -93,7 +92,7 @@ def _end(tables, rules, node):
     missing = 1
     while missing:
         grown = tables.shoot[at(rules[at(node)])]
-        missing += grown.number + grown.takes - 1
+        missing += grown.number + grown.further + grown.takes - 1
         node += 1
     return node
 
@@ -164,7 +163,7 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
         left = depth - _above(tables, rules[parent], i, desk.stack)
-        grown, state, _ = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.todo)
+        grown, state = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.holes)
         stream[0] = state
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)

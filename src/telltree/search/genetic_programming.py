@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, draw
+from telltree.grammar.drawing import Lanes, draw
+from telltree.grammar.growing import deepest
 from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, breed, survive
 from telltree.search.memory import Memory
@@ -94,12 +95,12 @@ class _Evolution:
         self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
         self._children = Population.room(size, width, constants)
         self._rows = [Population.room(size, width, constants) for _ in range(2)]  # parents now, and the next ones
-        self._desk = Desk.room(width)
+        self._desk, self._lanes = Desk.room(grammar.tables, width), Lanes.room(grammar.tables, width)
         self._seen = np.zeros(1 << (4 * size).bit_length(), np.uint64)
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(self._tables, self._depth, self._seed, generation, self._desk.todo, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, self._lanes, *self._children)
         else:
             breed(
                 self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],

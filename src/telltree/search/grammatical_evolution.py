@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, kernel, small
+from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, holes_room, read_genome
+from telltree.grammar.genomes import read_genome
+from telltree.grammar.growing import deepest, holes_room
 from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.population import Population
 from telltree.grammar.streams import after, below_of, first_state, mix, unit_of
@@ -100,13 +101,30 @@ class _Generation(NamedTuple):
         )
 
 
+class _Desk(NamedTuple):
+    """Scratch for breeding: a note for each child, then lists of children."""
+
+    states: NDArray[np.uint64]  # of their streams
+    mothers: NDArray[np.int64]
+    differs: NDArray[np.int64]  # the first codon that is not the mother's
+    todo: NDArray[np.int64]  # to be bred, or bred again
+    crossed: NDArray[np.int64]
+    mutated: NDArray[np.int64]
+    unread: NDArray[np.int64]  # that may say something else than their mothers
+
+    @classmethod
+    def room(cls, individuals: int) -> "_Desk":
+        return cls(np.empty(individuals, np.uint64), *np.empty((6, individuals), np.int64))
+
+
 @small
-def _cross(mother, father, cut, child):
-    """One-point crossover at the same place of both; returns the first codon that is not the mother's."""
+def _cross(child, father, cut):
+    """One-point crossover at the same place of both; returns the first codon that changed."""
     differs = len(child)
     for k in range(len(child) - 1, -1, -1):
-        child[at(k)] = mother[at(k)] if k < cut else father[at(k)]
-        differs = differs if child[at(k)] == mother[at(k)] else k
+        codon = child[at(k)] if k < cut else father[at(k)]
+        differs = differs if codon == child[at(k)] else k
+        child[at(k)] = codon
     return differs
 
 
@@ -124,36 +142,73 @@ def _mutate(child, redraw, state, differs):
     return state, differs
 
 
+@inline
+def _choose_mothers(chances, attempt, ranked, parents, children, desk, number):
+    """Copy a mother for each child that is to be bred, and list those to be crossed and to be mutated: how many."""
+    crossed, mutated = 0, 0
+    for j in range(number):
+        i = at(desk.todo[at(j)])
+        state = after(desk.states[i])
+        chance, state = unit_of(mix(state)), after(state)
+        mother = at(ranked[at(below_of(mix(state), chances.elite))])
+        desk.states[i], desk.mothers[i], desk.differs[i] = after(state), mother, children.genomes.shape[1]
+        genome, child = parents.genomes[mother], children.genomes[i]
+        for k in range(len(child)):
+            child[at(k)] = genome[at(k)]
+        children.used[i], children.lengths[i] = parents.used[mother], parents.lengths[mother]
+        children.names[i] = parents.names[mother]
+        desk.crossed[at(crossed)] = desk.mutated[at(mutated)] = i
+        crossed += chance < chances.crossover
+        mutated += (attempt > 0) | ((chances.crossover <= chance) & (chance < chances.crossover + chances.mutation))
+    return crossed, mutated
+
+
 @kernel
-def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, todo):
+def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, holes, desk):
     """One-point crossover at the same place of both parents, or uniform mutation of one, or a copy.
 
     A child that says what was said before, or nothing, is bred again, mutating more each time. One that reads the same
     codons as its mother says what she says, and need not be read: most do in the end. Its row of rules is not written.
+    What becomes of a child cannot be foreseen, so all to which the same is done are listed, and then done in one go.
     """
-    tables, rules, keys, todo = borrowed(tables), borrowed(rules), borrowed(keys), borrowed(todo)
-    parents, children = borrowed(parents), borrowed(children)
-    codons = parents.genomes.shape[1]
-    for i in range(len(children.used)):
-        state, child = first_state(seed, generation, i), children.genomes[i]
-        for attempt in range(chances.attempts):
-            chance, state = unit_of(mix(after(state))), after(state)
-            mother, state = ranked[at(below_of(mix(after(state)), chances.elite))], after(state)
-            father, state = ranked[at(below_of(mix(after(state)), chances.elite))], after(state)
-            cut = codons
-            if chance < chances.crossover:
-                cut, state = 1 + below_of(mix(after(state)), codons), after(state)
-            differs = _cross(parents.genomes[at(mother)], parents.genomes[at(father)], cut, child)
-            if attempt > 0 or chances.crossover <= chance < chances.crossover + chances.mutation:
-                redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt)))
-                state, differs = _mutate(child, redraw, state, differs)
-            if generation > 0 and parents.used[at(mother)] <= differs:
-                used, length, name = parents.used[at(mother)], parents.lengths[at(mother)], parents.names[at(mother)]
-            else:
-                length, used, name = read_genome(tables, depth, child, wraps, rules[at(i)], todo)
-            children.used[i], children.lengths[i], children.names[i] = min(used, codons), length, name
-            if attempt + 1 < chances.attempts and length and keys[place_of(keys, name)] == FREE:
-                break
+    tables, rules, keys, holes, desk = (
+        borrowed(tables),
+        borrowed(rules),
+        borrowed(keys),
+        borrowed(holes),
+        borrowed(desk),
+    )
+    parents, children, number = borrowed(parents), borrowed(children), len(children.used)
+    for j in range(number):
+        desk.states[j], desk.todo[j] = first_state(seed, generation, j), j
+    for attempt in range(chances.attempts):
+        crossed, mutated = _choose_mothers(chances, attempt, ranked, parents, children, desk, number)
+        for j in range(crossed):
+            i = at(desk.crossed[at(j)])
+            father = at(ranked[at(below_of(mix(desk.states[i]), chances.elite))])
+            desk.states[i] = after(desk.states[i])
+            cut = 1 + below_of(mix(desk.states[i]), children.genomes.shape[1])
+            desk.differs[i] = _cross(children.genomes[i], parents.genomes[father], cut)
+        redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt)))
+        for j in range(mutated):
+            i = at(desk.mutated[at(j)])
+            desk.states[i], desk.differs[i] = _mutate(children.genomes[i], redraw, desk.states[i], desk.differs[i])
+        unread, again = 0, 0
+        for j in range(number):
+            i = at(desk.todo[at(j)])
+            desk.unread[at(unread)] = i
+            unread += (generation == 0) | (desk.differs[i] < children.used[i])
+        for j in range(unread):
+            i = at(desk.unread[at(j)])
+            length, used, name = read_genome(tables, depth, children.genomes[i], wraps, rules[i], holes)
+            children.used[i], children.lengths[i] = min(used, children.genomes.shape[1]), length
+            children.names[i] = name
+        if attempt + 1 < chances.attempts:
+            for j in range(number):
+                i = at(desk.todo[at(j)])
+                desk.todo[at(again)] = i
+                again += (children.lengths[i] == 0) | (keys[place_of(keys, children.names[i])] != FREE)
+            number = again
 
 
 class _Genomes:
@@ -166,9 +221,12 @@ class _Genomes:
         )
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
-        self._rows, self._todo = Population.room(settings.population, width, False), holes_room(width)
+        self._rows, self._holes = (
+            Population.room(settings.population, width, False),
+            holes_room(grammar.tables, width),
+        )
         self._parents, self._children = (_Generation.room(settings.population, settings.codons) for _ in range(2))
-        self._ranked = np.arange(settings.population)
+        self._ranked, self._desk = np.arange(settings.population), _Desk.room(settings.population)
 
     def propose(self, generation: int) -> Population:
         s = self._settings
@@ -178,7 +236,7 @@ class _Genomes:
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)
         _breed(
             self._tables, self._depth, s.wraps, chances, self._seed, generation, self._ranked, self._parents,
-            self._children, self._rows.rules, self._memory.keys, self._todo,
+            self._children, self._rows.rules, self._memory.keys, self._holes, self._desk,
         )  # fmt: skip
         self._parents, self._children = self._children, self._parents
         return self._rows._replace(lengths=self._parents.lengths, names=self._parents.names)

@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.growing import deepest, draw, holes_room
+from telltree.grammar.drawing import Lanes, draw
+from telltree.grammar.growing import deepest
 from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 
 _BATCH = 2_048
-"""Formulas drawn at a time: enough to make a call worth its overhead, few enough to stay in the cache."""
+"""Formulas drawn from one set of streams: few enough to stay in the cache."""
+_MOST_BATCHES = 4
+"""Batches drawn at a time where the budget is large: what a round costs beside its formulas is spread over more."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,30 @@ class MonteCarlo(Search):
         return False
 
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Drawing(grammar, deepest(grammar.tables, self.max_depth), seed)
+        return _Drawing(grammar, deepest(grammar.tables, self.max_depth), seed, self._batches)
+
+    @property
+    def _batches(self) -> int:
+        """How many batches make a generation; the formulas tried are the same, in the same order, for any number."""
+        if self.seconds is not None or self.generations is not None or self.evaluations is None:
+            return 1
+        return min(max(1, self.evaluations // (_MOST_BATCHES * _BATCH)), _MOST_BATCHES)
 
 
 class _Drawing:
-    def __init__(self, grammar: Grammar, depth: int, seed: int) -> None:
+    def __init__(self, grammar: Grammar, depth: int, seed: int, batches: int) -> None:
         self._tables, self._depth, self._seed = grammar.tables.growing, depth, np.uint64(seed)
         width = grammar.width(depth)
-        self._room, self._todo = Population.room(_BATCH, width, grammar.has_random_constants), holes_room(width)
+        self._lanes = Lanes.room(grammar.tables, width)
+        self._room = Population.room(batches * _BATCH, width, grammar.has_random_constants)
+        self._batches = [
+            Population._make(part[start : start + _BATCH] for part in self._room)
+            for start in range(0, batches * _BATCH, _BATCH)
+        ]
 
     def propose(self, generation: int) -> Population:
-        draw(self._tables, self._depth, self._seed, generation, self._todo, *self._room)
+        for number, batch in enumerate(self._batches, generation * len(self._batches)):
+            draw(self._tables, self._depth, self._seed, number, self._lanes, *batch)
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
