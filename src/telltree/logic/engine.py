@@ -152,7 +152,7 @@ class Engine:
     def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
         part, *rest = job
         layout, planes = self.layout, self._planes
-        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, *rest)
+        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied, *rest)
 
     def _lowered(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool = True

@@ -44,6 +44,12 @@ class Layout:
         return int(self.blocks[-1])
 
     @cached_property
+    def occupied(self) -> NDArray[np.uint64]:
+        """Which bits of each block stand for a record."""
+        found: NDArray[np.uint64] = self.valid[self.blocks[:-1]]
+        return found
+
+    @cached_property
     def longest(self) -> int:
         return int(self.lengths.max(initial=0))
 

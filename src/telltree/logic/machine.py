@@ -199,28 +199,54 @@ class Tally(NamedTuple):
 
 
 @inline
-def _tally(tally, j, block, word, records, masks, last, total):
-    """Add what a program answered for one block."""
-    members, counts, masks = tally.members[j], tally.counts[j], masks[block]
-    if block == 0:
-        # until the last block, the second says whether it is true of the first record
-        members[0], members[1], tally.answer[j] = 0, np.int64(word & _ONE), _ZERO
-        for k in range(len(counts)):
-            counts[k] = 0
-    members[0] += popcount(word)
-    for k in range(len(masks)):
-        counts[k] += popcount(word & masks[k])
-    # the same for two formulas that send the same records apart, whichever side they call true
-    side = word ^ records if members[1] else word
-    tally.answer[j] = mix((tally.answer[j] ^ side) + GOLDEN)
-    if tally.truth.shape[1]:
-        tally.truth[j, block] = word
-    if block == last:
-        members[1] = min(members[0], total - members[0])
+def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
+    """Add to eight counts side by side: how many records of each mask the words `found`, from `skip` on, say yes to."""
+    c = d = e = f = g = h = i = j = 0
+    for block in range(low, high):
+        word, mask = found[at(skip + block)] ^ negate, masks[at(block)]
+        c += popcount(word & mask[at(first)])
+        d += popcount(word & mask[at(first + 1)])
+        e += popcount(word & mask[at(first + 2)])
+        f += popcount(word & mask[at(first + 3)])
+        g += popcount(word & mask[at(first + 4)])
+        h += popcount(word & mask[at(first + 5)])
+        i += popcount(word & mask[at(first + 6)])
+        j += popcount(word & mask[at(first + 7)])
+    for k, count in enumerate((c, d, e, f, g, h, i, j)):
+        counts[at(first + k)] = (counts[at(first + k)] & kept) + count
+
+
+@inline
+def _tally(tally, j, found, skip, negate, low, high, records, masks):
+    """Add what a program answered for the blocks `low` … `high` − 1: `found`, of which `skip` says where block 0 would
+    be, negated or not.
+
+    Two formulas have the same answer if they send the same records apart, whichever side they call true: as long as
+    blocks are missing, the second number of members says whether it is true of the first record.
+    """
+    members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
+    kept = -1 if low else 0  # what stands there before the first block is not to be added to
+    true_of_first = members[1] if low else np.int64((found[at(skip)] ^ negate) & _ONE)
+    true, answer, turn = 0, _ZERO, at(-true_of_first)
+    for block in range(low, high):
+        word = (found[at(skip + block)] ^ negate) & records[at(block)]
+        true += popcount(word)
+        answer += mix((word ^ (turn & records[at(block)])) + GOLDEN * at(block + 1))
+    members[0], members[1] = (members[0] & kept) + true, true_of_first
+    tally.answer[at(j)] = (tally.answer[at(j)] & at(kept)) + answer
+    for first in range(0, groups - 7, 8):
+        _count_eight(counts, kept, masks, first, found, skip, negate, low, high)
+    for group in range(groups & ~7, groups):
+        count = 0
+        for block in range(low, high):
+            count += popcount((found[at(skip + block)] ^ negate) & masks[at(block), at(group)])
+        counts[at(group)] = (counts[at(group)] & kept) + count
+    for block in range(low, high if tally.truth.shape[1] else low):
+        tally.truth[j, block] = (found[at(skip + block)] ^ negate) & records[at(block)]
 
 
 @kernel
-def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, registers, tally):
+def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, masks, registers, tally):
     """Run the programs of the individuals `wanted` on all blocks; row j of the tally is for wanted[j].
 
     Blocks are taken a tile at a time, for the whole population, so that planes stay in cache and each instruction has
@@ -228,14 +254,14 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
-    total = 0
-    for block in range(len(blocks) - 1):
-        total += popcount(valid[blocks[block]])
+    records, total = borrowed(records), 0
+    for block in range(len(records)):
+        total += popcount(records[block])
     for tile in range(len(tiles) - 1):
         low, high = tiles[tile], tiles[tile + 1]
         first = blocks[low]
         for j in range(len(wanted)):
-            i = wanted[j]
+            i = at(wanted[at(j)])
             _run(programs, i, planes, reduced, valid, blocks, low, high, registers)
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
@@ -243,9 +269,8 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, tiles, masks, reg
                     found = planes[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
                     tally.steps[t] = (found ^ negate) & valid[t]
                 continue
-            tally.size[j] = programs.size[i]
-            for block in range(low, high):
-                records = valid[blocks[block]]
-                word = reduced[result, block] if result >= 0 else registers.words[-1 - result, block - low]
-                word = (word ^ negate) & records
-                _tally(tally, j, block, word, records, masks, len(blocks) - 2, total)
+            tally.size[at(j)] = programs.size[i]
+            found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)
+            _tally(tally, j, found, skip, negate, low, high, records, masks)
+    for j in range(len(tally.answer)):
+        tally.members[j, 1] = min(tally.members[j, 0], total - tally.members[j, 0])
