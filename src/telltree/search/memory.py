@@ -10,7 +10,9 @@ from telltree.grammar.naming import FREE, place_of
 from telltree.grammar.population import Population
 
 _FIRST_SIZE = 1 << 14
-"""Places in a new table: runs that try little stay within the cache, and it grows fourfold for others."""
+"""Places in a new table: runs that try little, whatever their budget, stay within the cache."""
+_MOST_AHEAD = 1 << 20
+"""Places to grow to at once, at most, because the budget will need them."""
 
 
 @kernel
@@ -54,8 +56,9 @@ def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of
 class Memory:
     """A table of formulas, with their fitness and answer if these are asked for again; it grows as needed."""
 
-    def __init__(self, scores: bool) -> None:
+    def __init__(self, scores: bool, budget: int | None = None) -> None:
         self._scores = scores
+        self._ahead = min(2 * (budget or 0), _MOST_AHEAD)
         self._clear(_FIRST_SIZE)
 
     def _clear(self, size: int) -> None:
@@ -70,8 +73,8 @@ class Memory:
             return
         keys, fitness, answer = self.keys, self._fitness, self._answer
         size = 4 * len(keys)
-        while size < 2 * (self._entries + individuals):
-            size *= 4
+        while size < max(2 * (self._entries + individuals), self._ahead):
+            size *= 2
         self._clear(size)
         held = np.flatnonzero(keys)
         places, new = np.empty((2, len(held)), np.int64)

@@ -145,7 +145,7 @@ class _Run:
         stop: Callable[[], bool],
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
-        self._memory = Memory(search.revisits)
+        self._memory = Memory(search.revisits, search.evaluations)
         self._breeder = search.breeder(grammar, seed, self._memory)
         self._archive = Archive(grammar, search.keep, tolerance)
         self._history: list[Moment] = []

@@ -15,6 +15,9 @@ from telltree.tree.fitness import Fitness
 ONE = 1 << 20
 """Weights are whole numbers of 1 / ONE, so that sums do not depend on the order of summation."""
 
+_LEAST_FITNESS = np.array([-np.inf, np.inf])
+"""The fitness that a split has at least, if it is of use, and if it is not."""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -77,7 +80,8 @@ class SplitObjective:
         tally = self._engine.evaluate(population, wanted, self._masks)
         counts = tally.counts if self._worth is None else tally.counts @ self._worth
         fitness = _checked(self._fitness(counts, self._totals, tally.size), len(wanted))
-        return Scores(np.where(tally.members[:, 1] < self._least, np.inf, fitness), tally.answer)
+        useless = tally.members[:, 1] < self._least
+        return Scores(np.maximum(fitness, _LEAST_FITNESS[useless.view(np.int8)]), tally.answer)
 
 
 def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:
