@@ -48,7 +48,7 @@ def deepest(tables: Tables, depth: int) -> int:
 
 def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
     """Room for the holes that wait to be filled while a derivation of at most so many rules is drawn."""
-    return np.empty(width + int(np.diff(tables.rule["first_hole"]).max()) + 2, np.uint64)
+    return np.empty(width + int(tables.shoot["further"].max()) + 4, np.uint64)
 
 
 @small

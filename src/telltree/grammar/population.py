@@ -54,4 +54,4 @@ class Population(NamedTuple):
 
     def take(self, chosen: NDArray[np.int64]) -> "Population":
         """Some of the rows, copied."""
-        return Population._make(part[chosen] for part in self)
+        return Population._make([part.take(chosen, axis=0) for part in self])  # quicker than by an index

@@ -58,6 +58,7 @@ class Engine:
         self._absent, self._lacking = Absent.room(4096), np.empty((4096, 3), np.int64)
         self._programs = Programs.room(0, 0)
         self._desk, self._frames = Desk.room(0), np.empty((0, 5), np.int64)
+        self._room = 0, 0
         self._threads = max(1, threads)
         self._registers = self._registers_for(8)
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
@@ -172,13 +173,12 @@ class Engine:
             yield from self._lowered(population, wanted[half:], mode, simplify)
 
     def _make_room(self, population: Population) -> None:
-        instructions = population.rules.size * self._codes_per_rule  # far too many, but what is not used costs nothing
-        if len(self._programs.bounds) < len(population.lengths) or len(self._programs.steps) < instructions:
-            self._programs = Programs.room(len(population.lengths), instructions)
-        if len(self._desk.value) < 2 * population.rules.shape[1] * self._codes_per_rule:
-            self._desk = Desk.room(population.rules.shape[1] * self._codes_per_rule)
-        if len(self._frames) < population.rules.shape[1] * self._codes_per_rule:
-            self._frames = np.empty((population.rules.shape[1] * self._codes_per_rule, 5), np.int64)
+        individuals, width = population.rules.shape
+        if individuals > self._room[0] or width > self._room[1]:
+            individuals, width = self._room = max(individuals, self._room[0]), max(width, self._room[1])
+            codes = width * self._codes_per_rule  # far too many, but what is not used costs nothing
+            self._programs = Programs.room(individuals, individuals * codes)
+            self._desk, self._frames = Desk.room(codes), np.empty((codes, 5), np.int64)
 
     def _lower(self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         """Programs for `wanted`, with planes made for all they need; False if that needs too many planes."""

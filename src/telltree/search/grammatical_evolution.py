@@ -219,6 +219,8 @@ class _Genomes:
             np.uint64(seed),
             memory,
         )
+        attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
+        self._chances = _Chances(settings.parents, settings.crossover, settings.mutation, settings.rate, attempts)
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
         self._rows, self._holes = (
@@ -229,25 +231,34 @@ class _Genomes:
         self._ranked, self._desk = np.arange(settings.population), _Desk.room(settings.population)
 
     def propose(self, generation: int) -> Population:
-        s = self._settings
-        attempts = _ATTEMPTS if s.crossover + s.mutation > 1 - 1e-9 else 1
-        chances = _Chances(s.parents, s.crossover, s.mutation, s.rate, attempts)
+        chances = self._chances
         if generation == 0:  # every codon is drawn
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)
         _breed(
-            self._tables, self._depth, s.wraps, chances, self._seed, generation, self._ranked, self._parents,
-            self._children, self._rows.rules, self._memory.keys, self._holes, self._desk,
+            self._tables, self._depth, self._settings.wraps, chances, self._seed, generation, self._ranked,
+            self._parents, self._children, self._rows.rules, self._memory.keys, self._holes, self._desk,
         )  # fmt: skip
         self._parents, self._children = self._children, self._parents
-        return self._rows._replace(lengths=self._parents.lengths, names=self._parents.names)
+        return Population(self._rows.rules, self._rows.constants, self._parents.lengths, self._parents.names)
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         self._ranked = _best_first(fitness, self._settings.parents)
 
 
+@kernel
+def _first_best(fitness, places):
+    """Find the places of the least, as many as there is room for; returns how many."""
+    least, found = fitness.min(), 0
+    for i in range(len(fitness)):
+        if fitness[i] == least and found < len(places):
+            places[found] = i
+            found += 1
+    return found
+
+
 def _best_first(fitness: NDArray[np.float64], number: int) -> NDArray[np.int64]:
     """The places of the least, least first, and of equals the first."""
-    equals = np.flatnonzero(fitness == fitness.min())
-    if len(equals) >= number:  # as when all say the same in the end; quicker than to sort them all
-        return equals[:number]
+    places = np.empty(number, np.int64)
+    if _first_best(fitness, places) == number:  # as when all say the same in the end; quicker than to sort them all
+        return places
     return np.argsort(fitness, kind="stable")[:number]

@@ -86,7 +86,7 @@ class Memory:
     def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where each individual is kept, and which were never seen before, each formula once."""
         self.make_room(len(population.lengths))
-        places, fresh = np.empty((2, len(population.lengths)), np.int64)
+        places, fresh = np.empty(len(population.lengths), np.int64), np.empty(len(population.lengths), np.int64)
         new = _recall(population.lengths, population.names, self.keys, self._fitness, places, fresh)
         self._entries += new
         return places, fresh[:new]

@@ -27,6 +27,9 @@ class Scores(NamedTuple):
     answer: NDArray[np.uint64]
 
 
+_NO_SCORES = Scores(np.empty(0), np.empty(0, np.uint64))
+
+
 class Objective(Protocol):
     """Scores for some rows of a population, in the order in which they are `wanted`."""
 
@@ -187,22 +190,20 @@ class _Run:
             self._report()
 
     def _spent(self, generation: int) -> bool:
-        used = (
-            (self._search.evaluations, self._evaluations),
-            (self._search.generations, generation),
-            (self._search.seconds, self._elapsed()),
+        search = self._search
+        return (
+            (search.evaluations is not None and self._evaluations >= search.evaluations)
+            or (search.generations is not None and generation >= search.generations)
+            or (search.seconds is not None and self._elapsed() >= search.seconds)
         )
-        return any(budget is not None and spent >= budget for budget, spent in used)
 
     def _try(self, population: Population) -> bool:
         """Score what is new in a population, let the breeder learn from all of it; False if nothing was new."""
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
-        fitness, answer = np.empty(0), np.empty(0, np.uint64)
-        if len(fresh):
-            scores = self._objective(population, fresh)
-            fitness, answer = np.array(scores.fitness, np.float64), scores.answer
+        scores = self._objective(population, fresh) if len(fresh) else _NO_SCORES
+        fitness, answer = np.array(scores.fitness, np.float64), scores.answer
         of_all = self._memory.scores(places, fresh, fitness, answer)
         if len(fresh):
             self._evaluations += len(fresh)
