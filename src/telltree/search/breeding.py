@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.grammar.growing import grow_within, holes_room
 from telltree.grammar.naming import FREE, name_of, place_of
-from telltree.grammar.streams import below, open_stream, unit
+from telltree.grammar.streams import below, first_state, unit
 from telltree.grammar.tables import Tables
 
 _TRIES = 4
 """How often to look for nodes that can change places, before the parents are taken as they are."""
+
+
+_STREAM, _MOTHER, _FATHER, _TODO, _CROSSED, _REGROWN, _COPIED = range(7)
+"""A note for each pair of children, then lists of pairs: to be bred, or bred again; and by what becomes of them."""
+_NODE, _END, _DEEP, _ABOVE = range(4)
+"""A node of a parent, where its subtree ends, how many operators are nested in that, and how many lie above it."""
 
 
 class Desk(NamedTuple):
@@ -22,20 +28,17 @@ class Desk(NamedTuple):
 
     stack: NDArray[np.int64]
     holes: NDArray[np.uint64]
-    nodes: NDArray[np.int64]  # of two parents: the nodes chosen, and how many operators are nested in them
-    ends: NDArray[np.int64]  # where their subtrees end
-    stream: NDArray[np.uint64]
+    sites: NDArray[np.int64]  # of two parents: the nodes that change places
+    pairs: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, tables: Tables, nodes: int) -> "Desk":
-        """A desk for derivations of so many nodes."""
-        n = nodes + 3
+    def room(cls, tables: Tables, nodes: int, pairs: int) -> "Desk":
+        """A desk for so many pairs of derivations, of so many nodes at most."""
         return cls(
-            np.zeros(n, np.int64),
+            np.zeros(nodes + 3, np.int64),
             holes_room(tables, nodes),
-            np.zeros(4, np.int64),
-            np.zeros(2, np.int64),
-            np.zeros(1, np.uint64),
+            np.zeros((4, 2), np.int64),
+            np.empty((7, pairs), np.uint64),
         )
 
 
@@ -64,37 +67,18 @@ def _step_down(tables, rule, stack, top):
 
 
 @inline
-def _above(tables, rules, node, stack):
-    """How many operators lie above a node."""
+def _survey(tables, rules, node, stack):
+    """How many operators lie above a node, where its subtree ends, and how many operators are nested in that."""
     stack[0] = 0
-    top = 1
-    for k in range(node):
-        top = _step_down(tables, rules[at(k)], stack, top)
-    return stack[at(top - 1)]
-
-
-@inline
-def _span(tables, rules, node, stack):
-    """Where the subtree at a node ends, and how many operators are nested in it."""
-    stack[0] = 0
-    top, end, deep = 1, node, 0
-    while top:
-        reached = stack[at(top - 1)] + tables.rule[at(rules[at(end)])].height
-        deep = reached if reached > deep else deep
+    top, end, above, deep, ground = 1, 0, 0, 0, -1
+    while top > ground:
+        top_above = stack[at(top - 1)]
+        above, ground = (top_above, top - 1) if end == node else (above, ground)
+        reached = top_above + tables.rule[at(rules[at(end)])].height
+        deep = reached if reached > deep and end >= node else deep
         top = _step_down(tables, rules[at(end)], stack, top)
         end += 1
-    return end, deep
-
-
-@inline
-def _end(tables, rules, node):
-    """Where the subtree at a node ends."""
-    missing = 1
-    while missing:
-        grown = tables.shoot[at(rules[at(node)])]
-        missing += grown.number + grown.further + grown.takes - 1
-        node += 1
-    return node
+    return above, end, deep - above
 
 
 @small
@@ -115,8 +99,8 @@ def _copy(source, start, end, target, position):
 
 
 @inline
-def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
-    """Choose a node of each parent that can change places: `nodes`, and where their subtrees end."""
+def _mate(tables, rules, parents, lengths, depth, stack, stream, sites):
+    """Choose a node of each parent that can change places, the first of all if none is found."""
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
@@ -126,28 +110,28 @@ def _mate(tables, rules, parents, lengths, depth, stack, stream, nodes, ends):
             found += tables.rule[at(rules[at(b), at(j)])].symbol == symbol
         if not found:
             continue
-        sites, fits = (i, stack[below(stream, found)]), True
+        sites[_NODE, 0], sites[_NODE, 1], fits = i, stack[below(stream, found)], True
         for k in range(2):
-            nodes[k] = sites[k]
-            ends[k], nodes[2 + k] = _span(tables, rules[parents[k]], sites[k], stack)
+            sites[_ABOVE, k], sites[_END, k], sites[_DEEP, k] = _survey(
+                tables, rules[parents[k]], sites[_NODE, k], stack
+            )
         for k in range(2):
-            grown = (ends[1 - k] - nodes[1 - k]) - (ends[k] - nodes[k])
+            grown = (sites[_END, 1 - k] - sites[_NODE, 1 - k]) - (sites[_END, k] - sites[_NODE, k])
             fits &= lengths[parents[k]] + grown <= rules.shape[1]
-            fits &= _above(tables, rules[parents[k]], nodes[k], stack) + nodes[3 - k] <= depth
+            fits &= sites[_ABOVE, k] + sites[_DEEP, 1 - k] <= depth
         if fits:
             return
-    nodes[0] = nodes[1] = ends[0] = ends[1] = 0
+    sites[:] = 0
 
 
 @small
-def _exchange(source, parents, lengths, nodes, ends, children, first, child_lengths):
+def _exchange(source, parents, lengths, sites, children, first, child_lengths):
     """Write both parents with their chosen subtrees exchanged."""
     for k in range(2):
-        mine, other = parents[k], parents[1 - k]
-        i, j = nodes[k], nodes[1 - k]
-        position = _copy(source[mine], 0, i, children[first + k], 0)
-        position = _copy(source[other], j, ends[1 - k], children[first + k], position)
-        child_lengths[first + k] = _copy(source[mine], ends[k], lengths[mine], children[first + k], position)
+        mine, other, child = parents[k], parents[1 - k], children[first + k]
+        position = _copy(source[mine], 0, sites[_NODE, k], child, 0)
+        position = _copy(source[other], sites[_NODE, 1 - k], sites[_END, 1 - k], child, position)
+        child_lengths[first + k] = _copy(source[mine], sites[_END, k], lengths[mine], child, position)
 
 
 @inline
@@ -157,13 +141,12 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        after = _end(tables, rules[parent], i)
+        above, after, _ = _survey(tables, rules[parent], i, desk.stack)
         room = rules.shape[1] - (lengths[parent] - after)
         child, drawn = children[first + k], child_constants[first + k]
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
-        left = depth - _above(tables, rules[parent], i, desk.stack)
-        grown, state = grow_within(tables, symbol, left, child, drawn, i, room, stream[0], desk.holes)
+        grown, state = grow_within(tables, symbol, depth - above, child, drawn, i, room, stream[0], desk.holes)
         stream[0] = state
         if grown < 0:  # no room for anything else
             grown = _copy(rules[parent], i, after, child, i)
@@ -175,40 +158,65 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
         child_lengths[first + k] = _copy(rules[parent], after, lengths[parent], child, grown)
 
 
+@inline
+def _choose_parents(chances, fitness, pairs, number):
+    """Two parents for each pair that is to be bred, and lists of what becomes of them; returns how long these are."""
+    crossed, regrown, copied = 0, 0, 0
+    for j in range(number):
+        pair = pairs[_TODO, at(j)]
+        stream = pairs[_STREAM, pair : pair + at(1)]
+        pairs[_MOTHER, pair] = _tournament(fitness, chances.tournament, stream)
+        pairs[_FATHER, pair] = _tournament(fitness, chances.tournament, stream)
+        chance = unit(stream)
+        pairs[_CROSSED, at(crossed)] = pairs[_REGROWN, at(regrown)] = pairs[_COPIED, at(copied)] = pair
+        crosses, stays = chance < chances.crossover, chance >= chances.crossover + chances.mutation
+        crossed, copied = crossed + crosses, copied + stays
+        regrown += (not crosses) & (not stays)
+    return crossed, regrown, copied
+
+
 @kernel
 def breed(tables, depth, seed, generation, chances, rules, constants, lengths, fitness, children, child_constants,
           child_lengths, names, keys, desk):  # fmt: skip
     """Fill `children` two by two: parents win tournaments, then exchange subtrees, or have one regrown, or are copied.
 
-    A pair of children that are both in the table `keys` already is bred again, a few times.
+    A pair of children that are both in the table `keys` already is bred again, a few times. What becomes of a pair
+    cannot be foreseen, so all to which the same is done are listed, and then done in one go.
     """
     tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
     constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
-    nodes, ends, stream = desk.nodes, desk.ends, desk.stream
-    for first in range(0, len(child_lengths) - 1, 2):
-        open_stream(stream, seed, generation, first)
-        for _ in range(chances.attempts):
-            parents = (
-                _tournament(fitness, chances.tournament, stream),
-                _tournament(fitness, chances.tournament, stream),
-            )
-            chance = unit(stream)
-            if chances.crossover <= chance < chances.crossover + chances.mutation:
-                _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants,
-                        first, child_lengths)  # fmt: skip
-            else:
-                nodes[0] = nodes[1] = ends[0] = ends[1] = 0
-                if chance < chances.crossover:
-                    _mate(tables, rules, parents, lengths, depth, desk.stack, stream, nodes, ends)
-                _exchange(rules, parents, lengths, nodes, ends, children, first, child_lengths)
-                if constants.shape[1]:
-                    _exchange(constants, parents, lengths, nodes, ends, child_constants, first, child_lengths)
-            new = 0
-            for child in range(first, first + 2):
+    lengths, child_lengths, names, fitness = borrowed(lengths), borrowed(child_lengths), borrowed(names), borrowed(fitness)
+    pairs, sites, number = desk.pairs, desk.sites, len(child_lengths) // 2
+    for j in range(number):
+        pairs[_STREAM, j], pairs[_TODO, j] = first_state(seed, generation, 2 * j), j
+    for attempt in range(chances.attempts):
+        crossed, regrown, copied = _choose_parents(chances, fitness, pairs, number)
+        for j in range(regrown):
+            pair = pairs[_REGROWN, at(j)]
+            parents, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
+            _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants,
+                    at(2) * pair, child_lengths)  # fmt: skip
+        for j in range(crossed + copied):
+            pair = pairs[_CROSSED, at(j)] if j < crossed else pairs[_COPIED, at(j - crossed)]
+            parents, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
+            sites[:] = 0
+            if j < crossed:
+                _mate(tables, rules, parents, lengths, depth, desk.stack, stream, sites)
+            _exchange(rules, parents, lengths, sites, children, at(2) * pair, child_lengths)
+            if constants.shape[1]:
+                _exchange(constants, parents, lengths, sites, child_constants, at(2) * pair, child_lengths)
+        again = 0
+        for j in range(number):
+            pair = pairs[_TODO, at(j)]
+            for child in range(at(2) * pair, at(2) * pair + at(2)):
                 names[child] = name_of(children[child], child_constants[child], child_lengths[child])
-                new += keys[place_of(keys, names[child])] == FREE
-            if new:
-                break
+        if attempt + 1 < chances.attempts:
+            for j in range(number):
+                pair = pairs[_TODO, at(j)]
+                pairs[_TODO, at(again)] = pair
+                first, second = names[at(2) * pair], names[at(2) * pair + at(1)]
+                again += (keys[place_of(keys, first)] != FREE) & (keys[place_of(keys, second)] != FREE)
+            number = again
 
 
 @kernel

@@ -95,7 +95,7 @@ class _Evolution:
         self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
         self._children = Population.room(size, width, constants)
         self._rows = [Population.room(size, width, constants) for _ in range(2)]  # parents now, and the next ones
-        self._desk, self._lanes = Desk.room(grammar.tables, width), Lanes.room(grammar.tables, width)
+        self._desk, self._lanes = Desk.room(grammar.tables, width, size // 2), Lanes.room(grammar.tables, width)
         self._seen = np.zeros(1 << (4 * size).bit_length(), np.uint64)
 
     def propose(self, generation: int) -> Population:
