@@ -53,7 +53,7 @@ def draw(tables, depth, seed, generation, lanes, rules, constants, lengths, name
         for k in range(number):
             lane, lanes.going[k] = lanes.words[k], k
             lane[_STATE], lane[_NAME], lane[_POSITION] = first_state(seed, generation, begin + k), FREE, 0
-            lane[_TOP], lane[_FAILED], lane[_HOLES] = _HOLES, 0, first_hole(tables, 0, depth)
+            lane[_TOP], lane[_FAILED], lane[_HOLES] = _HOLES, 0, first_hole(tables.of_symbol, 0, depth)
         waiting = number
         while waiting:
             going, taking = 0, 0
@@ -69,7 +69,7 @@ def draw(tables, depth, seed, generation, lanes, rules, constants, lengths, name
                     lane[_FAILED] += 1
                     shallower = depth - np.int64(lane[_FAILED]) // TRIES
                     more, top, length, name, takes = shallower >= least, _FIRST, np.int64(0), FREE, 0
-                    lane[_HOLES] = first_hole(tables, 0, shallower)
+                    lane[_HOLES] = first_hole(tables.of_symbol, 0, shallower)
                 lane[_STATE], lane[_NAME], lane[_POSITION], lane[_TOP] = state, name, at(length), at(top)
                 lanes.going[at(going)] = lanes.taking[at(taking)] = which
                 going, taking = going + more, taking + takes

@@ -71,11 +71,11 @@ def hole_of(row, left):
     return np.uint64(row) << HALF | np.uint64(left)
 
 
-@inline
-def first_hole(tables, symbol, depth):
+@small
+def first_hole(of_symbol, symbol, depth):
     """The hole that a derivation from `symbol` of at most this depth starts with."""
-    of_symbol = tables.of_symbol[symbol]
-    return hole_of(of_symbol.first_row + min(depth, of_symbol.last_depth), depth)
+    start = of_symbol[at(symbol)]
+    return hole_of(start.first_row + min(depth, start.last_depth), depth)
 
 
 @inline
@@ -100,7 +100,7 @@ def fill(tables, holes, top, rules, constants, position, state, name):
             name += number_name(constants[at(position)])
     for further in range(grown.further):
         beyond = tables.hole[grown.last_hole - further]
-        holes[at(top)] = first_hole(tables, beyond.symbol, left - beyond.drop)
+        holes[at(top)] = first_hole(tables.of_symbol, beyond.symbol, left - beyond.drop)
         top += 1
     first, second = left - grown.first_drop, left - grown.second_drop
     holes[at(top)] = hole_of(grown.second_row + min(second, grown.second_last), second)
@@ -119,29 +119,21 @@ def add_constant(tables, rules, position, state, name):
 
 
 @inline
-def _grow(tables, symbol, depth, rules, constants, start, end, state, holes):
-    """Write a random derivation from `symbol` into rules[start:end]; returns its end, or −1 if there is no room, and
-    the state of the stream after it.
+def grow_within(tables, symbol, depth, rules, constants, start, end, state, holes):
+    """Write a random derivation from `symbol` into rules[start:end]; returns its end, and the state of the stream.
+
+    If there is no room for it, tries again ever shallower; the end is −1 if there is no room for any.
     """
-    holes[0] = first_hole(tables, symbol, depth)
-    top, position, name = 0, start, FREE
-    while top >= 0 and position + top + 1 < end:  # each hole needs a place of its own, and may take a constant
+    least, failed, top, position, name = tables.of_symbol[symbol].least_depth, 0, 0, start, FREE
+    holes[0] = first_hole(tables.of_symbol, symbol, depth)
+    while top >= 0 and depth >= least and start + 1 < end:
         top, state, name, takes = fill(tables, holes, top, rules, constants, position, state, name)
         position += 1
         if takes:
             state, name = add_constant(tables, rules, position, state, name)
             position += 1
-    return -1 if top >= 0 else position, state
-
-
-@inline
-def grow_within(tables, symbol, depth, rules, constants, start, end, state, holes):
-    """As `_grow`, and if there is no room tries again ever shallower."""
-    done = -1
-    for shallower in range(depth, tables.of_symbol[symbol].least_depth - 1, -1):
-        for _ in range(TRIES):
-            if done < 0:
-                done, state = _grow(tables, symbol, shallower, rules, constants, start, end, state, holes)
-        if done >= 0:
-            break
-    return done, state
+        if top >= 0 and position + top + 1 >= end:  # each hole needs a place of its own, and may take a constant
+            failed, top, position = failed + 1, 0, start
+            depth -= failed % TRIES == 0
+            holes[0] = first_hole(tables.of_symbol, symbol, depth)
+    return position if top < 0 else -1, state

@@ -185,7 +185,12 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
     """
     tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
     constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
-    lengths, child_lengths, names, fitness = borrowed(lengths), borrowed(child_lengths), borrowed(names), borrowed(fitness)
+    lengths, child_lengths, names, fitness = (
+        borrowed(lengths),
+        borrowed(child_lengths),
+        borrowed(names),
+        borrowed(fitness),
+    )
     pairs, sites, number = desk.pairs, desk.sites, len(child_lengths) // 2
     for j in range(number):
         pairs[_STREAM, j], pairs[_TODO, j] = first_state(seed, generation, 2 * j), j

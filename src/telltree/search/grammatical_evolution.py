@@ -101,20 +101,9 @@ class _Generation(NamedTuple):
         )
 
 
-class _Desk(NamedTuple):
-    """Scratch for breeding: a note for each child, then lists of children."""
-
-    states: NDArray[np.uint64]  # of their streams
-    mothers: NDArray[np.int64]
-    differs: NDArray[np.int64]  # the first codon that is not the mother's
-    todo: NDArray[np.int64]  # to be bred, or bred again
-    crossed: NDArray[np.int64]
-    mutated: NDArray[np.int64]
-    unread: NDArray[np.int64]  # that may say something else than their mothers
-
-    @classmethod
-    def room(cls, individuals: int) -> "_Desk":
-        return cls(np.empty(individuals, np.uint64), *np.empty((6, individuals), np.int64))
+_STREAM, _DIFFERS, _TODO, _CROSSED, _MUTATED, _UNREAD = range(6)
+"""Notes for each child: the state of its stream, the first codon that is not its mother's. Then lists of children: to
+be bred, or bred again; by what becomes of them; and those that may say something else than their mothers."""
 
 
 @small
@@ -147,17 +136,17 @@ def _choose_mothers(chances, attempt, ranked, parents, children, desk, number):
     """Copy a mother for each child that is to be bred, and list those to be crossed and to be mutated: how many."""
     crossed, mutated = 0, 0
     for j in range(number):
-        i = at(desk.todo[at(j)])
-        state = after(desk.states[i])
+        i = desk[_TODO, at(j)]
+        state = after(desk[_STREAM, i])
         chance, state = unit_of(mix(state)), after(state)
         mother = at(ranked[at(below_of(mix(state), chances.elite))])
-        desk.states[i], desk.mothers[i], desk.differs[i] = after(state), mother, children.genomes.shape[1]
+        desk[_STREAM, i], desk[_DIFFERS, i] = after(state), children.genomes.shape[1]
         genome, child = parents.genomes[mother], children.genomes[i]
         for k in range(len(child)):
             child[at(k)] = genome[at(k)]
         children.used[i], children.lengths[i] = parents.used[mother], parents.lengths[mother]
         children.names[i] = parents.names[mother]
-        desk.crossed[at(crossed)] = desk.mutated[at(mutated)] = i
+        desk[_CROSSED, at(crossed)] = desk[_MUTATED, at(mutated)] = i
         crossed += chance < chances.crossover
         mutated += (attempt > 0) | ((chances.crossover <= chance) & (chance < chances.crossover + chances.mutation))
     return crossed, mutated
@@ -179,34 +168,36 @@ def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, chi
         borrowed(desk),
     )
     parents, children, number = borrowed(parents), borrowed(children), len(children.used)
+    genomes, codons = children.genomes, children.genomes.shape[1]
     for j in range(number):
-        desk.states[j], desk.todo[j] = first_state(seed, generation, j), j
+        desk[_STREAM, j], desk[_TODO, j] = first_state(seed, generation, j), j
     for attempt in range(chances.attempts):
         crossed, mutated = _choose_mothers(chances, attempt, ranked, parents, children, desk, number)
         for j in range(crossed):
-            i = at(desk.crossed[at(j)])
-            father = at(ranked[at(below_of(mix(desk.states[i]), chances.elite))])
-            desk.states[i] = after(desk.states[i])
-            cut = 1 + below_of(mix(desk.states[i]), children.genomes.shape[1])
-            desk.differs[i] = _cross(children.genomes[i], parents.genomes[father], cut)
+            i = desk[_CROSSED, at(j)]
+            father = at(ranked[at(below_of(mix(desk[_STREAM, i]), chances.elite))])
+            desk[_STREAM, i] = after(desk[_STREAM, i])
+            cut = 1 + below_of(mix(desk[_STREAM, i]), codons)
+            desk[_DIFFERS, i] = _cross(genomes[i], parents.genomes[father], cut)
         redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt)))
         for j in range(mutated):
-            i = at(desk.mutated[at(j)])
-            desk.states[i], desk.differs[i] = _mutate(children.genomes[i], redraw, desk.states[i], desk.differs[i])
+            i = desk[_MUTATED, at(j)]
+            desk[_STREAM, i], desk[_DIFFERS, i] = _mutate(
+                genomes[i], redraw, desk[_STREAM, i], np.int64(desk[_DIFFERS, i])
+            )
         unread, again = 0, 0
         for j in range(number):
-            i = at(desk.todo[at(j)])
-            desk.unread[at(unread)] = i
-            unread += (generation == 0) | (desk.differs[i] < children.used[i])
+            i = desk[_TODO, at(j)]
+            desk[_UNREAD, at(unread)] = i
+            unread += (generation == 0) | (desk[_DIFFERS, i] < at(children.used[i]))
         for j in range(unread):
-            i = at(desk.unread[at(j)])
-            length, used, name = read_genome(tables, depth, children.genomes[i], wraps, rules[i], holes)
-            children.used[i], children.lengths[i] = min(used, children.genomes.shape[1]), length
-            children.names[i] = name
+            i = desk[_UNREAD, at(j)]
+            length, used, name = read_genome(tables, depth, genomes[i], wraps, rules[i], holes)
+            children.used[i], children.lengths[i], children.names[i] = min(used, codons), length, name
         if attempt + 1 < chances.attempts:
             for j in range(number):
-                i = at(desk.todo[at(j)])
-                desk.todo[at(again)] = i
+                i = desk[_TODO, at(j)]
+                desk[_TODO, at(again)] = i
                 again += (children.lengths[i] == 0) | (keys[place_of(keys, children.names[i])] != FREE)
             number = again
 
@@ -228,7 +219,7 @@ class _Genomes:
             holes_room(grammar.tables, width),
         )
         self._parents, self._children = (_Generation.room(settings.population, settings.codons) for _ in range(2))
-        self._ranked, self._desk = np.arange(settings.population), _Desk.room(settings.population)
+        self._ranked, self._desk = np.arange(settings.population), np.empty((6, settings.population), np.uint64)
 
     def propose(self, generation: int) -> Population:
         chances = self._chances
