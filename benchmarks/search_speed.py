@@ -1,6 +1,7 @@
 """Speed of search: distinct formulas a second, whole loop, at the Auslan root, against plain Python and NumPy."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from telltree.tree.objective import Labels, SplitObjective
 
 ATOMS_WEIGHT = 4.0  # what Grammar.for_panel takes by itself
 DEPTH = 6
+ALIKE = 0.02  # by how much sizes may differ
 
 
 class Root(NamedTuple):
@@ -59,6 +61,32 @@ class Sizing:
         return float(np.concatenate(self._terminals).mean())
 
 
+class Peer(NamedTuple):
+    """What a peer must be told to try as many distinct formulas as a search does, of like size."""
+
+    evaluations: int
+    atoms_weight: float
+    terminals: float
+
+    @classmethod
+    def like(cls, root: Root, evaluations: int, terminals: float) -> "Peer":
+        """Atoms weigh more until the peer's formulas are as small, or less until they are as large."""
+        weight, low, high = ATOMS_WEIGHT, 1.0, 64.0
+        while True:
+            made = cls(evaluations, weight, 0.0)
+            made = made._replace(terminals=_mean_size(made.run(root, 0, cache=False).sizes))
+            if abs(made.terminals / terminals - 1) < ALIKE or high / low < 1.001:
+                return made
+            low, high = (weight, high) if made.terminals > terminals else (low, weight)
+            weight = (low * high) ** 0.5
+
+    def run(self, root: Root, seed: int, *, cache: bool) -> peer.Outcome:
+        weights = 1, 1, 1, 1, self.atoms_weight
+        return peer.search(
+            root.table, root.codes, self.evaluations, seed=seed, weights=weights, depth=DEPTH, cache=cache
+        )  # fmt: skip
+
+
 def rows(quick: bool) -> list[Row]:
     repeats = 2 if quick else 5
     root = _root()
@@ -70,39 +98,41 @@ def rows(quick: bool) -> list[Row]:
     ]
     if quick:
         entries = [entry._replace(search=replace(entry.search, evaluations=5_000)) for entry in entries]
-    for entry in entries:  # compiles, and makes the planes
-        entry.search.run(root.grammar, root.objective, 0)
-    # Small formulas run out, so distinct ones grow with their number: a peer must try as many to be alike in size.
-    budgets = sorted({entry.search.evaluations or 0 for entry in entries})
-    jobs = [_peer(root, budget, cache) for budget in budgets for cache in (False, True)]
-    jobs += [_telltree(root, entry.search) for entry in entries]
+    runs = [_run_of(root, entry.search) for entry in entries]  # compiles too, and makes the planes
+    peers = [Peer.like(root, run.evaluations, run.terminals) for run in runs]
+    jobs = [_telltree(root, entry.search) for entry in entries]
+    jobs += [_peer(root, like, cache) for cache in (False, True) for like in peers]
     best = in_turn(repeats, jobs)
-    peers = {budget: (best[2 * k], best[2 * k + 1]) for k, budget in enumerate(budgets)}
-    ours = best[2 * len(budgets) :]
+    own, plain, cached = (best[k : k + len(entries)] for k in range(0, len(best), len(entries)))
     return [
-        _row(root, entry, own, *peers[entry.search.evaluations or 0], repeats=repeats)
-        for entry, own in zip(entries, ours, strict=True)
+        _row(entry, run, like, times, repeats=repeats)
+        for entry, run, like, times in zip(entries, runs, peers, zip(own, plain, cached, strict=True), strict=True)
     ]
 
 
-def _row(root: Root, entry: Entry, own: float, plain: float, cached: float, *, repeats: int) -> Row:
-    """One search against the peer; all are seconds a distinct formula. The sizes are found off the clock."""
-    sizing = Sizing(root)
-    evaluations, proposed = _proposed(root, entry.search, sizing)
-    sizes = peer.search(root.table, root.codes, evaluations, weights=_weights(), depth=DEPTH).sizes
-    of_peer = sum(size * number for size, number in sizes.items()) / sizes.total()
+def _row(entry: Entry, run: "Run", like: Peer, times: tuple[float, float, float], *, repeats: int) -> Row:
+    """One search against the peer; the times are seconds a distinct formula: own, the peer's, that with a cache."""
+    own, plain, cached = times
     return Row(
         f"search: {entry.name}, Auslan root",
         f"≥ {entry.target} ×",
-        f"{1 / own:,.0f}/s, {sizing.mean():.1f} terminals",
-        f"distinct formulas a second, whole run of {evaluations:,} ({proposed / evaluations:.3g} proposed for each), "
-        f"planes made before, best of {repeats} seeds; both: depth {DEPTH}, as many distinct formulas, atoms "
-        f"{ATOMS_WEIGHT:g} times as often as a connective",
+        f"{1 / own:,.0f}/s, {run.terminals:.1f} terminals",
+        f"distinct formulas a second, whole run of {run.evaluations:,} ({run.proposed / run.evaluations:.3g} proposed "
+        f"for each), planes made before, best of {repeats} seeds; both: depth {DEPTH}, as many distinct formulas; the "
+        f"peer's atoms are {like.atoms_weight:.2g} times as often as a connective, to make formulas of like size",
         plain / own,
-        f"NumPy Monte Carlo {1 / plain:,.0f}/s, {of_peer:.1f} terminals; {1 / cached:,.0f}/s if it keeps the answers "
-        f"of atoms ({cached / own:.3g} ×)",
+        f"NumPy Monte Carlo {1 / plain:,.0f}/s, {like.terminals:.1f} terminals; {1 / cached:,.0f}/s if it keeps the "
+        f"answers of atoms ({cached / own:.3g} ×)",
         plain / own >= entry.target,
     )
+
+
+class Run(NamedTuple):
+    """What a run of a search comes to: distinct formulas tried, proposed to find them, and their mean size."""
+
+    evaluations: int
+    proposed: int
+    terminals: float
 
 
 class Watched:
@@ -120,8 +150,8 @@ class Watched:
         self._breeder.learn(population, fitness, answer)
 
 
-def _proposed(root: Root, search: Search, objective: Sizing) -> tuple[int, int]:
-    """Distinct formulas that a run tries, and how many it proposes to find them."""
+def _run_of(root: Root, search: Search) -> Run:
+    """Watch a run, off the clock."""
     watched: list[Watched] = []
     make = type(search).breeder
 
@@ -129,9 +159,14 @@ def _proposed(root: Root, search: Search, objective: Sizing) -> tuple[int, int]:
         watched.append(Watched(make(own, grammar, seed, memory)))
         return watched[-1]
 
+    sizing = Sizing(root)
     with patch.object(type(search), "breeder", breeder):
-        found = search.run(root.grammar, objective, 0)
-    return found.evaluations, watched[0].proposed
+        found = search.run(root.grammar, sizing, 0)
+    return Run(found.evaluations, watched[0].proposed, sizing.mean())
+
+
+def _mean_size(sizes: Counter[int]) -> float:
+    return sum(size * number for size, number in sizes.items()) / sizes.total()
 
 
 def _root() -> Root:
@@ -144,15 +179,9 @@ def _root() -> Root:
     return Root(grammar, engine, objective, peer.concatenate(data.records), codes.tolist())
 
 
-def _weights() -> tuple[float, ...]:
-    return 1, 1, 1, 1, ATOMS_WEIGHT
-
-
-def _peer(root: Root, evaluations: int, cache: bool) -> Callable[[int], float]:
+def _peer(root: Root, like: Peer, cache: bool) -> Callable[[int], float]:
     def run(seed: int) -> float:
-        done = peer.search(
-            root.table, root.codes, evaluations, seed=seed, weights=_weights(), depth=DEPTH, cache=cache
-        )  # fmt: skip
+        done = like.run(root, seed, cache=cache)
         return done.seconds / done.evaluations
 
     return run
