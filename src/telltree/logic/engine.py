@@ -223,7 +223,8 @@ class Engine:
         return self._atoms(population, int(self._absent.found[0])), False
 
     def _registers_for(self, number: int) -> list[Registers]:
-        words = max(TILE, self.layout.longest) + 24  # registers whole pages apart would get in each other's way
+        words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
+        words += 24  # registers whole pages apart would get in each other's way
         return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
 
     def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:

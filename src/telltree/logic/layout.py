@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.logic.aligned import VECTOR
 from telltree.logic.machine import LANES
 
 TILE = 1024
@@ -28,10 +29,10 @@ class Layout:
 
     @classmethod
     def of(cls, panel: Panel) -> "Layout":
-        """Longest records first, so that blocks waste few words."""
+        """Longest records first, so that blocks waste few words; each block has whole vectors of words."""
         order = np.argsort(-panel.lengths, kind="stable")
         starts, lengths = panel.starts[order], panel.lengths[order]
-        blocks = np.concatenate([[0], np.cumsum(lengths[::LANES])])
+        blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])
         return cls(order, starts, lengths, blocks, _valid(lengths, blocks))
 
     @property
@@ -104,7 +105,7 @@ def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.
     block = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
     padded = np.zeros((len(blocks) - 1) * LANES, np.int64)
     padded[: len(lengths)] = lengths
-    span = padded.max(initial=0) + 1
+    span = np.diff(blocks).max(initial=0) + 1
     # how many records of the block are longer than this step
     keys = block * span + steps
     descending = np.repeat(np.arange(len(blocks) - 1), LANES) * span + padded

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel, popcount, small
 from telltree.grammar.streams import GOLDEN, mix
+from telltree.logic.aligned import aligned_words
 from telltree.logic.instructions import (
     ABS,
     COMPARE,
@@ -43,7 +44,7 @@ class Registers(NamedTuple):
     def room(cls, registers: int, words: int, blocks: int) -> "Registers":
         """Room for so many registers over tiles of at most so many words and blocks."""
         return cls(
-            np.empty((registers, words), np.uint64),
+            aligned_words(registers, words),
             np.empty((registers, blocks), np.uint64),
             np.empty((registers, blocks, LANES)),
             np.empty(64, np.uint64),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.logic.aligned import aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
@@ -122,6 +123,6 @@ class Planes:
 
 
 def _grown(array: NDArray[np.uint64], rows: int) -> NDArray[np.uint64]:
-    grown = np.empty((rows, array.shape[1]), np.uint64)
+    grown = aligned_words(rows, array.shape[1])
     grown[: len(array)] = array
     return grown
