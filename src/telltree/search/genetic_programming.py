@@ -109,7 +109,7 @@ class _Evolution:
         return self._children
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        if self._settings.survival == "children" and not self._settings.unique and population.lengths.all():
+        if self._settings.survival == "children" and not self._settings.unique and population.lengths.min() > 0:
             self._parents, self._fitness, self._answer = population, fitness, answer
             self._children, self._rows[0] = self._rows[0], population  # the last parents' rows are free now
             return

@@ -69,7 +69,7 @@ class Memory:
 
     def make_room(self, individuals: int) -> None:
         """Make sure that so many more fit in."""
-        if 2 * (self._entries + individuals) <= len(self.keys):
+        if self._entries + individuals <= 3 * len(self.keys) // 4:  # few of them are new as a rule
             return
         keys, fitness, answer = self.keys, self._fitness, self._answer
         size = 4 * len(keys)
