@@ -141,7 +141,7 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.drawing import Lanes, draw
+        from telltree.grammar.drawing import NO_ROW, Lanes, draw
         from telltree.grammar.growing import deepest
         from telltree.grammar.population import Population
 
@@ -149,7 +149,7 @@ class Grammar:
         self.check_depth(max_depth)
         width, depth = self.width(max_depth), deepest(self.tables, max_depth)
         room = Population.room(1, width, self.has_random_constants)
-        draw(self.tables.growing, depth, np.uint64(seed), 0, Lanes.room(self.tables, width), *room)
+        draw(self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.room(self.tables, width), *room)
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":

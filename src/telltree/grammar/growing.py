@@ -52,7 +52,7 @@ def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
 
 
 @small
-def _choose(row, choice, word):
+def choose(row, choice, word):
     """A rule of a row of choices, by 64 random bits."""
     slot = choice[at(row.start) + (((word >> HALF) * at(row.size)) >> HALF)]
     return slot.rule if (word & LOW_HALF) < slot.cut else slot.other
@@ -87,7 +87,7 @@ def fill(tables, holes, top, rules, constants, position, state, name):
     long as a rule: two are written down in any case, and stay if the rule has them.
     """
     hole, state = holes[at(top)], after(state)
-    rule, left = _choose(tables.row[hole >> HALF], tables.choice, mix(state)), np.int64(hole & LOW_HALF)
+    rule, left = choose(tables.row[hole >> HALF], tables.choice, mix(state)), np.int64(hole & LOW_HALF)
     grown = tables.shoot[at(rule)]
     rules[at(position)] = rule
     name = longer_name(name, rule)
@@ -113,7 +113,7 @@ def add_constant(tables, rules, position, state, name):
     """Write the constant that the last rule, before `position`, takes; returns the state of the stream and the name."""
     state = after(state)
     row = tables.shoot[at(rules[at(position) - at(1)])].constant_row
-    rule = _choose(tables.row[at(row)], tables.choice, mix(state))
+    rule = choose(tables.row[at(row)], tables.choice, mix(state))
     rules[at(position)] = rule
     return state, longer_name(name, rule)
 

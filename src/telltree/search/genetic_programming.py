@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.drawing import Lanes, draw
+from telltree.grammar.drawing import NO_ROW, Lanes, draw
 from telltree.grammar.growing import deepest
 from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, breed, survive
@@ -100,7 +100,7 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.lengths):
-            draw(self._tables, self._depth, self._seed, generation, self._lanes, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, NO_ROW, self._lanes, *self._children)
         else:
             breed(
                 self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],

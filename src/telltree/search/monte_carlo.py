@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.drawing import Lanes, draw
+from telltree.grammar.drawing import NO_ROW, Lanes, Simplest, draw
 from telltree.grammar.growing import deepest
+from telltree.grammar.naming import FREE
 from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
@@ -49,6 +50,8 @@ class _Drawing:
         self._tables, self._depth, self._seed = grammar.tables.growing, depth, np.uint64(seed)
         width = grammar.width(depth)
         self._lanes = Lanes.room(grammar.tables, width)
+        self._simplest = Simplest.of(grammar.tables, depth)
+        self._untried = self._simplest.number
         self._room = Population.room(batches * _BATCH, width, grammar.has_random_constants)
         self._batches = [
             Population._make(part[start : start + _BATCH] for part in self._room)
@@ -56,9 +59,14 @@ class _Drawing:
         ]
 
     def propose(self, generation: int) -> Population:
+        known = NO_ROW if self._untried else self._simplest.row
         for number, batch in enumerate(self._batches, generation * len(self._batches)):
-            draw(self._tables, self._depth, self._seed, number, self._lanes, *batch)
+            draw(self._tables, self._depth, self._seed, number, known, self._lanes, *batch)
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Draws are independent."""
+        """Draws are independent; all there is to learn is when the simplest formulas were all tried."""
+        if self._untried:
+            new = answer != FREE
+            second = self._tables.shoot["number"].take(population.rules[:, 1])
+            self._untried -= int(np.count_nonzero(new & (second == 0)))
