@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from telltree.logic.atoms import Atom
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.lowering import Absent, Desk, lower
-from telltree.logic.machine import Registers, Tally, evaluate
+from telltree.logic.machine import Counting, Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, Room, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.plain import UNKNOWN, lower_plain
@@ -60,7 +61,8 @@ class Engine:
         self._desk, self._frames = Desk.room(0), np.empty((0, 5), np.int64)
         self._room = 0, 0
         self._threads = max(1, threads)
-        self._registers = self._registers_for(8)
+        self._counts = bool((tables.micro["code"] >= Code.COUNT).any())
+        self._scratch = self._scratch_for(8)
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
 
@@ -93,12 +95,13 @@ class Engine:
         for part in self._lowered(population, np.arange(len(population.lengths)), RECORD, simplify=False):
             used = np.unique(self._operands(part)[0])
             gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
-            room = Room.of(len(self._registers[0].words), self.layout.longest)
+            registers = len(self._scratch[0][0].words)
+            room, numbers = Room.of(registers, self.layout.longest), np.empty(registers) if self._counts else None
             graded = part[self._reads(part, gauges.spread > 0)]
             found[part] = 1.0  # where nothing is graded
             narrowest(
                 self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-                self._planes.bits, gauges, room, cutoff, found,
+                self._planes.bits, gauges, room, numbers, cutoff, found,
             )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -139,18 +142,19 @@ class Engine:
             tiles = self.layout.tiles(self._planes.used)
             own = tally if len(part) == len(wanted) else tally.part(done, done + len(part))
             if threads == 1:
-                self._share((part, tiles, masks, self._registers[0], own))
+                self._share((part, tiles, masks, *self._scratch[0], own))
             else:
                 bounds = [len(part) * share // threads for share in range(threads + 1)]
                 jobs = [
-                    (part[low:high], tiles, masks, registers, own.part(low, high))
-                    for (low, high), registers in zip(pairwise(bounds), self._registers, strict=True)
+                    (part[low:high], tiles, masks, *scratch, own.part(low, high))
+                    for (low, high), scratch in zip(pairwise(bounds), self._scratch, strict=True)
                 ]
                 with ThreadPoolExecutor(threads) as pool:
                     list(pool.map(self._share, jobs))
             done += len(part)
 
-    def _share(self, job: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], Registers, Tally]) -> None:
+    def _share(self, job: tuple[Any, ...]) -> None:
+        """Evaluate a part: which, by which tiles and masks, with a set of registers, and where the tally goes."""
         part, *rest = job
         layout, planes = self.layout, self._planes
         evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied, *rest)
@@ -194,8 +198,8 @@ class Engine:
                 forgot = True
             else:
                 return False
-        if self._programs.registers[0] > len(self._registers[0].words):
-            self._registers = self._registers_for(2 * int(self._programs.registers[0]))
+        if self._programs.registers[0] > len(self._scratch[0][0].words):
+            self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
         return True
 
     def _attempt(
@@ -222,10 +226,15 @@ class Engine:
         )  # fmt: skip
         return self._atoms(population, int(self._absent.found[0])), False
 
-    def _registers_for(self, number: int) -> list[Registers]:
+    def _scratch_for(self, number: int) -> list[tuple[Registers, Counting | None]]:
+        """For each thread, so many registers, and of those that counts need as many, if there are any."""
         words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
         words += 24  # registers whole pages apart would get in each other's way
-        return [Registers.room(number, words, min(words, len(self.layout.blocks) - 1)) for _ in range(self._threads)]
+        blocks = min(words, len(self.layout.blocks) - 1)
+        return [
+            (Registers.room(number, words, blocks), Counting.room(number, blocks) if self._counts else None)
+            for _ in range(self._threads)
+        ]
 
     def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:
         found = []

@@ -37,18 +37,24 @@ class Registers(NamedTuple):
 
     vectors: NDArray[np.uint64]
     words: NDArray[np.uint64]
-    lanes: NDArray[np.float64]
-    counters: NDArray[np.uint64]  # bit k of 64 running counts
 
     @classmethod
     def room(cls, registers: int, words: int, blocks: int) -> "Registers":
         """Room for so many registers over tiles of at most so many words and blocks."""
-        return cls(
-            aligned_words(registers, words),
-            np.empty((registers, blocks), np.uint64),
-            np.empty((registers, blocks, LANES)),
-            np.empty(64, np.uint64),
-        )
+        return cls(aligned_words(registers, words), np.empty((registers, blocks), np.uint64))
+
+
+class Counting(NamedTuple):
+    """What programs that count need as well. Kernels are given None where none does, and then leave out the code for
+    it when they are compiled."""
+
+    lanes: NDArray[np.float64]
+    counters: NDArray[np.uint64]  # bit k of 64 running counts
+
+    @classmethod
+    def room(cls, registers: int, blocks: int) -> "Counting":
+        """Room for so many registers over tiles of at most so many blocks."""
+        return cls(np.empty((registers, blocks, LANES)), np.empty(64, np.uint64))
 
 
 @small
@@ -117,9 +123,9 @@ def _known(reduced, a, b, flags, block):
 
 
 @inline
-def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers):
+def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers, counting):
     """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
-    vectors, words, lanes = registers.vectors, registers.words, registers.lanes
+    vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
     for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
         now = programs.steps[at(k)]
@@ -161,15 +167,16 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 for t in range(stop - 1, start - 1, -1):
                     found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
                     out[at(t)] = found
-            elif step == COUNT:
-                _count(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
-                       registers.counters, lanes[destination, block - low])  # fmt: skip
-            else:
-                here = block - low
-                _on_lanes(
-                    step, lanes[max(0, -1 - a), here], lanes[max(0, -1 - b), here], lanes[destination, here], flags,
-                    programs.values[k], words[destination, here : here + 1], out[start:stop],
-                )  # fmt: skip
+            elif counting is not None:
+                lanes, here = borrowed(counting.lanes), block - low
+                if step == COUNT:
+                    _count(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
+                           counting.counters, lanes[destination, here])  # fmt: skip
+                else:
+                    _on_lanes(
+                        step, lanes[max(0, -1 - a), here], lanes[max(0, -1 - b), here], lanes[destination, here], flags,
+                        programs.values[k], words[destination, here : here + 1], out[start:stop],
+                    )  # fmt: skip
 
 
 class Tally(NamedTuple):
@@ -247,7 +254,7 @@ def _tally(tally, j, found, skip, negate, low, high, records, masks):
 
 
 @kernel
-def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, masks, registers, tally):
+def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, masks, registers, counting, tally):
     """Run the programs of the individuals `wanted` on all blocks; row j of the tally is for wanted[j].
 
     Blocks are taken a tile at a time, for the whole population, so that planes stay in cache and each instruction has
@@ -263,7 +270,7 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, m
         first = blocks[low]
         for j in range(len(wanted)):
             i = at(wanted[at(j)])
-            _run(programs, i, planes, reduced, valid, blocks, low, high, registers)
+            _run(programs, i, planes, reduced, valid, blocks, low, high, registers, counting)
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
                 for t in range(first, blocks[high]):

@@ -72,13 +72,12 @@ class Room(NamedTuple):
 
     vectors: NDArray[np.float64]
     words: NDArray[np.float64]
-    numbers: NDArray[np.float64]
     operands: NDArray[np.float64]
 
     @classmethod
     def of(cls, registers: int, steps: int) -> "Room":
         """Room for so many registers over records of at most so many steps."""
-        return cls(np.empty((registers, steps)), np.empty(registers), np.empty(registers), np.empty((2, steps)))
+        return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
 
 
 @small
@@ -134,9 +133,9 @@ def _compared(a, b, outcomes):
 
 
 @inline
-def _of_record(programs, i, gauges, planes, first, lane, start, steps, room):
+def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers):
     """The margin of one formula for one record. The last round of the loop only fetches the result."""
-    vectors, words, numbers, operands = room.vectors, room.words, room.numbers, room.operands
+    vectors, words, operands = room.vectors, room.words, room.operands
     one, two = operands[0], operands[1]
     begin, end = programs.bounds[i]
     margin = 0.0
@@ -145,7 +144,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room):
         if k < end:
             step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
             a, b = programs.steps[k, 2], programs.steps[k, 3]
-        if step > COUNT:
+        if numbers is not None and step > COUNT:
             numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
             if step == COMPARE:
                 words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
@@ -175,14 +174,18 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room):
             most = max(most, x)
             true += x > 0
             vectors[to, t] = most if step == SUFFIX_OR else x
-        words[to], numbers[to] = most, true
+        words[to] = most
+        if numbers is not None:
+            numbers[to] = true
     return margin
 
 
 @kernel
-def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, cutoff, out):
+def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, numbers, cutoff, out):
     """For each formula the smallest absolute margin over the records, which lie as in planes; with `cutoff`, formulas
     that fall behind the widest so far are given up, and get a number below it.
+
+    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`).
     """
     programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
     widest = 0.0
@@ -190,7 +193,9 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, c
         out[i] = np.inf
         for place in range(len(starts)):
             first, lane = blocks[place // LANES], place % LANES
-            margin = abs(_of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room))
+            margin = abs(
+                _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, numbers)
+            )
             out[i] = min(out[i], margin)
             if margin <= _TINY or (cutoff and margin < widest):
                 break
