@@ -231,12 +231,13 @@ def test_blocks_may_be_worked_on_together_or_alone(words, monkeypatch):
         assert_over_time(formula, steps, case)
 
 
+@pytest.mark.parametrize("number", [0, 1, 7, 8, 9, 16, 21])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_true_records_are_counted_group_by_group(threads):
+def test_true_records_are_counted_group_by_group(threads, number):
     case, _, _, formulas = a_case(10)
     engine, population = engine_of(case, formulas, threads=threads)
     rng = np.random.default_rng(0)
-    groups = rng.random((5, len(case.panel))) < 0.5
+    groups = rng.random((number, len(case.panel))) < 0.5
     wanted = rng.permutation(len(formulas))[:25]
     tally = engine.evaluate(population, wanted, engine.layout.masks(list(groups)))
     truth = engine.truth(population)[wanted]
