@@ -42,6 +42,23 @@ class Desk(NamedTuple):
         )
 
 
+class Parents(NamedTuple):
+    """Those that breed: their rows, and their scores, best first if the best survive."""
+
+    rows: NDArray[np.int64]
+    fitness: NDArray[np.float64]
+    answer: NDArray[np.uint64]
+
+    @classmethod
+    def room(cls, number: int) -> "Parents":
+        """Room for so many."""
+        return cls(np.empty(number, np.int64), np.empty(number), np.empty(number, np.uint64))
+
+    def first(self, number: int) -> "Parents":
+        """The first of them."""
+        return Parents(self.rows[:number], self.fitness[:number], self.answer[:number])
+
+
 class Chances(NamedTuple):
     """How parents are chosen and what becomes of them."""
 
@@ -159,14 +176,14 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
 
 
 @inline
-def _choose_parents(chances, fitness, pairs, number):
+def _choose_parents(chances, parents, pairs, number):
     """Two parents for each pair that is to be bred, and lists of what becomes of them; returns how long these are."""
     crossed, regrown, copied = 0, 0, 0
     for j in range(number):
         pair = pairs[_TODO, at(j)]
         stream = pairs[_STREAM, pair : pair + at(1)]
-        pairs[_MOTHER, pair] = _tournament(fitness, chances.tournament, stream)
-        pairs[_FATHER, pair] = _tournament(fitness, chances.tournament, stream)
+        pairs[_MOTHER, pair] = parents.rows[_tournament(parents.fitness, chances.tournament, stream)]
+        pairs[_FATHER, pair] = parents.rows[_tournament(parents.fitness, chances.tournament, stream)]
         chance = unit(stream)
         pairs[_CROSSED, at(crossed)] = pairs[_REGROWN, at(regrown)] = pairs[_COPIED, at(copied)] = pair
         crosses, stays = chance < chances.crossover, chance >= chances.crossover + chances.mutation
@@ -176,7 +193,7 @@ def _choose_parents(chances, fitness, pairs, number):
 
 
 @kernel
-def breed(tables, depth, seed, generation, chances, rules, constants, lengths, fitness, children, child_constants,
+def breed(tables, depth, seed, generation, chances, parents, rules, constants, lengths, children, child_constants,
           child_lengths, names, keys, desk):  # fmt: skip
     """Fill `children` two by two: parents win tournaments, then exchange subtrees, or have one regrown, or are copied.
 
@@ -185,31 +202,27 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
     """
     tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
     constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
-    lengths, child_lengths, names, fitness = (
-        borrowed(lengths),
-        borrowed(child_lengths),
-        borrowed(names),
-        borrowed(fitness),
-    )
+    lengths, child_lengths, names = borrowed(lengths), borrowed(child_lengths), borrowed(names)
+    parents = borrowed(parents)
     pairs, sites, number = desk.pairs, desk.sites, len(child_lengths) // 2
     for j in range(number):
         pairs[_STREAM, j], pairs[_TODO, j] = first_state(seed, generation, 2 * j), j
     for attempt in range(chances.attempts):
-        crossed, regrown, copied = _choose_parents(chances, fitness, pairs, number)
+        crossed, regrown, copied = _choose_parents(chances, parents, pairs, number)
         for j in range(regrown):
             pair = pairs[_REGROWN, at(j)]
-            parents, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
-            _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants,
+            both, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
+            _regrow(tables, rules, constants, both, lengths, depth, desk, stream, children, child_constants,
                     at(2) * pair, child_lengths)  # fmt: skip
         for j in range(crossed + copied):
             pair = pairs[_CROSSED, at(j)] if j < crossed else pairs[_COPIED, at(j - crossed)]
-            parents, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
+            both, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
             sites[:] = 0
             if j < crossed:
-                _mate(tables, rules, parents, lengths, depth, desk.stack, stream, sites)
-            _exchange(rules, parents, lengths, sites, children, at(2) * pair, child_lengths)
+                _mate(tables, rules, both, lengths, depth, desk.stack, stream, sites)
+            _exchange(rules, both, lengths, sites, children, at(2) * pair, child_lengths)
             if constants.shape[1]:
-                _exchange(constants, parents, lengths, sites, child_constants, at(2) * pair, child_lengths)
+                _exchange(constants, both, lengths, sites, child_constants, at(2) * pair, child_lengths)
         again = 0
         for j in range(number):
             pair = pairs[_TODO, at(j)]
@@ -224,32 +237,60 @@ def breed(tables, depth, seed, generation, chances, rules, constants, lengths, f
             number = again
 
 
-@kernel
-def survive(rules, constants, lengths, answer, child_rules, child_constants, child_lengths, child_answer, ranked,
-            unique, seen, next_rules, next_constants, next_lengths, chosen):  # fmt: skip
-    """Copy the first of `ranked` (parents first, then children) into the next generation, as many as it holds.
+@inline
+def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, origin):
+    """Merge parents, best first, and children, the first of `ranked`, into the `chosen`; parents go first of equals.
 
-    With `unique`, only the first of those that answer alike; `seen` is a table of a power of two places for that.
-    Returns how many there are; `chosen` says which.
+    Returns how many there are. `origin` says which: the number of a parent, or −1 − that of a child.
     """
-    parents, taken = len(lengths), 0
+    parent, child, taken = 0, 0, 0
     seen[:] = FREE
-    for i in ranked:
-        if taken == len(next_lengths):
-            break
-        child = i - parents
-        length = lengths[i] if child < 0 else child_lengths[child]
-        if length == 0:
-            continue
-        name = (answer[i] if child < 0 else child_answer[child]) | np.uint64(1)
+    while taken < len(origin) and (parent < len(parents.rows) or child < len(ranked)):
+        is_parent = child == len(ranked)
+        if not is_parent and parent < len(parents.rows):
+            is_parent = parents.fitness[parent] <= fitness[ranked[child]]
+        if is_parent:
+            chosen.fitness[taken], chosen.answer[taken] = parents.fitness[parent], parents.answer[parent]
+            origin[taken], usable, parent = parent, True, parent + 1
+        else:
+            i = ranked[child]
+            chosen.fitness[taken], chosen.answer[taken] = fitness[i], answer[i]
+            origin[taken], usable, child = -1 - i, lengths[i] > 0, child + 1
+        name = chosen.answer[taken] | np.uint64(1)
         place = place_of(seen, name)
-        if unique and seen[place] == name:
-            continue
-        seen[place] = name
-        source, drawn = (rules[i], constants[i]) if child < 0 else (child_rules[child], child_constants[child])
-        _copy(source, 0, length, next_rules[taken], 0)
-        if len(drawn):
-            _copy(drawn, 0, length, next_constants[taken], 0)
-        next_lengths[taken], chosen[taken] = length, i
-        taken += 1
+        if usable and not (unique and seen[place] == name):
+            seen[place] = name
+            taken += 1
+    return taken
+
+
+@kernel
+def survive(parents, rules, constants, lengths, fitness, answer, child_rules, child_constants, child_lengths, ranked,
+            unique, complete, seen, chosen, origin):  # fmt: skip
+    """Choose the best of parents and children, as many as there is room for; returns how many.
+
+    `ranked` are the children that may be among them, best first. If they do not suffice, and are not `complete`,
+    nothing is done. With `unique`, only the first of those that answer alike are taken; `seen` is a table of a power of
+    two places for that. Children are copied into rows that are free now.
+    """
+    taken = _select(parents, fitness, answer, child_lengths, ranked, unique, seen, chosen, origin)
+    if taken < len(origin) and not complete:
+        return taken
+    free = seen[: len(lengths)]  # the table is not needed any more
+    free[:] = 1
+    for k in range(taken):
+        if origin[k] >= 0:
+            chosen.rows[k] = parents.rows[origin[k]]
+            free[chosen.rows[k]] = 0
+    row = 0
+    for k in range(taken):
+        if origin[k] < 0:
+            child = -1 - origin[k]
+            while not free[row]:
+                row += 1
+            _copy(child_rules[child], 0, child_lengths[child], rules[row], 0)
+            if constants.shape[1]:
+                _copy(child_constants[child], 0, child_lengths[child], constants[row], 0)
+            lengths[row], chosen.rows[k] = child_lengths[child], row
+            row += 1
     return taken

@@ -11,7 +11,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.drawing import NO_ROW, Lanes, draw
 from telltree.grammar.growing import deepest
 from telltree.grammar.population import Population
-from telltree.search.breeding import Chances, Desk, breed, survive
+from telltree.search.breeding import Chances, Desk, Parents, breed, survive
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import require_share, require_whole
@@ -91,40 +91,51 @@ class _Evolution:
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
         self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
         constants = grammar.has_random_constants
-        self._parents = Population.room(0, width, constants)
-        self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
-        self._children = Population.room(size, width, constants)
-        self._rows = [Population.room(size, width, constants) for _ in range(2)]  # parents now, and the next ones
+        self._rows, self._children = (Population.room(size, width, constants) for _ in range(2))
+        self._parents, self._rooms = Parents.room(0), [Parents.room(size) for _ in range(2)]
         self._desk, self._lanes = Desk.room(grammar.tables, width, size // 2), Lanes.room(grammar.tables, width)
-        self._seen = np.zeros(1 << (4 * size).bit_length(), np.uint64)
+        self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
 
     def propose(self, generation: int) -> Population:
-        if not len(self._parents.lengths):
+        if not len(self._parents.rows):
             draw(self._tables, self._depth, self._seed, generation, NO_ROW, self._lanes, *self._children)
         else:
             breed(
-                self._tables, self._depth, self._seed, generation, self._chances, *self._parents[:3],
-                self._fitness, *self._children, self._memory.keys, self._desk,
+                self._tables, self._depth, self._seed, generation, self._chances, self._parents, *self._rows[:3],
+                *self._children, self._memory.keys, self._desk,
             )  # fmt: skip
         return self._children
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        if self._settings.survival == "children" and not self._settings.unique and population.lengths.min() > 0:
-            self._parents, self._fitness, self._answer = population, fitness, answer
-            self._children, self._rows[0] = self._rows[0], population  # the last parents' rows are free now
-            return
-        if self._settings.survival == "children" or not len(self._parents.lengths):
-            self._parents = self._parents.take(np.arange(0))
-            self._fitness, self._answer = np.zeros(0), np.zeros(0, np.uint64)
-        fitness_of_all = np.concatenate([self._fitness, fitness])
-        ranked = np.argsort(fitness_of_all, kind="stable")
-        chosen = np.empty(len(population.lengths), np.int64)
+        if self._settings.survival == "children":
+            if not self._settings.unique and population.lengths.min() > 0:  # all of them
+                self._parents = Parents(np.arange(len(fitness)), fitness, answer)
+                self._children, self._rows = self._rows, population
+                return
+            self._parents = self._parents.first(0)
+        if len(self._parents.rows) == len(fitness):  # children no better than the worst parent hardly have a chance
+            better = np.flatnonzero(fitness < self._parents.fitness[-1])
+            ranked = better[np.argsort(fitness[better], kind="stable")]
+            if self._survive(population, fitness, answer, ranked, complete=False):
+                return
+        self._survive(population, fitness, answer, np.argsort(fitness, kind="stable"), complete=True)
+
+    def _survive(
+        self,
+        population: Population,
+        fitness: NDArray[np.float64],
+        answer: NDArray[np.uint64],
+        ranked: NDArray[np.int64],
+        *,
+        complete: bool,
+    ) -> bool:
+        """Choose the next parents, unless the children `ranked` are too few for that and not all there are."""
         taken = survive(
-            *self._parents[:3], self._answer, *population[:3], answer, ranked, self._settings.unique, self._seen,
-            *self._rows[1][:3], chosen,
+            self._parents, *self._rows[:3], fitness, answer, *population[:3], ranked, self._settings.unique, complete,
+            self._seen, self._rooms[0], self._origin,
         )  # fmt: skip
-        chosen = chosen[:taken]
-        answer_of_all = np.concatenate([self._answer, answer])
-        self._fitness, self._answer = fitness_of_all[chosen], answer_of_all[chosen]
-        self._rows.reverse()
-        self._parents = Population._make(part[:taken] for part in self._rows[0])
+        if taken < len(fitness) and not complete:
+            return False
+        self._parents = self._rooms[0].first(taken)
+        self._rooms.reverse()
+        return True
