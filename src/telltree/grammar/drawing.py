@@ -1,7 +1,8 @@
 """Compiled drawing of derivations, whole populations at a time.
 
 A population is a two-dimensional array of rule numbers, one derivation a row in prefix order, with its lengths beside
-it; random constants lie in a parallel array of floats, which has no columns if the grammar draws none.
+it; random constants lie in a parallel array of floats. Kernels are given None for that if the grammar draws none, and
+leave out the code for it when they are compiled.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -98,7 +99,7 @@ def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
         lane, i = lanes.words[which], at(begin) + which
         position = np.int64(lane[_POSITION])
         top, state, name, takes = fill(
-            tables, lane, np.int64(lane[_TOP]), rules[i], constants[i], position, lane[_STATE], lane[_NAME]
+            tables, lane, np.int64(lane[_TOP]), rules[i], constants, i, position, lane[_STATE], lane[_NAME]
         )
         length, more = position + 1, top >= _FIRST
         if length + takes + top - _FIRST + 1 >= end:  # no room: begin again, ever shallower
@@ -125,7 +126,7 @@ def draw(tables, depth, seed, generation, known, lanes, rules, constants, length
     If `known` is the row of the `Simplest`, these are left out, and so many rows at the end have a length of 0.
     The lanes take turns, a rule each: the processor has the next ones to work on while it waits for what one needs.
     """
-    tables, lanes, rules, constants = borrowed(tables), borrowed(lanes), borrowed(rules), borrowed(constants)
+    tables, lanes, rules = borrowed(tables), borrowed(lanes), borrowed(rules)
     begin, individual = 0, 0
     while individual < len(lengths):
         number, individual = _start_lanes(

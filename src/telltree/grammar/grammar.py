@@ -149,7 +149,9 @@ class Grammar:
         self.check_depth(max_depth)
         width, depth = self.width(max_depth), deepest(self.tables, max_depth)
         room = Population.room(1, width, self.has_random_constants)
-        draw(self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.room(self.tables, width), *room)
+        draw(
+            self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.room(self.tables, width), *room.for_kernels()
+        )
         return room.derivation(0, self)
 
     def decode(self, codons: Sequence[int], *, wraps: int = 2, max_depth: int = 6) -> "Derivation | None":

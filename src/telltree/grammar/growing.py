@@ -79,8 +79,9 @@ def first_hole(of_symbol, symbol, depth):
 
 
 @inline
-def fill(tables, holes, top, rules, constants, position, state, name):
-    """Fill the hole number `top` by a random rule, which leaves others to be filled before those below it.
+def fill(tables, holes, top, rules, constants, row, position, state, name):
+    """Fill the hole number `top` by a random rule, which leaves others to be filled before those below it. Random
+    constants go into a row of `constants`, which are None if there are none.
 
     Returns the topmost hole, one below the first if there is none; the state of the stream; the name, unfinished; and
     whether the rule takes a constant next. How many holes a rule has cannot be foreseen, and a wrong guess takes as
@@ -91,13 +92,13 @@ def fill(tables, holes, top, rules, constants, position, state, name):
     grown = tables.shoot[at(rule)]
     rules[at(position)] = rule
     name = longer_name(name, rule)
-    if len(constants):
+    if constants is not None:
         state = after(state)
         low, high = tables.range[at(rule), 0], tables.range[at(rule), 1]
-        constants[at(position)] = constants[at(position + 1)] = np.nan
+        constants[at(row), at(position)] = constants[at(row), at(position + 1)] = np.nan
         if not np.isnan(low):
-            constants[at(position)] = constant_of(low, high, mix(state))
-            name += number_name(constants[at(position)])
+            constants[at(row), at(position)] = constant_of(low, high, mix(state))
+            name += number_name(constants[at(row), at(position)])
     for further in range(grown.further):
         beyond = tables.hole[grown.last_hole - further]
         holes[at(top)] = first_hole(tables.of_symbol, beyond.symbol, left - beyond.drop)
@@ -119,7 +120,7 @@ def add_constant(tables, rules, position, state, name):
 
 
 @inline
-def grow_within(tables, symbol, depth, rules, constants, start, end, state, holes):
+def grow_within(tables, symbol, depth, rules, constants, row, start, end, state, holes):
     """Write a random derivation from `symbol` into rules[start:end]; returns its end, and the state of the stream.
 
     If there is no room for it, tries again ever shallower; the end is −1 if there is no room for any.
@@ -127,7 +128,7 @@ def grow_within(tables, symbol, depth, rules, constants, start, end, state, hole
     least, failed, top, position, name = tables.of_symbol[symbol].least_depth, 0, 0, start, FREE
     holes[0] = first_hole(tables.of_symbol, symbol, depth)
     while top >= 0 and depth >= least and start + 1 < end:
-        top, state, name, takes = fill(tables, holes, top, rules, constants, position, state, name)
+        top, state, name, takes = fill(tables, holes, top, rules, constants, row, position, state, name)
         position += 1
         if takes:
             state, name = add_constant(tables, rules, position, state, name)

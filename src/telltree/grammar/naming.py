@@ -24,13 +24,13 @@ def finished_name(name):
 
 
 @small
-def name_of(rules, constants, length):
-    """The name of a derivation."""
+def name_of(rules, constants, row, length):
+    """The name of a derivation, whose random constants are a row of `constants`, None if there are none."""
     name = FREE
     for node in range(length):
         name = longer_name(name, rules[at(node)])
-        if len(constants) and not np.isnan(constants[at(node)]):
-            name += number_name(constants[at(node)])
+        if constants is not None and not np.isnan(constants[at(row), at(node)]):
+            name += number_name(constants[at(row), at(node)])
     return finished_name(name)
 
 

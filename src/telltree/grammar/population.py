@@ -46,6 +46,12 @@ class Population(NamedTuple):
             self.constants[i, :n] = derivation.constants
         self.lengths[i] = n
 
+    def for_kernels(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64], NDArray[np.uint64]]:
+        """The arrays, with None for constants if there are none."""
+        return self.rules, self.constants if self.constants.shape[1] else None, self.lengths, self.names
+
     def derivation(self, i: int, grammar: "Grammar") -> Derivation:
         """Row i as a derivation of the grammar it was drawn from."""
         n = int(self.lengths[i])

@@ -160,17 +160,18 @@ def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, chi
         i = below(stream, lengths[parent])
         above, after, _ = _survey(tables, rules[parent], i, desk.stack)
         room = rules.shape[1] - (lengths[parent] - after)
-        child, drawn = children[first + k], child_constants[first + k]
+        child = children[first + k]
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
-        grown, state = grow_within(tables, symbol, depth - above, child, drawn, i, room, stream[0], desk.holes)
+        grown, state = grow_within(tables, symbol, depth - above, child, child_constants, first + k, i, room,
+                                   stream[0], desk.holes)  # fmt: skip
         stream[0] = state
-        if grown < 0:  # no room for anything else
+        kept = grown < 0  # no room for anything else
+        if kept:
             grown = _copy(rules[parent], i, after, child, i)
-            if len(drawn):
-                _copy(constants[parent], i, after, drawn, i)
-        if len(drawn):
-            _copy(constants[parent], 0, i, drawn, 0)
+        if constants is not None:
+            drawn = child_constants[first + k]
+            _copy(constants[parent], 0, after if kept else i, drawn, 0)
             _copy(constants[parent], after, lengths[parent], drawn, grown)
         child_lengths[first + k] = _copy(rules[parent], after, lengths[parent], child, grown)
 
@@ -201,8 +202,7 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
     cannot be foreseen, so all to which the same is done are listed, and then done in one go.
     """
     tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
-    constants, child_constants, keys = borrowed(constants), borrowed(child_constants), borrowed(keys)
-    lengths, child_lengths, names = borrowed(lengths), borrowed(child_lengths), borrowed(names)
+    keys, lengths, child_lengths, names = borrowed(keys), borrowed(lengths), borrowed(child_lengths), borrowed(names)
     parents = borrowed(parents)
     pairs, sites, number = desk.pairs, desk.sites, len(child_lengths) // 2
     for j in range(number):
@@ -221,13 +221,13 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
             if j < crossed:
                 _mate(tables, rules, both, lengths, depth, desk.stack, stream, sites)
             _exchange(rules, both, lengths, sites, children, at(2) * pair, child_lengths)
-            if constants.shape[1]:
+            if constants is not None:
                 _exchange(constants, both, lengths, sites, child_constants, at(2) * pair, child_lengths)
         again = 0
         for j in range(number):
             pair = pairs[_TODO, at(j)]
             for child in range(at(2) * pair, at(2) * pair + at(2)):
-                names[child] = name_of(children[child], child_constants[child], child_lengths[child])
+                names[child] = name_of(children[child], child_constants, child, child_lengths[child])
         if attempt + 1 < chances.attempts:
             for j in range(number):
                 pair = pairs[_TODO, at(j)]
@@ -289,7 +289,7 @@ def survive(parents, rules, constants, lengths, fitness, answer, child_rules, ch
             while not free[row]:
                 row += 1
             _copy(child_rules[child], 0, child_lengths[child], rules[row], 0)
-            if constants.shape[1]:
+            if constants is not None:
                 _copy(child_constants[child], 0, child_lengths[child], constants[row], 0)
             lengths[row], chosen.rows[k] = child_lengths[child], row
             row += 1

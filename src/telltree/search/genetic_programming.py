@@ -98,11 +98,11 @@ class _Evolution:
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.rows):
-            draw(self._tables, self._depth, self._seed, generation, NO_ROW, self._lanes, *self._children)
+            draw(self._tables, self._depth, self._seed, generation, NO_ROW, self._lanes, *self._children.for_kernels())
         else:
             breed(
-                self._tables, self._depth, self._seed, generation, self._chances, self._parents, *self._rows[:3],
-                *self._children, self._memory.keys, self._desk,
+                self._tables, self._depth, self._seed, generation, self._chances, self._parents,
+                *self._rows.for_kernels()[:3], *self._children.for_kernels(), self._memory.keys, self._desk,
             )  # fmt: skip
         return self._children
 
@@ -131,8 +131,8 @@ class _Evolution:
     ) -> bool:
         """Choose the next parents, unless the children `ranked` are too few for that and not all there are."""
         taken = survive(
-            self._parents, *self._rows[:3], fitness, answer, *population[:3], ranked, self._settings.unique, complete,
-            self._seen, self._rooms[0], self._origin,
+            self._parents, *self._rows.for_kernels()[:3], fitness, answer, *population.for_kernels()[:3], ranked,
+            self._settings.unique, complete, self._seen, self._rooms[0], self._origin,
         )  # fmt: skip
         if taken < len(fitness) and not complete:
             return False

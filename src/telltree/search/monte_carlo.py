@@ -61,7 +61,7 @@ class _Drawing:
     def propose(self, generation: int) -> Population:
         known = NO_ROW if self._untried else self._simplest.row
         for number, batch in enumerate(self._batches, generation * len(self._batches)):
-            draw(self._tables, self._depth, self._seed, number, known, self._lanes, *batch)
+            draw(self._tables, self._depth, self._seed, number, known, self._lanes, *batch.for_kernels())
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
