@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from peers.numpy_monte_carlo import TwoAtoms
 
 from telltree import Grammar, Panel
-from telltree.grammar.growing import draw, holes_room, row_width
+from telltree.grammar.drawing import NO_ROW, Lanes, draw
 from telltree.grammar.population import Population
 from telltree.logic.engine import Engine
 from telltree.operators import Attribute, Expression, Number, Operator
@@ -52,9 +52,10 @@ def setting(records: int, columns: int, formulas: int) -> Setting:
 
 def draw_formulas(grammar: Grammar, formulas: int) -> Population:
     """Random formulas, as Monte Carlo draws them."""
-    width = row_width(grammar.tables, DEPTH)
+    width = grammar.width(DEPTH)
     population = Population.room(formulas, width, grammar.has_random_constants)
-    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, holes_room(width), *population)
+    lanes = Lanes.room(grammar.tables, width)
+    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, NO_ROW, lanes, *population.for_kernels())
     return population
 
 

@@ -2,6 +2,8 @@
 
 import operator
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +169,17 @@ def test_absent_data_is_said_with_the_remedy(auslan, tmp_path):
 def test_hard2_takes_the_classes_alternately(auslan):
     words = ["hello", "please", "yes", "no", "right", "wrong", "same", "different"]
     assert auslan.hard2_labels(words) == [1, 1, 1, 0, 0, 0, 1, 0]
+
+
+def test_every_benchmark_still_finds_what_it_measures():
+    """They reach into telltree, and nobody runs them at every change."""
+    tried = (
+        "import importlib, run, two_atoms\n"
+        "for name in run.BENCHMARKS: importlib.import_module(name)\n"
+        "where = two_atoms.setting(records=20, columns=3, formulas=50)\n"
+        "engine = two_atoms.engine_for(where)\n"
+        "truth = engine.truth(where.population)\n"
+        "print(truth.shape, len(two_atoms.for_peer(where, [0, 49])))"
+    )
+    done = subprocess.run([sys.executable, "-c", tried], cwd=BENCHMARKS, capture_output=True, text=True, check=False)
+    assert done.stdout == "(50, 20) 2\n", done.stderr
