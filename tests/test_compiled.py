@@ -1,8 +1,11 @@
-"""Compiling: announced, kept for later runs, and possible where nothing can be kept."""
+"""Compiling: announced, kept for later runs, and possible where nothing can be kept. What is compiled is safe."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from telltree import compiled
 
@@ -40,3 +43,17 @@ def test_it_works_where_no_cache_can_be_written(monkeypatch):
 
     monkeypatch.setattr(compiled.numba, "njit", refusing)
     assert compiled.kernel(lambda x: x + 1)(2) == 3
+
+
+@pytest.mark.parametrize(
+    "files",
+    [("search_contract", "search_draws"), ("logic_meaning", "logic_functions", "logic_layout", "tree_induction")],
+)
+def test_kernels_stay_inside_their_arrays(files, tmp_path):
+    """Compiled code does not look where it reads and writes, unless it is told to: then the same tests must pass."""
+    here = Path(__file__).parent
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += [str(here / f"test_{name}.py") for name in files]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3_000:]

@@ -136,6 +136,9 @@ class Engine:
         tally: Tally,
         mode: int = RECORD,
     ) -> None:
+        if not self.layout.records:
+            tally.clear()
+            return
         done = 0
         for part in self._lowered(population, wanted, mode):
             threads = self._threads if len(part) * self.layout.words >= WORTH_THREADS else 1

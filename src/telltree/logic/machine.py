@@ -201,6 +201,11 @@ class Tally(NamedTuple):
             np.empty(words, np.uint64),
         )
 
+    def clear(self) -> None:
+        """Set all to nothing, as for a panel without records."""
+        for rows in self:
+            rows[...] = 0
+
     def part(self, low: int, high: int) -> "Tally":
         """The rows for some of the individuals."""
         return Tally._make([rows[low:high] for rows in self[:-1]] + [self.steps])
