@@ -75,8 +75,10 @@ class Peer(NamedTuple):
         while True:
             made = cls(evaluations, weight, 0.0)
             made = made._replace(terminals=_mean_size(made.run(root, 0, cache=False).sizes))
-            if abs(made.terminals / terminals - 1) < ALIKE or high / low < 1.001:
+            if abs(made.terminals / terminals - 1) < ALIKE:
                 return made
+            if high / low < 1.001:
+                raise RuntimeError(f"no weight gives the peer formulas of {terminals:.1f} terminals")
             low, high = (weight, high) if made.terminals > terminals else (low, weight)
             weight = (low * high) ** 0.5
 
@@ -118,11 +120,12 @@ def _row(entry: Entry, run: "Run", like: Peer, times: tuple[float, float, float]
         f"≥ {entry.target} ×",
         f"{1 / own:,.0f}/s, {run.terminals:.1f} terminals",
         f"distinct formulas a second, whole run of {run.evaluations:,} ({run.proposed / run.evaluations:.3g} proposed "
-        f"for each), planes made before, best of {repeats} seeds; both: depth {DEPTH}, as many distinct formulas; the "
+        f"for each; both of the first seed), planes made before, best of {repeats} seeds; both: depth {DEPTH}, as many "
+        f"distinct formulas; the "
         f"peer's atoms are {like.atoms_weight:.2g} times as often as a connective, to make formulas of like size",
         plain / own,
         f"NumPy Monte Carlo {1 / plain:,.0f}/s, {like.terminals:.1f} terminals; {1 / cached:,.0f}/s if it keeps the "
-        f"answers of atoms ({cached / own:.3g} ×)",
+        f"answers of atoms, of which it has none at first ({cached / own:.3g} ×)",
         plain / own >= entry.target,
     )
 
@@ -143,7 +146,7 @@ class Watched:
 
     def propose(self, generation: int) -> Population:
         population = self._breeder.propose(generation)
-        self.proposed += len(population.lengths)
+        self.proposed += np.count_nonzero(population.lengths)  # others are left out
         return population
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:

@@ -36,8 +36,8 @@ class Lanes(NamedTuple):
     @classmethod
     def room(cls, tables: Tables, width: int) -> "Lanes":
         """Lanes for derivations of at most so many rules."""
-        holes = holes_room(tables, width)
-        return cls(np.empty((_LANES, int(_HOLES) + len(holes)), np.uint64), *np.empty((2, _LANES), np.uint64))
+        words = int(_HOLES) + len(holes_room(tables, width))
+        return cls(np.empty((_LANES, words), np.uint64), *np.empty((2, _LANES), np.uint64))
 
 
 NO_ROW = -1
@@ -102,9 +102,10 @@ def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
             tables, lane, np.int64(lane[_TOP]), rules[i], constants, i, position, lane[_STATE], lane[_NAME]
         )
         length, more = position + 1, top >= _FIRST
-        if length + takes + top - _FIRST + 1 >= end:  # no room: begin again, ever shallower
+        # where the row is full, and something is missing, begin again, ever shallower, after the words for a constant
+        if length + takes + top - _FIRST + 1 >= end and more:
             lane[_FAILED] += 1
-            shallower = depth - np.int64(lane[_FAILED]) // TRIES
+            shallower, state = depth - np.int64(lane[_FAILED]) // TRIES, after(state) if takes else state
             more, top, length, name, takes = shallower >= least, _FIRST, np.int64(0), FREE, 0
             lane[_HOLES] = first_hole(tables.of_symbol, 0, shallower)
         lane[_STATE], lane[_NAME], lane[_POSITION], lane[_TOP] = state, name, at(length), at(top)

@@ -20,7 +20,8 @@ TRIES = 4
 """How often to draw within a depth before the next try is shallower."""
 
 MOST_NODES = 256
-"""However deep a grammar may nest, no derivation has more rules than this."""
+"""However deep a grammar may nest, no derivation that is drawn has more rules than this, and none that is bred has more
+than one more."""
 
 
 def row_width(tables: Tables, depth: int) -> int:
@@ -38,7 +39,7 @@ def row_width(tables: Tables, depth: int) -> int:
         most = [*most[1:], np.minimum(level, MOST_NODES)]
         if level[0] >= MOST_NODES or (left >= reach and all(np.array_equal(most[-1], before) for before in most[:-1])):
             break
-    return int(max(most[-1][0], 1)) + 1  # the last place is never filled by drawing
+    return int(max(most[-1][0], 1)) + 1  # one more, so that a place after the last rule can be written to
 
 
 def deepest(tables: Tables, depth: int) -> int:
@@ -125,13 +126,13 @@ def grow_within(tables, symbol, depth, rules, constants, row, start, end, state,
 
     If there is no room for it, tries again ever shallower; the end is −1 if there is no room for any.
     """
-    least, failed, top, position, name = tables.of_symbol[symbol].least_depth, 0, 0, start, FREE
+    least, failed, top, position = tables.of_symbol[symbol].least_depth, 0, 0, start
     holes[0] = first_hole(tables.of_symbol, symbol, depth)
     while top >= 0 and depth >= least and start + 1 < end:
-        top, state, name, takes = fill(tables, holes, top, rules, constants, row, position, state, name)
+        top, state, _, takes = fill(tables, holes, top, rules, constants, row, position, state, FREE)
         position += 1
         if takes:
-            state, name = add_constant(tables, rules, position, state, name)
+            state, _ = add_constant(tables, rules, position, state, FREE)
             position += 1
         if top >= 0 and position + top + 1 >= end:  # each hole needs a place of its own, and may take a constant
             failed, top, position = failed + 1, 0, start

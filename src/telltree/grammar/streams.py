@@ -38,12 +38,6 @@ def first_state(seed, generation, index):
 
 
 @small
-def open_stream(stream, seed, generation, index):
-    """Set `stream` (one uint64 in an array) to the start of the stream with this key."""
-    stream[0] = first_state(seed, generation, index)
-
-
-@small
 def after(state):
     """The state of a stream after one more word; that word is `mix` of it."""
     return state + GOLDEN

@@ -279,8 +279,8 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, m
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
                 for t in range(first, blocks[high]):
-                    found = planes[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
-                    tally.steps[t] = (found ^ negate) & valid[t]
+                    word = planes[result, t] if result >= 0 else registers.vectors[-1 - result, t - first]
+                    tally.steps[t] = (word ^ negate) & valid[t]
                 continue
             tally.size[at(j)] = programs.size[i]
             found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)

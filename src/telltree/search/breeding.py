@@ -266,16 +266,14 @@ def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, ori
 
 @kernel
 def survive(parents, rules, constants, lengths, fitness, answer, child_rules, child_constants, child_lengths, ranked,
-            unique, complete, seen, chosen, origin):  # fmt: skip
+            unique, seen, chosen, origin):  # fmt: skip
     """Choose the best of parents and children, as many as there is room for; returns how many.
 
-    `ranked` are the children that may be among them, best first. If they do not suffice, and are not `complete`,
-    nothing is done. With `unique`, only the first of those that answer alike are taken; `seen` is a table of a power of
-    two places for that. Children are copied into rows that are free now.
+    `ranked` are the children that may be among them, best first. With `unique`, only the first of those that answer
+    alike are taken; `seen` is a table of a power of two places for that. Children are copied into rows that are free
+    now.
     """
     taken = _select(parents, fitness, answer, child_lengths, ranked, unique, seen, chosen, origin)
-    if taken < len(origin) and not complete:
-        return taken
     free = seen[: len(lengths)]  # the table is not needed any more
     free[:] = 1
     for k in range(taken):

@@ -113,29 +113,13 @@ class _Evolution:
                 self._children, self._rows = self._rows, population
                 return
             self._parents = self._parents.first(0)
-        if len(self._parents.rows) == len(fitness):  # children no better than the worst parent hardly have a chance
-            better = np.flatnonzero(fitness < self._parents.fitness[-1])
-            ranked = better[np.argsort(fitness[better], kind="stable")]
-            if self._survive(population, fitness, answer, ranked, complete=False):
-                return
-        self._survive(population, fitness, answer, np.argsort(fitness, kind="stable"), complete=True)
-
-    def _survive(
-        self,
-        population: Population,
-        fitness: NDArray[np.float64],
-        answer: NDArray[np.uint64],
-        ranked: NDArray[np.int64],
-        *,
-        complete: bool,
-    ) -> bool:
-        """Choose the next parents, unless the children `ranked` are too few for that and not all there are."""
+        ranked = np.arange(len(fitness))
+        if len(self._parents.rows) == len(fitness):  # no child that is no better than the worst has a chance
+            ranked = np.flatnonzero(fitness < self._parents.fitness[-1])
+        ranked = ranked[np.argsort(fitness[ranked], kind="stable")]
         taken = survive(
             self._parents, *self._rows.for_kernels()[:3], fitness, answer, *population.for_kernels()[:3], ranked,
-            self._settings.unique, complete, self._seen, self._rooms[0], self._origin,
+            self._settings.unique, self._seen, self._rooms[0], self._origin,
         )  # fmt: skip
-        if taken < len(fitness) and not complete:
-            return False
         self._parents = self._rooms[0].first(taken)
         self._rooms.reverse()
-        return True

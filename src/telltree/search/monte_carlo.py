@@ -39,7 +39,8 @@ class MonteCarlo(Search):
 
     @property
     def _batches(self) -> int:
-        """How many batches make a generation; the formulas tried are the same, in the same order, for any number."""
+        """How many batches make a generation. For any number, the same formulas are tried in the same order, until the
+        budget is spent; only a search that finds nothing new any more gives up after more draws."""
         if self.seconds is not None or self.generations is not None or self.evaluations is None:
             return 1
         return min(max(1, self.evaluations // (_MOST_BATCHES * _BATCH)), _MOST_BATCHES)
