@@ -11,6 +11,7 @@ from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
 logger = logging.getLogger("telltree")
+ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's, which Numba brings with it
 
 
 class _Compilation(event.Listener):
@@ -117,6 +118,29 @@ def pointer(typing_context: Any, address: Any) -> Any:
 
     pointer_type: Any = types.CPointer
     return pointer_type(types.float64)(types.int64), generate
+
+
+def _compare_lanes(predicate: str) -> Any:
+    """A comparison of the 64 numbers in a row of an array with one number: bit k of the word is that of number k."""
+
+    @_intrinsic
+    def compare(typing_context: Any, rows: Any, row: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            lanes = ir.VectorType(ir.DoubleType(), 64)
+            first = builder.gep(array.data, [builder.mul(args[1], args[1].type(64))])
+            numbers = builder.load(builder.bitcast(first, lanes.as_pointer()), align=8)
+            one = builder.insert_element(ir.Constant(lanes, ir.Undefined), args[2], ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            all_alike = builder.shuffle_vector(one, ir.Constant(lanes, ir.Undefined), zeros)
+            return builder.bitcast(builder.fcmp_ordered(predicate, numbers, all_alike), ir.IntType(64))
+
+        return types.uint64(rows, types.int64, types.float64), generate
+
+    return compare
+
+
+lanes_below, lanes_equal, lanes_above = (_compare_lanes(predicate) for predicate in ("<", "==", ">"))
 
 
 @_intrinsic

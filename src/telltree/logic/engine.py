@@ -194,13 +194,12 @@ class Engine:
             absent, numbers = self._attempt(population, wanted, mode, simplify)
             if not absent:
                 break
-            if planes.used + planes.lacks(absent) <= planes.capacity:
-                planes.add(absent, numbers)
-            elif not forgot:
-                planes.forget()
-                forgot = True
-            else:
+            if planes.add(absent, numbers):
+                continue
+            if forgot:
                 return False
+            planes.forget()
+            forgot = True
         if self._programs.registers[0] > len(self._scratch[0][0].words):
             self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
         return True
@@ -240,15 +239,17 @@ class Engine:
         ]
 
     def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:
-        found = []
+        found, takes = [], self._tables.rule["takes"]
         for number, individual, node in lacking:
-            rule = population.rules[individual, node]
-            e = self._rules[rule].template
-            if self._tables.rule["takes"][rule]:
-                e = Expression(e.head, (*e.args[:-1], self._rules[population.rules[individual, node + 1]].template))
-            if e not in self._known:
-                self._known[e] = Atom.of(e, self.panel.schema)
-            found.append((number, self._known[e]))
+            rule = population.rules.item(individual, node)
+            template, constant = self._rules[rule].template, None
+            if takes.item(rule):
+                constant = self._rules[population.rules.item(individual, node + 1)].template
+            atom = self._known.get((template, constant))
+            if atom is None:
+                e = template if constant is None else Expression(template.head, (*template.args[:-1], constant))
+                atom = self._known[template, constant] = Atom.of(e, self.panel.schema)
+            found.append((number, atom))
         return found
 
     def _atoms(self, population: Population, absent: int) -> list[tuple[int, Atom]]:

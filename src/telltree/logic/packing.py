@@ -4,9 +4,25 @@
 
 import numpy as np
 
-from telltree.compiled import kernel
+from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
+
+_LINE = 8
+"""Numbers in a line of the cache: as many records are copied together, so that each line is written once."""
+
+
+@small
+def _fill(column, starts, lengths, place, tile, lane):
+    """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
+    number = min(_LINE, len(starts) - place)
+    shared = lengths[place + _LINE - 1] if number == _LINE else 0
+    for t in range(shared):
+        for k in range(_LINE):
+            tile[at(t), at(lane + k)] = column[at(starts[at(place + k)] + t)]
+    for k in range(number):
+        for t in range(shared, lengths[place + k]):
+            tile[t, lane + k] = column[starts[place + k] + t]
 
 
 @kernel
@@ -16,6 +32,7 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, pla
 
     A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false.
     """
+    column, starts, lengths, planes = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(planes)
     longest = 0
     for block in range(len(blocks) - 1):
         longest = max(longest, blocks[block + 1] - blocks[block])
@@ -23,21 +40,19 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, pla
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         tile[:steps, :] = np.nan
-        for lane in range(min(LANES, len(starts) - block * LANES)):
-            place = block * LANES + lane
-            start = starts[place]
-            for t in range(lengths[place]):
-                tile[t, lane] = column[start + t]
+        for lane in range(0, LANES, _LINE):
+            _fill(column, starts, lengths, block * LANES + lane, tile, lane)
         for k in range(len(constants)):
             constant, slot = constants[k], slots[k]
-            less, equal, greater = outcomes[k] & LESS != 0, outcomes[k] & EQUAL != 0, outcomes[k] & GREATER != 0
             ever, ever_not = np.uint64(0), np.uint64(0)
             for t in range(steps):
                 word = np.uint64(0)
-                for lane in range(LANES):
-                    x = tile[t, lane]
-                    bit = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
-                    word |= np.uint64(bit) << np.uint64(lane)
+                if outcomes[k] & LESS:
+                    word |= lanes_below(tile, t, constant)
+                if outcomes[k] & EQUAL:
+                    word |= lanes_equal(tile, t, constant)
+                if outcomes[k] & GREATER:
+                    word |= lanes_above(tile, t, constant)
                 planes[slot, first + t] = word
                 ever |= word
                 ever_not |= ~word & valid[first + t]

@@ -1,6 +1,6 @@
 """Planes: the truth of atoms as bits, made on demand and kept within a memory budget."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,20 +44,20 @@ class Planes:
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
 
-    def lacks(self, named: Iterable[tuple[int, Atom]]) -> int:
-        """How many planes would have to be made for these atoms."""
-        return sum(atom not in self._slot for atom in {self._canonical(atom)[0] for _, atom in named})
-
-    def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> None:
-        """Make planes for atoms, known from now on by these names, or numbers."""
+    def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
+        """Make planes for atoms, known from now on by these names, or numbers; False if they do not fit into memory."""
         wanted: dict[Atom, int] = {}
         slots = []
         for _, atom in named:
             kept, negated = self._canonical(atom)
-            if kept not in self._slot:
-                self._slot[kept] = wanted[kept] = self.used
-                self.used += 1
-            slots.append(2 * self._slot[kept] + negated)
+            plane = self._slot.get(kept)
+            if plane is None:
+                plane = wanted.setdefault(kept, self.used + len(wanted))
+            slots.append(2 * plane + negated)
+        if self.used + len(wanted) > self.capacity:
+            return False
+        self._slot |= wanted
+        self.used += len(wanted)
         self._make_room()
         self._make(wanted)
         both = np.array([self._simplest(np.array(slots)), slots])
@@ -66,6 +66,7 @@ class Planes:
         else:
             for (name, _), pair in zip(named, both.T, strict=True):
                 self._enter(name, pair)
+        return True
 
     def _make(self, wanted: dict[Atom, int]) -> None:
         by_signal: dict[object, list[Atom]] = {}

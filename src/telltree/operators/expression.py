@@ -68,6 +68,18 @@ class Expression:
             raise ValueError(f"{self.head.symbol} takes {self.head.arity} operands, got {len(self.args)}")
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((self.head, self.args))
+
+    def __hash__(self) -> int:
+        """Worked out once: expressions are looked up by the thousand, and have others below them."""
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the hash, which is another in another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
+    @cached_property
     def type(self) -> Type:
         """The type of the whole; ValueError if the operands do not fit (parsing never builds such a one)."""
         match self.head:
