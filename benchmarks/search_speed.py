@@ -102,32 +102,51 @@ def rows(quick: bool) -> list[Row]:
         entries = [entry._replace(search=replace(entry.search, evaluations=5_000)) for entry in entries]
     runs = [_run_of(root, entry.search) for entry in entries]  # compiles too, and makes the planes
     peers = [Peer.like(root, run.evaluations, run.terminals) for run in runs]
-    jobs = [_telltree(root, entry.search) for entry in entries]
+    jobs = [_telltree(root, entry.search, cold=cold) for cold in (False, True) for entry in entries]
     jobs += [_peer(root, like, cache) for cache in (False, True) for like in peers]
     best = in_turn(repeats, jobs)
-    own, plain, cached = (best[k : k + len(entries)] for k in range(0, len(best), len(entries)))
-    return [
-        _row(entry, run, like, times, repeats=repeats)
-        for entry, run, like, times in zip(entries, runs, peers, zip(own, plain, cached, strict=True), strict=True)
+    times = (Times(*best[k :: len(entries)]) for k in range(len(entries)))
+    made = [
+        _rows(entry, run, like, taken, repeats=repeats)
+        for entry, run, like, taken in zip(entries, runs, peers, times, strict=True)
     ]
+    return [row for pair in made for row in pair]
 
 
-def _row(entry: Entry, run: "Run", like: Peer, times: tuple[float, float, float], *, repeats: int) -> Row:
-    """One search against the peer; the times are seconds a distinct formula: own, the peer's, that with a cache."""
-    own, plain, cached = times
-    return Row(
+class Times(NamedTuple):
+    """Seconds a distinct formula."""
+
+    own: float
+    cold: float  # with the making of planes
+    plain: float  # of the peer
+    cached: float  # of the peer, if it keeps the answers of atoms
+
+
+def _rows(entry: Entry, run: "Run", like: Peer, times: Times, *, repeats: int) -> tuple[Row, Row]:
+    """One search against the peer, with planes at hand and without."""
+    own, cold, plain, cached = times
+    with_planes = Row(
         f"search: {entry.name}, Auslan root",
         f"≥ {entry.target} ×",
         f"{1 / own:,.0f}/s, {run.terminals:.1f} terminals",
         f"distinct formulas a second, whole run of {run.evaluations:,} ({run.proposed / run.evaluations:.3g} proposed "
         f"for each; both of the first seed), planes made before, best of {repeats} seeds; both: depth {DEPTH}, as many "
-        f"distinct formulas; the "
-        f"peer's atoms are {like.atoms_weight:.2g} times as often as a connective, to make formulas of like size",
+        f"distinct formulas; the peer's atoms are {like.atoms_weight:.2g} times as often as a connective, to make "
+        f"formulas of like size",
         plain / own,
         f"NumPy Monte Carlo {1 / plain:,.0f}/s, {like.terminals:.1f} terminals; {1 / cached:,.0f}/s if it keeps the "
         f"answers of atoms, of which it has none at first ({cached / own:.3g} ×)",
         plain / own >= entry.target,
     )
+    without = Row(
+        f"search with the making of planes: {entry.name}, Auslan root",
+        "",
+        f"{1 / cold:,.0f}/s",
+        "the same with a new engine for each run, as for each node of a tree: its first formulas wait for their planes",
+        plain / cold,
+        f"NumPy Monte Carlo {1 / plain:,.0f}/s",
+    )
+    return with_planes, without
 
 
 class Run(NamedTuple):
@@ -175,11 +194,16 @@ def _mean_size(sizes: Counter[int]) -> float:
 def _root() -> Root:
     data = load()
     panel = Panel.from_arrays(data.records, columns=data.columns)
-    classes, codes = np.unique(data.labels, return_inverse=True)
+    codes = np.unique(data.labels, return_inverse=True)[1].tolist()
     grammar = Grammar.for_panel(panel, atoms_weight=ATOMS_WEIGHT)
+    engine, objective = _objective(grammar, panel, codes)
+    return Root(grammar, engine, objective, peer.concatenate(data.records), codes)
+
+
+def _objective(grammar: Grammar, panel: Panel, codes: list[int]) -> tuple[Engine, SplitObjective]:
+    """An engine without planes, and the objective of a first split."""
     engine = Engine(panel, grammar.rules, grammar.tables)
-    objective = SplitObjective(engine, Labels(codes, len(classes)), GiniSize())
-    return Root(grammar, engine, objective, peer.concatenate(data.records), codes.tolist())
+    return engine, SplitObjective(engine, Labels(np.array(codes), max(codes) + 1), GiniSize())
 
 
 def _peer(root: Root, like: Peer, cache: bool) -> Callable[[int], float]:
@@ -190,10 +214,11 @@ def _peer(root: Root, like: Peer, cache: bool) -> Callable[[int], float]:
     return run
 
 
-def _telltree(root: Root, search: Search) -> Callable[[int], float]:
+def _telltree(root: Root, search: Search, *, cold: bool) -> Callable[[int], float]:
     def run(seed: int) -> float:
         begun = time.perf_counter()  # the whole call: a run's own clock leaves out its preparations
-        done = search.run(root.grammar, root.objective, seed)
+        objective = _objective(root.grammar, root.engine.panel, root.codes)[1] if cold else root.objective
+        done = search.run(root.grammar, objective, seed)
         return (time.perf_counter() - begun) / done.evaluations
 
     return run
