@@ -1,6 +1,6 @@
 """Atoms: the smallest Boolean vectors, each brought to the form `signal compared with a constant`."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from telltree.data import Schema
 from telltree.logic.instructions import EQUAL, GREATER, LESS
@@ -13,8 +13,7 @@ NO_LEVEL = -9.0
 """A code that no category has, not even a missing or an unseen one."""
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(NamedTuple):
     """`signal` compared with `constant`; the atom is true for the outcomes set in `outcomes`."""
 
     signal: Expression
@@ -24,10 +23,11 @@ class Atom:
     """Whether the distance to the constant means something: real signals, not Booleans or categories."""
 
     @classmethod
-    def of(cls, e: Expression, schema: Schema) -> "Atom":
-        """The atom that a Boolean vector without connectives says."""
+    def of(cls, e: Expression, schema: Schema, last: Expression | None = None) -> "Atom":
+        """The atom that a Boolean vector without connectives says; `last` may stand in for its last operand."""
+        args = e.args if last is None else (*e.args[:-1], last)
         if isinstance(e.head, Operator) and e.head in COMPARISONS:
-            left, right = e.args
+            left, right = args
             operator = e.head.name
             if isinstance(left.head, Number) and not isinstance(right.head, Number):
                 left, right, operator = right, left, _MIRRORED[operator]
@@ -35,7 +35,7 @@ class Atom:
                 return cls(left, _OUTCOMES[operator], right.head.value, True)
             if isinstance(right.head, Level) and isinstance(left.head, Attribute):
                 return cls(left, EQUAL, _code(schema, left.head.name, right.head.name), False)
-        return cls(e, EQUAL, 1.0, False)
+        return cls(e if last is None else Expression(e.head, args), EQUAL, 1.0, False)
 
     @property
     def complement(self) -> "Atom":

@@ -247,8 +247,7 @@ class Engine:
                 constant = self._rules[population.rules.item(individual, node + 1)].template
             atom = self._known.get((template, constant))
             if atom is None:
-                e = template if constant is None else Expression(template.head, (*template.args[:-1], constant))
-                atom = self._known[template, constant] = Atom.of(e, self.panel.schema)
+                atom = self._known[template, constant] = Atom.of(template, self.panel.schema, constant)
             found.append((number, atom))
         return found
 
