@@ -5,7 +5,8 @@ import pytest
 from test_paper_example import PLAIN as SCHEMA
 
 from telltree import Grammar, MonteCarlo
-from telltree.grammar.drawing import NO_ROW, Simplest
+from telltree.grammar.drawing import NO_ROW, Lanes, Simplest, draw
+from telltree.grammar.population import Population
 from telltree.search import Scores
 
 GRAMMARS = {
@@ -92,3 +93,69 @@ def _negates(grammar, population):
     """Whether the second rule is that of ¬."""
     negation = next(i for i, rule in enumerate(grammar.rules) if str(rule.template).startswith(("not", "¬")))
     return population.rules[:, 1] == negation
+
+
+WORD = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def scrambled(x):
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & WORD
+    return x ^ (x >> 31)
+
+
+class Plain:
+    """One derivation after the other, rule by rule: what drawing side by side must come to."""
+
+    def __init__(self, grammar, depth, end):
+        self.tables, self.depth, self.end = grammar.tables, depth, end
+
+    def draw(self, seed, generation, individual):
+        self.state = scrambled(scrambled(seed + GOLDEN * generation & WORD) + GOLDEN * individual & WORD)
+        for depth in range(self.depth, int(self.tables.of_symbol["least_depth"][0]) - 1, -1):
+            for _ in range(4):
+                rules = self.attempt(depth)
+                if rules:
+                    return rules
+        return []
+
+    def attempt(self, depth):
+        rules, holes = [], [(0, depth)]
+        while holes and len(rules) + len(holes) < self.end:
+            symbol, left = holes.pop()
+            rule = self.choose(symbol, left)
+            rules.append(rule)
+            first, last = self.tables.rule["first_hole"][rule : rule + 2].tolist()
+            own = [(symbol, left - drop) for symbol, drop in self.tables.hole[first:last].tolist()]
+            if self.tables.rule["takes"][rule]:
+                rules.append(self.choose(own[0][0], 0))
+            else:
+                holes += reversed(own)
+        return [] if holes else rules
+
+    def choose(self, symbol, left):
+        self.state = self.state + GOLDEN & WORD
+        word = scrambled(self.state)
+        row = self.tables.of_symbol[symbol]
+        start, size = self.tables.row[row["first_row"] + min(left, row["last_depth"])].tolist()
+        cut, rule, other = self.tables.choice[start + ((word >> 32) * size >> 32)].tolist()
+        return rule if word & 0xFFFFFFFF < cut else other
+
+
+LONG = {name: text for name, text in GRAMMARS.items() if name != "random constants"} | {
+    "hardly an end": "A ::= F(V)\nV ::= x1 | x3 < C | V and V @9 | V or V @9\nC ::= 1 | 2",
+}
+
+
+@pytest.mark.parametrize("depth", [3, 6, 12, 40])
+@pytest.mark.parametrize("name", LONG)
+def test_drawing_side_by_side_agrees_with_drawing_one_by_one(name, depth):
+    grammar = Grammar.parse(LONG[name], SCHEMA)
+    width = grammar.width(depth)
+    population = Population.room(300, width, False)
+    lanes = Lanes.room(grammar.tables, width)
+    draw(grammar.tables.growing, depth, np.uint64(7), 2, NO_ROW, lanes, *population.for_kernels())
+    plain = Plain(grammar, depth, width)
+    for individual, length in enumerate(population.lengths.tolist()):
+        assert population.rules[individual, :length].tolist() == plain.draw(7, 2, individual)
