@@ -1,4 +1,4 @@
-"""How hypothesis runs, and panels that several files of tests learn from."""
+"""How hypothesis runs, and what several files of tests share: panels, a tree to draw, a browser, a cache."""
 
 import hashlib
 import os
@@ -73,3 +73,36 @@ def driver(tmp_path_factory):
     """One browser for all reports that are looked at."""
     with opened_browser(tmp_path_factory.mktemp("browser")) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def flights():
+    """Four records to draw figures of."""
+    from figure_cases import make_flights  # which imports matplotlib, and few tests need that
+
+    return make_flights()
+
+
+@pytest.fixture(scope="session")
+def ends():
+    """How the flights ended."""
+    return ["hit", "miss", "miss", "hit"]
+
+
+@pytest.fixture(scope="session")
+def tree(flights):
+    """A tree for the flights."""
+    from figure_cases import make_tree
+
+    return make_tree(flights)
+
+
+@pytest.fixture(scope="module")
+def cache_folder(tmp_path_factory):
+    """Where tests that use the cache of tables keep it: they leave the user's own alone."""
+    import platformdirs
+
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: folder)
+        yield folder

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from telltree import DataWarning, Formula, Panel
+from telltree.report import report_html
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 HOSTILE = "</script><script>boom()</script><img src=x onerror=boom()>\"'&`\u2028\u202e\x07\ud800{{7*7}}{% raw %}\n=1+1"
@@ -197,3 +198,8 @@ HARD = (
     infinities,
     uneven_times,
 )
+
+
+def titled(tree, panel, y):
+    """The page of a tree, with a title and records held out."""
+    return report_html(tree, panel, y, title="A title", held_out=(panel[:20], y[:20]))

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,13 +22,7 @@ STEPS = 50
 WHO = (1, 2)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache_folder(tmp_path_factory):
-    """Tests leave the user's own cache alone."""
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: folder)
-        yield folder
+pytestmark = pytest.mark.usefixtures("cache_folder")
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,7 @@ from telltree import SettingsError
 from telltree.datasets.encounters import CODES, advised, cache
 from telltree.datasets.encounters.table import solve_table
 
-
-@pytest.fixture(scope="module", autouse=True)
-def cache_folder(tmp_path_factory):
-    """Tests leave the user's own cache alone."""
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: folder)
-        yield folder
+pytestmark = pytest.mark.usefixtures("cache_folder")
 
 
 # The table

@@ -7,7 +7,7 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
-from figure_cases import ODD, comb, leaf, make_flights, make_tree, node, saved, words
+from figure_cases import ODD, comb, leaf, node, saved, words
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.text import Text
@@ -24,22 +24,6 @@ from telltree.report import (
 )
 from telltree.search import Found, Moment
 from telltree.tree import Node, Tree
-
-
-@pytest.fixture(scope="module")
-def flights():
-    return make_flights()
-
-
-@pytest.fixture(scope="module")
-def ends():
-    return ["hit", "miss", "miss", "hit"]
-
-
-@pytest.fixture(scope="module")
-def tree(flights):
-    return make_tree(flights)
-
 
 # The tree.
 

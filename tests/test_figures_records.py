@@ -5,7 +5,7 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from figure_cases import curves, hard_panel, leaf, make_flights, make_tree, node, saved, words
+from figure_cases import curves, hard_panel, leaf, node, saved, words
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
@@ -21,22 +21,6 @@ from telltree.report import (
     plot_tree,
 )
 from telltree.tree import Tree
-
-
-@pytest.fixture(scope="module")
-def flights():
-    return make_flights()
-
-
-@pytest.fixture(scope="module")
-def ends():
-    return ["hit", "miss", "miss", "hit"]
-
-
-@pytest.fixture(scope="module")
-def tree(flights):
-    return make_tree(flights)
-
 
 # One record.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from report_cases import HARD, grown, single_leaf, sixty_categories, small
+from report_cases import HARD, grown, single_leaf, sixty_categories, small, titled
 from report_page import Page, data_of
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
@@ -19,8 +19,7 @@ def plain():
 
 @pytest.fixture(scope="module")
 def html(plain):
-    tree, panel, y = plain
-    return report_html(tree, panel, y, title="A title", held_out=(panel[:20], y[:20]))
+    return titled(*plain)
 
 
 @pytest.fixture(scope="module")

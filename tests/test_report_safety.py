@@ -8,7 +8,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from report_cases import HOSTILE, small
+from report_cases import HOSTILE, small, titled
 from report_page import Page
 
 from telltree import GrammarTreeClassifier, MonteCarlo, Panel
@@ -23,8 +23,7 @@ def plain():
 
 @pytest.fixture(scope="module")
 def html(plain):
-    tree, panel, y = plain
-    return report_html(tree, panel, y, title="A title", held_out=(panel[:20], y[:20]))
+    return titled(*plain)
 
 
 def test_the_policy_allows_our_style_and_script_by_their_hashes_and_nothing_else(html):

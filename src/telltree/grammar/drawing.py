@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel
-from telltree.grammar.growing import TRIES, add_constant, choose, fill, first_hole, holes_room
+from telltree.grammar.growing import TRIES, add_constant, choose, fill, first_hole, most_holes
 from telltree.grammar.naming import FREE, finished_name
 from telltree.grammar.streams import after, first_state, mix
 from telltree.grammar.tables import Tables
@@ -36,7 +36,7 @@ class Lanes(NamedTuple):
     @classmethod
     def room(cls, tables: Tables, width: int) -> "Lanes":
         """Lanes for derivations of at most so many rules."""
-        words = int(_HOLES) + len(holes_room(tables, width))
+        words = int(_HOLES) + most_holes(tables, width)
         return cls(np.empty((_LANES, words), np.uint64), *np.empty((2, _LANES), np.uint64))
 
 
@@ -130,9 +130,7 @@ def draw(tables, depth, seed, generation, known, lanes, rules, constants, length
     tables, lanes, rules = borrowed(tables), borrowed(lanes), borrowed(rules)
     begin, individual = 0, 0
     while individual < len(lengths):
-        number, individual = _start_lanes(
-            tables, depth, seed, generation, known, lanes, individual, len(lengths)
-        )  # fmt: skip
+        number, individual = _start_lanes(tables, depth, seed, generation, known, lanes, individual, len(lengths))
         waiting = number
         while waiting:
             waiting = _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants)

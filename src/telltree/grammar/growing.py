@@ -47,9 +47,14 @@ def deepest(tables: Tables, depth: int) -> int:
     return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
 
 
+def most_holes(tables: Tables, width: int) -> int:
+    """How many holes can wait to be filled while a derivation of at most so many rules is drawn."""
+    return width + int(tables.shoot["further"].max()) + 4
+
+
 def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
-    """Room for the holes that wait to be filled while a derivation of at most so many rules is drawn."""
-    return np.empty(width + int(tables.shoot["further"].max()) + 4, np.uint64)
+    """Room for them."""
+    return np.empty(most_holes(tables, width), np.uint64)
 
 
 @small

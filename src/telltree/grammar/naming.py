@@ -39,6 +39,6 @@ def place_of(keys, name):
     """Where a name is kept in an open-addressed table of a power of two places, or the free place for it."""
     mask = np.uint64(len(keys) - 1)
     place = (name >> np.uint64(1)) & mask
-    while (keys[place] != FREE) & (keys[place] != name):  # which of the two it is cannot be foreseen
+    while keys[place] != FREE and keys[place] != name:
         place = (place + np.uint64(1)) & mask
     return place

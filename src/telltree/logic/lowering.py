@@ -125,40 +125,81 @@ def _load_constants(items, values, first, last, steps, step_values, end, fresh):
 
 
 @inline
+def _set_aside(tables, rule, desk, top):
+    """Let the items of holes wait at the far end, as nodes of the template come between them, but for those of holes
+    that end it: these are in place. Returns how many holes wait, and how many there are.
+    """
+    holes = tables.rule[rule + 1].first_hole - tables.rule[rule].first_hole
+    tail = 0
+    while tail < holes and tables.micro[tables.rule[rule + 1].code_start - 1 - tail].code == _HOLE:
+        tail += 1
+    for k in range(holes - tail):
+        _move(desk.items, desk.name, desk.value, top - 1 - k, len(desk.items) - holes + k)
+    return holes - tail, holes
+
+
+@inline
+def _gather(ident, code, arity, desk, a, end):
+    """Of a node with its first operand at `a`: where its instructions begin, and its name."""
+    begin, name = end, ident
+    for k in range(arity):
+        begin = desk.items[a - k, _BEGIN] if desk.items[a - k, _BEGIN] < begin else begin
+        name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
+    return begin, mix(name) if arity else name
+
+
+@small
+def _over_time(code, mode, ref, negated, steps, end, fresh):
+    """F or G of an operand: where instructions end now, the one still to write, its destination, operand and flags, and
+    whether the whole is negated. G a = ¬F ¬a.
+    """
+    if OPERAND_MODES[code, mode, 0] != STEPS or ref == 0:
+        return end, NOTHING, ref, ref, 0, negated
+    dual, every = 1 if code == _GLOBALLY else 0, 1 if mode == EVERY else 0
+    register = ref if ref < 0 else -1 - fresh
+    end = write(steps, end, SUFFIX_OR, register, ref, 0, negated ^ dual)
+    if mode == STEPS:
+        return end, NOTHING, register, ref, 0, dual
+    return end, REDUCE, register, register, dual ^ every, every
+
+
+@small
+def _on_numbers(code, negated):
+    """The instruction, and its flags, for a count or what is done with counts."""
+    if code == _COUNT:
+        return COUNT, negated
+    if code < _LESS:
+        return SUBTRACT + (code - _SUBTRACT), np.int64(0)
+    return COMPARE, np.int64(_OUTCOMES[code - _LESS])
+
+
+@inline
 def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, end, fresh, absent):
     """Lower one rule whose holes' items lie on the stack, the first hole's on top.
 
     Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
     is noted on the item, and whoever uses it takes that into account. `read` is how the whole is read.
     """
-    first, last = tables.rule[rule].code_start, tables.rule[rule + 1].code_start
-    holes = tables.rule[rule + 1].first_hole - tables.rule[rule].first_hole
-    items, steps = desk.items, programs.steps
-    tail = 0  # holes that end the template find their items in place
-    while tail < holes and tables.micro[last - 1 - tail].code == _HOLE:
-        tail += 1
-    far = len(items) - holes  # the items of other holes wait here while the template's own nodes come between them
-    for k in range(holes - tail):
-        _move(items, desk.name, desk.value, top - 1 - k, far + k)
-    top -= holes - tail
-    hole = holes - tail
-    for m in range(last - 1 - tail, first - 1, -1):
+    first, last, items, steps = (
+        tables.rule[rule].code_start,
+        tables.rule[rule + 1].code_start,
+        desk.items,
+        programs.steps,
+    )
+    hole, holes = _set_aside(tables, rule, desk, top)
+    top -= hole
+    for m in range(last - 1 - (holes - hole), first - 1, -1):
         code, arity = np.int64(tables.micro[m].code), tables.micro[m].arity
         mode = np.int64(tables.code_mode[m, read])
         if code == _HOLE:
             hole -= 1
-            _move(items, desk.name, desk.value, far + hole, top)
+            _move(items, desk.name, desk.value, len(items) - holes + hole, top)
             top += 1
             continue
-        a, b, begin = top - 1, top - arity, end  # the first and the last operand; where there is one, the same
-        name, value, named = tables.code_ident[m], np.nan, 0
-        for k in range(arity):
-            begin = items[a - k, _BEGIN] if items[a - k, _BEGIN] < begin else begin
-            name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
-        name = mix(name) if arity else name
+        a, b = top - 1, top - arity  # the first and the last operand; where there is one, the same
+        begin, name = _gather(tables.code_ident[m], code, arity, desk, a, end)
         ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
-        register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
-        every, negated = 1 if mode == EVERY else 0, 0
+        negated, value, named = 0, np.nan, 0
         step, flags = NOTHING, 0
         if code == _NAME:
             named, register, value = 1, 0, tables.code_value[m]
@@ -179,23 +220,13 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
         elif code <= _GLOBALLY:
-            register, negated = ref_a, items[a, _NEGATED]
-            if OPERAND_MODES[code, mode, 0] == STEPS and ref_a != 0:  # G a = ¬F ¬a
-                dual = 1 if code == _GLOBALLY else 0
-                register = ref_a if ref_a < 0 else -1 - fresh
-                end = write(steps, end, SUFFIX_OR, register, ref_a, 0, negated ^ dual)
-                negated = dual
-                if mode != STEPS:
-                    step, flags, ref_a, negated = REDUCE, dual ^ every, register, every
+            end, step, register, ref_a, flags, negated = _over_time(
+                code, mode, ref_a, items[a, _NEGATED], steps, end, fresh
+            )
         else:
             end, fresh = _load_constants(items, desk.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
-            if code == _COUNT:
-                step, flags = COUNT, items[a, _NEGATED]
-            elif code < _LESS:
-                step = SUBTRACT + (int(code) - _SUBTRACT)
-            else:
-                step, flags = COMPARE, _OUTCOMES[code - _LESS]
+            step, flags = _on_numbers(code, items[a, _NEGATED])
         if step != NOTHING:
             end = write(steps, end, step, register, ref_a, ref_b, flags)
         if register == -1 - fresh:

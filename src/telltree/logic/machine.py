@@ -213,7 +213,7 @@ class Tally(NamedTuple):
 
 @inline
 def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
-    """Add to eight counts side by side: how many records of each mask the words `found`, from `skip` on, say yes to."""
+    """Add to eight counts side by side: how many records of each mask the words `found` say yes to (see `_tally`)."""
     c = d = e = f = g = h = i = j = 0
     for block in range(low, high):
         word, mask = found[at(skip + block)] ^ negate, masks[at(block)]

@@ -58,7 +58,7 @@ def connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
 
 @small
 def write(steps, end, step, register, a, b, flags):
-    """Write an instruction, unless it is `NOTHING`; returns where the next one goes."""
+    """Write an instruction; returns where the next one goes."""
     written = steps[at(end)]
     written[0], written[1], written[2], written[3], written[4] = step, register, a, b, flags
-    return end + (step != NOTHING)
+    return end + 1

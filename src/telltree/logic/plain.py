@@ -10,12 +10,10 @@ import numpy as np
 
 from telltree.compiled import at, borrowed, inline, kernel
 from telltree.grammar.microcode import Code
-from telltree.logic.operands import FIRST_MODE, SECOND_MODE, STEPS, connect, read_plane, write
+from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_plane, write
 
 # Compiled code takes enum members as constants only through plain numbers.
 _NOT, _EVENTUALLY = int(Code.NOT), int(Code.EVENTUALLY)
-_WAITS = np.array([Code.AND <= code <= Code.IMPLIES and code != Code.NOT for code in Code], np.int64)
-"""Whether a connective waits for a second operand."""
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 UNKNOWN, NOTED = -1, -2
@@ -49,10 +47,13 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
                 operand = FIRST_MODE[at(code), at(here)]
                 if code >= _EVENTUALLY and operand == STEPS:
                     return -1, 0, 0, 0, 0, lacks
-                # ¬ F G wait for nothing, which cannot be foreseen: a frame is written in any case, and stays or not
-                frame, waits = waiting[at(top)], _WAITS[at(code)]
-                frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY
-                top, flip, here = top + waits, (flip ^ (code == _NOT)) & (1 - waits), operand
+                if code == _NOT or code >= _EVENTUALLY:
+                    flip ^= code == _NOT
+                else:
+                    frame = waiting[at(top)]
+                    frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY
+                    top, flip = top + 1, 0
+                here = operand
                 more -= 1
                 if not more:
                     break
@@ -75,7 +76,8 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
             top -= 1
             frame = waiting[at(top)]
             step, register, first, flags, turned = connect(frame[0], frame[1], frame[3], frame[4], ref, negated, fresh)
-            end = write(steps, end, step, register, first, ref, flags)
+            if step != NOTHING:
+                end = write(steps, end, step, register, first, ref, flags)
             fresh += register == -1 - fresh
             ref, negated = register, turned ^ frame[2]
         if top:
