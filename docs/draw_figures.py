@@ -32,7 +32,8 @@ VB    ::= Atom @2 | VB and VB
 Atom  ::= each Boolean | sense_1 = levels
         | vertical_rate_1 {<, >} thresholds | abs(relative_altitude_1) < [100, 200, 500]
 """
-SEEN = ("told to climb, aircraft 1 sinks", "told to descend, aircraft 1 climbs")
+SEEN = {'"up"': "told to climb, aircraft 1 sinks", '"down"': "told to descend, aircraft 1 climbs"}
+"""What the last branch to a category says, by the advisory that it speaks of."""
 LINES = {"no advisory": "#0072B2", "told to climb": "#009E73", "told to descend": "#D55E00"}
 """The colours of draw_encounter that tell most here, and what they mean."""
 
@@ -57,9 +58,9 @@ def overview(tree: Tree, encounters: Panel) -> Figure:
             ax.spines[["top", "right", "left"]].set_visible(False)  # numbers of aircraft stand there
             ax.tick_params(labelsize=8)
             if column == 0:
-                ax.set_title(
-                    f"Category {category.number}: {SEEN[row]}", loc="left", fontsize=11, fontweight="bold", pad=9
-                )
+                last = category.description.rsplit("F(", 1)[1]
+                (seen,) = (words for advisory, words in SEEN.items() if advisory in last)
+                ax.set_title(f"Category {category.number}: {seen}", loc="left", fontsize=11, fontweight="bold", pad=9)
                 ax.set_ylabel("altitude (ft)", fontsize=9)
             if row == len(dangerous) - 1:
                 ax.set_xlabel("time (s)", fontsize=9)

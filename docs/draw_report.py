@@ -13,10 +13,8 @@ from typing import Any
 from PIL import Image
 from selenium import webdriver
 
-from telltree import GrammarTreeClassifier
-from telltree.datasets import load_auslan, make_encounters
-from telltree.datasets.encounters import PROXIMITY
-from telltree.demo import NMAC, RECORDS, fit
+from telltree import GrammarTreeClassifier, demo
+from telltree.datasets import load_auslan
 
 IMAGES = Path(__file__).with_name("images")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1376,1000", "--hide-scrollbars")
@@ -34,9 +32,8 @@ return {x: first.left + scrollX - 16, y: first.top + scrollY - 12, width: first.
 
 def encounters(path: Path) -> None:
     """The report of the demo's tree."""
-    panel, ends, _ = make_encounters(RECORDS, NMAC)
-    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
-    fit(panel, ends).report(panel, ends, path)
+    panel, ends = demo.encounters()
+    demo.fit(panel, ends).report(panel, ends, path)
 
 
 def auslan(path: Path) -> None:

@@ -97,12 +97,17 @@ def tree(flights):
     return make_tree(flights)
 
 
+@pytest.fixture(scope="session")
+def tables_folder(tmp_path_factory):
+    """One for all: a table takes seconds to work out."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(scope="module")
-def cache_folder(tmp_path_factory):
+def cache_folder(tables_folder):
     """Where tests that use the cache of tables keep it: they leave the user's own alone."""
     import platformdirs
 
-    folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: folder)
-        yield folder
+        patch.setattr(platformdirs, "user_cache_path", lambda *args, **kwargs: tables_folder)
+        yield tables_folder

@@ -1,5 +1,7 @@
 """The report as text: what it says of the tree, its categories and their records, and that hard data does no harm."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -242,10 +244,15 @@ def test_a_fitness_of_ones_own_is_named_without_its_address():
     assert " at 0x" not in made
 
 
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no such device here")
+def test_a_device_is_written_to_as_it_holds_nothing_to_lose(plain):
+    assert write_report(*plain, "/dev/null") == Path("/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_defaults_of_the_search_are_told_in_full():
     _, panel, y = small()
-    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=50), max_depth=1, random_state=0).fit(panel, y)
-    model.search = None  # as a model file tells of a classifier that was given none
+    model = GrammarTreeClassifier(max_depth=1, random_state=0).fit(panel, y)
     text = Page(report_html(model, panel, y)).text
     assert "GeneticProgramming(evaluations=20000" in text
     assert "GiniSize(w1=100.0, w2=0.1" in text

@@ -9,10 +9,8 @@ import pytest
 from browser import NARROW, WIDE, Page
 from PIL import Image
 
-from telltree import GeneticProgramming, GrammarTreeClassifier
-from telltree.datasets import load_auslan, make_encounters
-from telltree.datasets.encounters import PROXIMITY
-from telltree.demo import fit
+from telltree import GeneticProgramming, GrammarTreeClassifier, demo
+from telltree.datasets import load_auslan
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
 
@@ -26,9 +24,8 @@ def auslan():
 
 
 def encounters():
-    everything, y, _ = make_encounters(400, 60)
-    panel = everything.select([name for name in everything.schema if name not in PROXIMITY])
-    return fit(panel[::2], y[::2]), panel, y
+    panel, y = demo.encounters(400, 60)
+    return demo.fit(panel[::2], y[::2]), panel, y
 
 
 @pytest.fixture(scope="module", params=[auslan, encounters], ids=lambda example: example.__name__)

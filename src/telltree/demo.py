@@ -22,11 +22,16 @@ LEARNT_FROM = 0.7  # the share of the encounters to learn from; the rest tests
 WIDTH = 100
 
 
-def demo(page: Path | None = None, records: int = RECORDS, nmac: int = NMAC) -> Iterator[str]:
-    """What the demo prints, part by part; with `page`, it also writes a report there."""
+def encounters(records: int = RECORDS, nmac: int = NMAC) -> tuple[Panel, NDArray[Any]]:
+    """Simulated encounters, and how they ended."""
     panel, ends, _ = make_encounters(records, nmac)
     # how near the aircraft are says nothing about why; the tree shall not speak of it
-    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
+    return panel.select([name for name in panel.schema if name not in PROXIMITY]), ends
+
+
+def demo(page: Path | None = None, records: int = RECORDS, nmac: int = NMAC) -> Iterator[str]:
+    """What the demo prints, part by part; with `page`, it also writes a report there."""
+    panel, ends = encounters(records, nmac)
     order = np.random.default_rng(0).permutation(records)
     train, test = np.split(order, [round(LEARNT_FROM * records)])
     yield _wrapped(

@@ -43,6 +43,11 @@ def require_writable(path: str | os.PathLike[str]) -> None:
             pass  # that it could be made is what was asked: permissions do not tell all
 
 
+def would_replace(path: Path) -> bool:
+    """Whether something would be lost by writing there: a file, not a device, which holds nothing."""
+    return path.exists() and not path.is_dir() and not is_device(path)
+
+
 def is_device(path: Path) -> bool:
     """Tell a device or a pipe, which holds nothing, from a file and from what does not exist."""
     return path.exists() and not path.is_file() and not path.is_dir()

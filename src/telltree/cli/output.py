@@ -17,9 +17,9 @@ def check_output(path: Path | None, *, force: bool) -> None:
     """End with an error, before any work, if the file could not be written, or exists and may not be overwritten."""
     if path is None:
         return
-    from telltree.writing import is_device, require_writable
+    from telltree.writing import require_writable, would_replace
 
-    if path.exists() and not (force or path.is_dir() or is_device(path)):
+    if would_replace(path) and not force:
         fail(f"{path} exists; give --force to overwrite it, or another name", USAGE)
     try:
         require_writable(path)

@@ -23,9 +23,9 @@ from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
-from telltree.search import GeneticProgramming, Search
-from telltree.tree import Fitness, GiniSize, Induction, Learned, Limits, NodeProgress, Tree
-from telltree.tree.induction import leaf_of
+from telltree.search import Search
+from telltree.tree import Fitness, Induction, Learned, Limits, NodeProgress, Tree
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
 from telltree.tree.objective import Labels
 from telltree.tree.training import Training
 
@@ -140,7 +140,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             return Learned(Tree(leaf_of(labels), classes, panel.schema), {}, False)
         depth = min(DEEPEST, len(panel) if self.max_depth is None else self.max_depth)
         limits = Limits(depth, self.min_members, self.min_gain, self.prevent_same_label)
-        search, fitness = self.search or GeneticProgramming(), self.fitness or GiniSize()
+        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
         induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, self.progress)
         learned = induction.run(panel, labels, classes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from telltree.errors import ModelFormatError, SettingsError
 from telltree.operators import UserFunction
-from telltree.writing import is_device, write_whole
+from telltree.writing import would_replace, write_whole
 
 if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
@@ -23,7 +23,7 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
     from telltree.tree.model import Model, encode
 
     target = Path(path)
-    if target.is_dir() or (target.exists() and not overwrite and not is_device(target)):
+    if target.is_dir() or (would_replace(target) and not overwrite):
         remedy = "is a directory" if target.is_dir() else "exists; give another path, or overwrite=True"
         raise SettingsError(f"the model is not written: {str(target)!r} {remedy}")
     if not target.parent.is_dir():

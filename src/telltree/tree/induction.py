@@ -13,14 +13,15 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine, engine_for, signals_of
-from telltree.search import Found, Progress, Search
+from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.tree.centring import centred
-from telltree.tree.fitness import Fitness
+from telltree.tree.fitness import Fitness, GiniSize
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 logger = logging.getLogger("telltree")
+DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), GiniSize()
 
 
 @dataclass(frozen=True)

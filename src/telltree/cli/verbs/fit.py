@@ -131,8 +131,13 @@ def _search(options: TreeOptions) -> "Search":
     return changed
 
 
+def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
+    """The columns that the grammar leaves out, and why."""
+    return {} if classifier.grammar_ is None else classifier.grammar_.left_out
+
+
 def _say_left_out(classifier: "GrammarTreeClassifier") -> None:
-    left_out = {} if classifier.grammar_ is None else classifier.grammar_.left_out
+    left_out = _left_out(classifier)
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
     more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
     if left_out:
@@ -149,6 +154,6 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
-        "left_out": {} if classifier.grammar_ is None else classifier.grammar_.left_out,
+        "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules()),
     }

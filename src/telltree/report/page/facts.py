@@ -9,8 +9,7 @@ from telltree.data import ColumnType, unusable
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, counted, words
-from telltree.search import GeneticProgramming
-from telltree.tree import GiniSize
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 
 MOST_COLUMNS = 60  # in the table of columns
 MOST_CHARACTERS = 6_000  # of a grammar
@@ -144,9 +143,9 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if fitted is None:
         return rows
-    for name, default in (("search", GeneticProgramming), ("fitness", GiniSize)):
+    for name, default in (("search", DEFAULT_SEARCH), ("fitness", DEFAULT_FITNESS)):
         if hasattr(fitted, name):
-            rows.append((name, _settings(getattr(fitted, name) or default())))
+            rows.append((name, _settings(getattr(fitted, name) or default)))
     for name in ("max_depth", "min_members", "min_gain", "prevent_same_label", "class_weight", "random_state"):
         value = getattr(fitted, name, None)
         if value is not None and isinstance(value, int | float | str | dict | np.integer):

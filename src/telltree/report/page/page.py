@@ -20,7 +20,7 @@ from telltree.report.page.subject import Subject, subject_of
 from telltree.report.page.text import counted, percent, words
 from telltree.report.page.tree_view import tree_view
 from telltree.search.settings import require_whole
-from telltree.writing import write_whole
+from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
@@ -53,7 +53,7 @@ def write_report(
     if target.is_dir() or not target.parent.is_dir():
         where = "it is a directory" if target.is_dir() else f"there is no directory {str(target.parent)!r}"
         raise SettingsError(f"the report cannot be written to {str(target)!r}: {where}")
-    if target.exists() and not overwrite:
+    if would_replace(target) and not overwrite:
         raise SettingsError(f"{str(target)!r} exists; give overwrite=True to replace it, or another path")
     html = report_html(tree_or_classifier, panel, y, title=title, held_out=held_out, seed=seed, examples=examples)
     write_whole(target, html.encode())

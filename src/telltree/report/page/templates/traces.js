@@ -3,8 +3,9 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const CODE = new Map([...ALPHABET].map((character, code) => [character, code]));
 const [FINEST, LOW, HIGH, GAP] = [4092, 4093, 4094, 4095];
 
+const length = (text) => text.length / 2;
 const codes = (text) =>
-    Array.from({ length: text.length / 2 }, (_, i) => CODE.get(text[2 * i]) * 64 + CODE.get(text[2 * i + 1]));
+    Array.from({ length: length(text) }, (_, i) => CODE.get(text[2 * i]) * 64 + CODE.get(text[2 * i + 1]));
 
 // Numbers, ±Infinity, or NaN where a value is missing.
 function values(trace) {
@@ -43,12 +44,12 @@ const atStep = (record, step, time) => {
 // Where a step is, in [0, 1]; and the step nearest to a place.
 function placeOf(record, step) {
     if (!record.u) return (step + 0.5) / record.s;
-    return places(record, codes(record.u).length)[record.w ? Math.floor((2 * step) / record.w) : step];
+    return places(record, length(record.u))[record.w ? Math.floor((2 * step) / record.w) : step];
 }
 
 function stepAt(record, place) {
     if (!record.u) return Math.min(record.s - 1, Math.floor(place * record.s));
-    const middles = places(record, codes(record.u).length);
+    const middles = places(record, length(record.u));
     const nearest = nearestTo(middles, place);
     return Math.min(record.s - 1, record.w ? Math.floor((nearest * record.w) / 2) : nearest);
 }
