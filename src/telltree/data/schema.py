@@ -35,6 +35,11 @@ class Column:
     `kind` is the physical quantity; only columns of one kind are compared with each other. `thresholds` are the
     constants worth asking about (reals only). `levels` are the names of a categorical column; codes index into
     it. `static` columns have one value per record.
+
+    `phrase` is how English speaks of the column: a noun phrase ("vertical rate") or, of a Boolean column, a clause
+    ("the valve is open"). `negated` is the clause where a Boolean column is false ("the valve is shut"). `high` and
+    `low` are words of a real column for "above" and "below" ("warmer than"); with {0} in them, they stand for the
+    whole clause, {0} being the constant ("less than {0} after the alarm").
     """
 
     name: str
@@ -45,16 +50,20 @@ class Column:
     thresholds: tuple[float, ...] | None = None
     levels: tuple[str, ...] = ()
     static: bool = False
+    negated: str | None = None
+    high: str | None = None
+    low: str | None = None
 
     def __post_init__(self) -> None:
         """Check the fields, and turn what a file or a user may write into the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
         object.__setattr__(self, "type", _column_type(self.name, self.type))
-        for field in ("kind", "unit", "phrase"):
+        for field in TEXTS:
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
                 raise DataError(f"column {self.name!r}: {field} must be text, got {value!r}")
+        _check_words(self)
         if not isinstance(self.static, bool):
             raise DataError(f"column {self.name!r}: static must be true or false, got {self.static!r}")
         object.__setattr__(self, "thresholds", _thresholds(self.name, self.type, self.thresholds))
@@ -66,6 +75,8 @@ class Column:
         return self.phrase or self.name
 
 
+TEXTS = ("kind", "unit", "phrase", "negated", "high", "low")
+"""The fields that are free text."""
 FIELDS = tuple(field.name for field in dataclasses.fields(Column) if field.name != "name")
 
 
@@ -75,6 +86,16 @@ def _column_type(name: str, value: object) -> ColumnType:
     except ValueError:
         known = ", ".join(repr(member.value) for member in ColumnType)
         raise DataError(f"column {name!r}: unknown type {value!r}; the types are {known}") from None
+
+
+def _check_words(column: Column) -> None:
+    """Refuse words that a column of its type has no use for."""
+    for field, needed in (("negated", ColumnType.BOOLEAN), ("high", ColumnType.REAL), ("low", ColumnType.REAL)):
+        words = getattr(column, field)
+        if words is not None and column.type is not needed:
+            raise DataError(f"column {column.name!r} is {column.type}: only {needed} columns have {field!r}")
+        if words is not None and not words.strip():
+            raise DataError(f"column {column.name!r}: {field} must have words in it, got {words!r}")
 
 
 def _thresholds(name: str, kind: ColumnType, values: object) -> tuple[float, ...] | None:

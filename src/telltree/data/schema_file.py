@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from telltree.data.files import File
-from telltree.data.schema import Column, ColumnType, Schema, checked_fields, require_known
+from telltree.data.schema import TEXTS, Column, ColumnType, Schema, checked_fields, require_known
 from telltree.errors import DataError
 
 HEAD = """\
@@ -15,13 +15,17 @@ HEAD = """\
 #   type        "real", "Boolean" or "categorical"
 #   kind        the physical quantity, such as "altitude"; columns of one kind may be compared with each other
 #   unit        how constants are written, such as "ft"
-#   phrase      how English speaks of the column, such as "vertical rate"
+#   phrase      how English speaks of the column, such as "vertical rate", or "the valve is open" (Boolean columns)
+#   negated     what it says where the value is false, such as "the valve is shut" (Boolean columns)
+#   high, low   words for "above" and "below", such as "warmer than"; or whole clauses, with {0} for the constant,
+#               such as "less than {0} after the alarm" (real columns)
 #   thresholds  the constants worth asking about, such as [0, 10, 20.5] (real columns)
 #   levels      the names that occur (categorical columns); any other name equals none of them
 #   static      true if the column has one value per record
 # Under [time], unit says what times are counted in, such as "s".
 """
-FREE = ("kind", "unit", "phrase")
+_USED = {"negated": ColumnType.BOOLEAN, "high": ColumnType.REAL, "low": ColumnType.REAL}
+"""The fields that only columns of one type have; of others nothing is written."""
 
 
 def to_toml(schema: Schema, time_unit: str | None = None) -> str:
@@ -81,7 +85,7 @@ def load_overrides(schema: Any) -> tuple[Mapping[str, Any] | None, str | None]:
 
 def _table(column: Column) -> str:
     lines = [f"[columns.{_quoted(column.name)}]", f"type = {_quoted(column.type)}"]
-    lines += [_field(name, getattr(column, name)) for name in FREE]
+    lines += [_field(name, getattr(column, name)) for name in TEXTS if _USED.get(name, column.type) is column.type]
     if column.thresholds is not None:
         lines.append(f"thresholds = [{', '.join(map(repr, column.thresholds))}]")
     elif column.type is ColumnType.REAL:

@@ -100,7 +100,8 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
 def _told(column: Column, told: Column | None) -> Column:
     if told is None:
         return column
-    return replace(column, phrase=told.phrase or column.phrase, unit=told.unit or column.unit)
+    words = {name: said for name in ("unit", "phrase", "negated", "high", "low") if (said := getattr(told, name))}
+    return replace(column, **words)
 
 
 def tree_of(model: Any) -> Tree:

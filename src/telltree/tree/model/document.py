@@ -44,6 +44,9 @@ class ColumnEntry(Entry):
     kind: str | None = None
     unit: str | None = None
     phrase: str | None = None
+    negated: str | None = None
+    high: str | None = None
+    low: str | None = None
     thresholds: Many[float] | None = None
     levels: Many[str] = []
     static: bool = False

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import Column, Schema
+from telltree.data.schema import TEXTS
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
@@ -76,7 +77,7 @@ def _dtype(model: Model) -> str:
 
 
 def _column(column: Column) -> dict[str, Any]:
-    found = {name: getattr(column, name) for name in ("name", "kind", "unit", "phrase", "static")}
+    found = {name: getattr(column, name) for name in ("name", *TEXTS, "static")}
     thresholds = None if column.thresholds is None else list(column.thresholds)
     return {**found, "type": column.type.value, "thresholds": thresholds, "levels": list(column.levels)}
 
