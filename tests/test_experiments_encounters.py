@@ -18,7 +18,7 @@ from telltree import (
 from telltree.datasets.encounters import PROXIMITY
 from telltree.datasets.encounters.attributes import schema
 from telltree.experiments import Study, encounter_study, run_experiment, shortcuts
-from telltree.experiments.encounter_grammar import encounter_grammar
+from telltree.experiments.grammars import encounter_grammar
 from telltree.experiments.leakage import MacroF1
 from telltree.experiments.metrics import score
 from telltree.experiments.models import SEARCHES

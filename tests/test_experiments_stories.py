@@ -11,7 +11,7 @@ from telltree import Grammar, MonteCarlo, SettingsError
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.experiments import auslan_study, run_experiment
-from telltree.experiments.encounter_grammar import encounter_grammar
+from telltree.experiments.grammars import encounter_grammar
 from telltree.experiments.pictures import draw_auslan, draw_encounters
 from telltree.experiments.stories import tell_stories
 

@@ -12,7 +12,7 @@ from telltree.data import Panel
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.estimators import GrammarTreeClassifier
-from telltree.experiments.encounter_grammar import encounter_grammar
+from telltree.experiments.grammars import encounter_grammar
 from telltree.explain import Category
 from telltree.search import GeneticProgramming
 from telltree.tree import GiniSize

@@ -1,4 +1,4 @@
-"""Examples to learn from: the Auslan signs of the paper, and simulated encounters of two aircraft.
+"""Examples to learn from: the aircraft encounters and the signs of the paper, and simulated encounters.
 
 Names are loaded when first used, so that importing this package compiles nothing and reads nothing.
 """
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.datasets.acasx import Acasx as Acasx
+    from telltree.datasets.acasx import load_acasx as load_acasx
     from telltree.datasets.auslan import Auslan as Auslan
     from telltree.datasets.auslan import load_auslan as load_auslan
     from telltree.datasets.encounters import Encounters as Encounters
     from telltree.datasets.encounters import make_encounters as make_encounters
 
 _HOMES = {
+    "Acasx": "acasx",
+    "load_acasx": "acasx",
     "Auslan": "auslan",
     "load_auslan": "auslan",
     "Encounters": "encounters",

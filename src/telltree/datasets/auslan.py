@@ -1,17 +1,17 @@
 """The Australian Sign Language signs of the UCI repository (Kadous, 2002): two gloves of eleven signals each."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.data.schema import listed
 from telltree.datasets.auslan8 import is_auslan8, read_auslan8
+from telltree.datasets.homes import homes
 from telltree.datasets.tctodd import Example, is_tctodd, read_tctodd
 from telltree.errors import DataError, SettingsError
 
@@ -61,10 +61,10 @@ def load_auslan(
     Records come by word, in the order of `words`. DataError if there are no data, or not these words.
     """
     wanted = _words(words)
-    homes = list(_homes(path))
-    found = [place for home in homes for place in _places(home) if place.exists()]
+    looked = list(homes()) if path is None else [Path(path)]
+    found = [place for home in looked for place in _places(home) if place.exists()]
     if not found:
-        raise DataError(_not_found(path, homes))
+        raise DataError(_not_found(path, looked))
     if wanted is None or not set(wanted) <= set(WORDS):
         found.sort(key=is_auslan8)  # which has the eight words alone, so it comes last
     return _load(found[0], wanted)
@@ -82,16 +82,6 @@ def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | No
     if not wanted or not all(isinstance(word, str) for word in wanted) or len(set(wanted)) < len(wanted):
         raise SettingsError(f"words must be one word or more, all of them different, got {listed(wanted)}")
     return wanted
-
-
-def _homes(path: str | os.PathLike[str] | None) -> Iterator[Path]:
-    if path is not None:
-        yield Path(path)
-        return
-    named = os.environ.get("TELLTREE_DATA")
-    if named:
-        yield Path(named)
-    yield platformdirs.user_data_path("telltree", appauthor=False)
 
 
 def _places(home: Path) -> list[Path]:
@@ -118,13 +108,13 @@ def _load(place: Path, wanted: tuple[str, ...] | None) -> Auslan:
     return Auslan(panel, np.array([example.word for example in chosen]))
 
 
-def _not_found(path: str | os.PathLike[str] | None, homes: list[Path]) -> str:
+def _not_found(path: str | os.PathLike[str] | None, looked: list[Path]) -> str:
     advice = (
-        f"download the data set from {SOURCE}, unpack the zip file, and put the tctodd.tar.gz in it into {homes[-1]} "
+        f"download the data set from {SOURCE}, unpack the zip file, and put the tctodd.tar.gz in it into {looked[-1]} "
         "(there is no need to unpack that)"
     )
     if path is not None:
         told = "" if Path(path).exists() else ", which does not exist"
         return f"no Auslan signs in {path}{told}: expected tctodd.tar.gz, or a folder tctodd or auslan8; {advice}"
-    looked = " and ".join(str(home) for home in homes)
-    return f"no Auslan signs in {looked}: {advice}, or set TELLTREE_DATA to the folder that contains it"
+    places = " and ".join(str(home) for home in looked)
+    return f"no Auslan signs in {places}: {advice}, or set TELLTREE_DATA to the folder that contains it"

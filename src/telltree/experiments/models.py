@@ -1,9 +1,9 @@
 """The models an experiment compares: telltree with each search, and the paper's baselines from scikit-learn."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,9 @@ from telltree.experiments.flattening import Flattening
 from telltree.experiments.study import Study
 from telltree.grammar import Grammar
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
+from telltree.search.settings import PaperExperiment
+from telltree.tree import Fitness, GiniSize
 
-SEARCHES: Mapping[str, tuple[str, Search]] = {
-    "mc": ("telltree, MC", MonteCarlo()),
-    "ge": ("telltree, GE", GrammaticalEvolution()),
-    "gp": ("telltree, GP", GeneticProgramming()),
-}
 BASELINES: Mapping[str, str] = {"tree": "decision tree", "forest": "random forest", "bayes": "naive Bayes"}
 
 
@@ -53,10 +50,11 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Telltree:
-    """GrammarTreeClassifier with one search."""
+    """GrammarTreeClassifier with one search, and a fitness unless it is the study's."""
 
     title: str
     search: Search
+    fitness: Fitness | None = None
 
     def settings(self, study: Study) -> str:
         """All parameters of the estimator that change what is learned, defaults included, and the grammar's name."""
@@ -79,7 +77,10 @@ class Telltree:
         return model.fit(study.panel[train], study.y[train])
 
     def _estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
-        return GrammarTreeClassifier(grammar, self.search, max_depth=study.max_depth, random_state=seed)
+        fitness = self.fitness or study.fitness
+        return GrammarTreeClassifier(
+            grammar, self.search, fitness=fitness, max_depth=study.max_depth, random_state=seed
+        )
 
 
 @dataclass(frozen=True)
@@ -122,19 +123,49 @@ class Baseline:
         return GaussianNB()
 
 
-def choose_models(searches: Iterable[str] | Mapping[str, Search], baselines: Iterable[str]) -> dict[str, Model]:
-    """The models of these names, in order. A mapping gives searches with settings of one's own, by name."""
+SEARCHES: Mapping[str, Telltree] = {
+    "mc": Telltree("telltree, MC", MonteCarlo()),
+    "ge": Telltree("telltree, GE", GrammaticalEvolution()),
+    "gp": Telltree("telltree, GP", GeneticProgramming()),
+    "gp-long": Telltree("GP, any length", GeneticProgramming(evaluations=100_000), GiniSize(w2=0.03)),
+}
+
+
+PAPER_SEARCHES: Mapping[str, Callable[[PaperExperiment], Search]] = {
+    "mc": MonteCarlo.paper,
+    "ge": GrammaticalEvolution.paper,
+    "gp": GeneticProgramming.paper,
+}
+"""The searches as the paper's authors set them for one of their experiments."""
+
+
+def choose_models(
+    searches: Iterable[str] | Mapping[str, Search],
+    baselines: Iterable[str],
+    paper_budget: PaperExperiment | None = None,
+) -> dict[str, Model]:
+    """The models of these names, in order. A mapping gives searches with settings of one's own, by name.
+
+    `paper_budget` gives the searches that have names the settings of the paper's authors for that experiment.
+    """
     if isinstance(searches, Mapping):
         chosen: dict[str, Model] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
     else:
-        chosen = {name: Telltree(*SEARCHES[name]) for name in _known(searches, SEARCHES, "search")}
+        chosen = _named(searches, paper_budget)
     chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}
     if not chosen:
         raise SettingsError("an experiment needs at least one search or baseline")
     return chosen
 
 
-def _known(names: Iterable[str], table: Mapping[str, Any], what: Literal["search", "baseline"]) -> list[str]:
+def _named(searches: Iterable[str], paper_budget: PaperExperiment | None) -> dict[str, Model]:
+    if paper_budget is None:
+        return {name: SEARCHES[name] for name in _known(searches, SEARCHES, "search")}
+    named = _known(searches, PAPER_SEARCHES, "search with the authors' settings")
+    return {name: Telltree(SEARCHES[name].title, PAPER_SEARCHES[name](paper_budget), GiniSize()) for name in named}
+
+
+def _known(names: Iterable[str], table: Mapping[str, Any], what: str) -> list[str]:
     listed = [names] if isinstance(names, str) else list(names)
     for name in listed:
         if name not in table:

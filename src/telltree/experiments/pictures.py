@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from telltree.data import Panel
 from telltree.errors import SettingsError
+from telltree.experiments.collisions import Collisions
 from telltree.experiments.experiment import Experiment
-from telltree.experiments.models import SEARCHES, Telltree
+from telltree.experiments.models import SEARCHES
 from telltree.experiments.splits import seed_for, split
 from telltree.experiments.stories import NMAC, Stories, tell_stories
 from telltree.experiments.studies import auslan_study
@@ -24,10 +26,25 @@ def draw_auslan(experiment: Experiment, folder: Path, study: Study | None = None
     best = max(experiment.models["gp"].runs, key=lambda run: (run.accuracy, -run.trial))
     study = auslan_study() if study is None else study
     train, _ = split(study.y, experiment.seed, best.trial)
-    model = Telltree(*SEARCHES["gp"]).learn(study, train, seed_for(experiment.seed, best.trial, 1))
+    model = SEARCHES["gp"].learn(study, train, seed_for(experiment.seed, best.trial, 1))
     for text in ("formula", "english"):
         figure = plot_tree(model.tree_, text=text)
         yield _saved(figure, folder / f"auslan-tree-{text}.png")
+
+
+def draw_acasx(folder: Path, found: Collisions, flights: Panel) -> Iterator[Path]:
+    """The tree, the collage of the kinds of collision, and the encounters of the paper's figures, annotated."""
+    from telltree.report import draw_encounter, plot_collage, plot_encounter, plot_tree
+
+    yield _saved(plot_tree(found.model.tree_), folder / "acasx-tree.png")
+    kinds = found.categories
+    collage = plot_collage(kinds, flights, found.y, draw=draw_encounter, only_label=NMAC, text=None)
+    yield _saved(collage, folder / "acasx-collage.png")
+    for case in found.cases:
+        # as in the paper, where the late manoeuvre is shown by its rates
+        show: Literal["altitude", "vertical_rate"] = "vertical_rate" if case.encounter == 1303 else "altitude"
+        figure = plot_encounter(flights, case.record, show=show, caption=str(case))
+        yield _saved(figure, folder / f"acasx-encounter-{case.encounter}.png")
 
 
 def draw_encounters(folder: Path, stories: Stories | None = None) -> Iterator[Path]:

@@ -6,21 +6,21 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 
 from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
-from telltree.experiments.models import Model, Telltree, choose_models, compile_all
+from telltree.experiments.models import PAPER_SEARCHES, Model, Telltree, choose_models, compile_all
 from telltree.experiments.progress import Clock, Progress
 from telltree.experiments.store import Store
-from telltree.experiments.studies import study_named
+from telltree.experiments.studies import default_searches, study_named
 from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
-from telltree.search.settings import require_whole
+from telltree.search.settings import PaperExperiment, require_whole
 
 
 def run_experiment(
     study: str | Study,
     *,
     trials: int = 20,
-    searches: Iterable[str] | Mapping[str, Search] = ("mc", "ge", "gp"),
+    searches: Iterable[str] | Mapping[str, Search] | None = None,
     baselines: Iterable[str] = ("tree", "forest", "bayes"),
     jobs: int | None = None,
     seed: int = 0,
@@ -29,19 +29,23 @@ def run_experiment(
     data: str | os.PathLike[str] | None = None,
     records: int = 10_000,
     proximity: bool = False,
+    paper_budgets: bool = False,
 ) -> Experiment:
     """Repeat an experiment of the paper: every model on the same stratified random 70/30 splits.
 
-    study: "auslan", "encounters", or a Study of one's own.
+    study: "auslan", "acasx", "encounters", or a Study of one's own.
     trials: each with its own split and seed, both functions of `seed` and the trial's number alone.
-    searches, baselines: the models, by name; a mapping gives searches with settings of one's own.
+    searches, baselines: the models, by name; a mapping gives searches with settings of one's own. By default the
+        searches are the study's.
     jobs: processes; None for one a core. The figures, times apart, do not depend on it.
     store: a file to which each finished run is added. A later call with the same settings finds it there and does not
         run it again; one with more trials or other models runs what is new.
     progress: called at the start and after each run.
-    data: for "auslan", where the data are (see `load_auslan`).
+    data: for "auslan" and "acasx", where the data are (see `load_auslan`, `load_acasx`).
     records, proximity: for "encounters", how many to simulate, and whether the grammar may speak of range, position and
         time to closest approach.
+    paper_budgets: search with the settings of the paper's authors (see `GeneticProgramming.paper`): those for "auslan",
+        or else those for "acasx".
 
     Ctrl-C ends it early, with what is finished; `interrupted` of the result says so.
     """
@@ -49,7 +53,10 @@ def run_experiment(
     require_whole("seed", seed, 0)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    models = choose_models(searches, baselines)
+    name = study if isinstance(study, str) else study.name
+    budget: PaperExperiment = "auslan" if name == "auslan" else "acasx"
+    usual = tuple(PAPER_SEARCHES) if paper_budgets else default_searches(name)
+    models = choose_models(usual if searches is None else searches, baselines, budget if paper_budgets else None)
     kept = Store(store)  # a file that cannot be used is found before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity)

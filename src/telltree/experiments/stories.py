@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.datasets.encounters import PROXIMITY, Encounters, make_encounters
 from telltree.estimators import GrammarTreeClassifier
-from telltree.experiments.encounter_grammar import encounter_grammar
+from telltree.experiments.grammars import encounter_grammar
 from telltree.explain import Category
 
 NMAC = "NMAC"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.experiments.paper import Figures
 from telltree.grammar import Grammar
+from telltree.tree import Fitness
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,8 +21,8 @@ class Study:
 
     name, title: in files, and for people. grammar: text, or None for the generic grammar of each trial's training
     records. attributes: those that the text may speak of (None: all). max_depth: of telltree's trees, the decision
-    tree and the forest's trees alike. trees: of the forest. paper: what the paper reports, by model. notes: what a
-    reader of the table should know.
+    tree and the forest's trees alike. trees: of the forest. fitness: of telltree's models that have none of their own
+    (None: the estimator's). paper: what the paper reports, by model. notes: what a reader of the table should know.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Study:
     trees: int
     grammar: str | None = None
     attributes: tuple[str, ...] | None = None
+    fitness: Fitness | None = None
     paper: Mapping[str, Figures] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

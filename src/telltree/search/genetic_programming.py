@@ -1,6 +1,6 @@
 """Genetic programming: formulas exchange and regrow parts, and the fitter ones have more children."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, Parents, breed, survive
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
-from telltree.search.settings import require_share, require_whole
+from telltree.search.settings import PaperExperiment, require_experiment, require_share, require_whole
 
 _ATTEMPTS = 6
 """How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""
@@ -39,12 +39,17 @@ class GeneticProgramming(Search):
     unique: bool = True
 
     @classmethod
-    def paper(cls) -> "GeneticProgramming":
-        """The settings of the paper's authors: 20 generations of 1,000."""
-        return cls(
-            evaluations=20_000, generations=20, population=1_000, tournament=2, crossover=0.3, mutation=0.4,
-            survival="children", unique=False,
-        )  # fmt: skip
+    def paper(cls, experiment: PaperExperiment = "auslan") -> "GeneticProgramming":
+        """The settings of the paper's authors: 20 generations of 1,000 for the signs, 100 of 5,000 for the encounters.
+
+        The paper does not give them. Those for "auslan" are from the examples of the authors' later code, those for
+        "acasx" from the code of the experiment.
+        """
+        require_experiment(experiment)
+        alike = cls(crossover=0.3, mutation=0.4, survival="children", unique=False)
+        if experiment == "auslan":
+            return replace(alike, evaluations=20_000, generations=20, population=1_000, tournament=2)
+        return replace(alike, evaluations=500_000, generations=100, population=5_000, tournament=500, max_depth=10)
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)

@@ -2,7 +2,7 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from telltree.grammar.population import Population
 from telltree.grammar.streams import after, below_of, first_state, mix, unit_of
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
-from telltree.search.settings import require_share, require_whole
+from telltree.search.settings import PaperExperiment, require_experiment, require_share, require_whole
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
@@ -44,12 +44,17 @@ class GrammaticalEvolution(Search):
     elite: float = 0.3
 
     @classmethod
-    def paper(cls) -> "GrammaticalEvolution":
-        """The settings of the paper's authors: 20 generations of 1,000, genomes of 10, the best 300 breed."""
-        return cls(
-            evaluations=20_000, generations=20, population=1_000, codons=10, wraps=1, crossover=0.4, mutation=0.4,
-            rate=0.1, elite=0.3,
-        )  # fmt: skip
+    def paper(cls, experiment: PaperExperiment = "auslan") -> "GrammaticalEvolution":
+        """The settings of the paper's authors, from where `GeneticProgramming.paper` has its own.
+
+        20 generations of 1,000 and genomes of 10 for the signs, 100 of 5,000 and genomes of 20 for the encounters; the
+        best 30 % breed.
+        """
+        require_experiment(experiment)
+        alike = cls(wraps=1, crossover=0.4, mutation=0.4, rate=0.1, elite=0.3)
+        if experiment == "auslan":
+            return replace(alike, evaluations=20_000, generations=20, population=1_000, codons=10)
+        return replace(alike, evaluations=500_000, generations=100, population=5_000, codons=20)
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)

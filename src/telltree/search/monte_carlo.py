@@ -12,6 +12,7 @@ from telltree.grammar.naming import FREE
 from telltree.grammar.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
+from telltree.search.settings import PaperExperiment, require_experiment
 
 _BATCH = 2_048
 """Formulas drawn from one set of streams: few enough to stay in the cache."""
@@ -26,9 +27,15 @@ class MonteCarlo(Search):
     evaluations: int | None = 20_000
 
     @classmethod
-    def paper(cls) -> "MonteCarlo":
-        """The settings of the paper's authors."""
-        return cls(evaluations=2_000, max_depth=5)
+    def paper(cls, experiment: PaperExperiment = "auslan") -> "MonteCarlo":
+        """The settings of the paper's authors, from where `GeneticProgramming.paper` has its own.
+
+        2,000 formulas of depth 5 for the signs, 500,000 for the encounters.
+        """
+        require_experiment(experiment)
+        if experiment == "auslan":
+            return cls(evaluations=2_000, max_depth=5)
+        return cls(evaluations=500_000)
 
     @property
     def revisits(self) -> bool:

@@ -2,10 +2,14 @@
 
 import math
 from numbers import Real
+from typing import Literal, get_args
 
 import numpy as np
 
 from telltree.errors import SettingsError
+
+PaperExperiment = Literal["auslan", "acasx"]
+"""The paper's experiments, which its authors ran with different budgets."""
 
 
 def require_whole(name: str, value: object, least: int | None = None) -> None:
@@ -26,6 +30,13 @@ def require_share(name: str, value: object) -> None:
     """SettingsError unless the setting is a probability or share."""
     if not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number between 0 and 1, got {value!r}")
+
+
+def require_experiment(name: object) -> None:
+    """SettingsError unless it is one of the paper's experiments."""
+    known = get_args(PaperExperiment)
+    if name not in known:
+        raise SettingsError(f"the paper's experiments are {' and '.join(map(repr, known))}, got {name!r}")
 
 
 def _is_number(value: object) -> bool:

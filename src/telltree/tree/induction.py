@@ -15,7 +15,7 @@ from telltree.logic import Formula
 from telltree.logic.engine import Engine, engine_for, signals_of
 from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.tree.centring import centred
-from telltree.tree.fitness import Fitness, GiniSize
+from telltree.tree.fitness import Fitness, GiniSize, fitness_at
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
@@ -104,13 +104,14 @@ class _Growth:
             return leaf
         grammar = settings.grammar
         engine = Engine(self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads)
-        objective = SplitObjective(engine, labels, settings.fitness, limits.min_members)
+        criterion = fitness_at(settings.fitness, len(members))
+        objective = SplitObjective(engine, labels, criterion, limits.min_members)
         found = settings.search.run(
             grammar,
             objective,
             _seed(settings.seed, number),
             self._report(number, len(members)),
-            tolerance=getattr(settings.fitness, "tolerance", 0.0),
+            tolerance=getattr(criterion, "tolerance", 0.0),
             stop=lambda: self._interruption.asked,
         )
         self.interrupted |= found.interrupted
@@ -120,7 +121,7 @@ class _Growth:
         best, margin = _chosen(found, engine, grammar, labels, limits.max_depth - depth - 1)
         alone = Population.of([best], grammar.has_random_constants)
         truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
-        gain = _gain(settings.fitness, labels, len(best), fitness)
+        gain = _gain(criterion, labels, len(best), fitness)
         sides = members[truth], members[~truth]
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
         if (limits.min_gain is not None and not gain >= limits.min_gain) or (limits.prevent_same_label and same):

@@ -1,4 +1,4 @@
-"""telltree experiment: the paper's two experiments."""
+"""telltree experiment: the paper's two experiments, and the second one on simulated encounters."""
 
 import enum
 from contextlib import contextmanager
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class ExperimentName(enum.StrEnum):
     """The experiments of the paper."""
 
+    ACASX = "acasx"
     AUSLAN = "auslan"
     ENCOUNTERS = "encounters"
 
@@ -29,11 +30,25 @@ def experiment(
     *,
     name: Annotated[ExperimentName, typer.Argument(help="Which of the paper's experiments.")],
     trials: Annotated[int, typer.Option(help="Random 70/30 splits to learn from and test on.")] = 20,
-    searches: Annotated[str, typer.Option(help="The searches, with commas between them.")] = "mc,ge,gp",
+    searches: Annotated[
+        str | None,
+        typer.Option(
+            help="The searches, with commas between them: mc, ge, gp, gp-long (formulas of any length); by default the "
+            "first three, and for acasx all.",
+            show_default=False,
+        ),
+    ] = None,
+    paper_budgets: Annotated[
+        bool, typer.Option("--paper-budgets", help="Search with the settings of the paper's authors: slow.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same table, but for times.")] = 0,
     data: Annotated[
-        Path | None, typer.Option(help="auslan: the folder or archive of the data; by default $TELLTREE_DATA.")
+        Path | None,
+        typer.Option(
+            help="auslan: the folder or archive of the data; acasx: its Parquet file or folder. By default they are "
+            "looked for in $TELLTREE_DATA; acasx then takes the sample that comes with telltree."
+        ),
     ] = None,
     records: Annotated[int, typer.Option(help="encounters: how many to simulate.")] = 10_000,
     proximity: Annotated[
@@ -61,6 +76,7 @@ def experiment(
 
     \b
     Examples:
+      telltree experiment acasx
       telltree experiment auslan
       telltree experiment encounters --trials 5 --searches gp --store runs.jsonl
     """
@@ -73,7 +89,7 @@ def experiment(
         found = run_experiment(
             str(name),
             trials=trials,
-            searches=tuple(word.strip() for word in searches.split(",") if word.strip()),
+            searches=None if searches is None else tuple(word.strip() for word in searches.split(",") if word.strip()),
             jobs=jobs,
             seed=seed,
             store=kept,
@@ -81,6 +97,7 @@ def experiment(
             data=data,
             records=records,
             proximity=proximity,
+            paper_budgets=paper_budgets,
         )
     put(found.to_json() if json else str(found), exact=json)
     if found.interrupted:
@@ -123,13 +140,18 @@ def _check_folder(folder: Path) -> None:
 
 
 def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) -> None:
-    from telltree.experiments import auslan_study
-    from telltree.experiments.pictures import draw_auslan, draw_encounters
+    from telltree.experiments import acasx_study, auslan_study
+    from telltree.experiments.collisions import sort_collisions, whole_records
+    from telltree.experiments.pictures import draw_acasx, draw_auslan, draw_encounters
     from telltree.experiments.stories import tell_stories
     from telltree.experiments.studies import simulated
 
     if found.name == "auslan":
         paths = draw_auslan(found, folder, auslan_study(data))
+    elif found.name == "acasx":
+        collisions = sort_collisions(acasx_study(data), seed=found.seed)
+        say(str(collisions))
+        paths = draw_acasx(folder, collisions, whole_records(data))
     else:
         stories = tell_stories(simulated(records), seed=found.seed)
         say(str(stories))

@@ -1,6 +1,7 @@
 """Pictures of aircraft encounters: both aircraft against time, their advisories, and what the pilots made of them.
 
-They draw panels with the columns of `telltree.datasets.make_encounters`.
+They draw panels with the columns of `telltree.datasets.make_encounters`; those of `load_acasx` get them from
+`telltree.datasets.acasx.advised_flights`.
 """
 
 from collections.abc import Iterator
@@ -30,25 +31,34 @@ from telltree.report.figures.style import (
     figure_of,
     inches_of,
     legend,
+    lines_height,
     name_axis,
     new_figure,
     write,
+    write_lines,
 )
 from telltree.report.figures.traces import clock, clocks, runs
-from telltree.report.figures.words import POINTS, drawable, width
+from telltree.report.figures.words import POINTS, drawable, width, wrapped
 
 _AIRCRAFT = (1, 2)
 _CLEAR = "Clear of Conflict"
 _COLOURS = {
     _CLEAR: COLOURS[0], "Do Not Climb": "#E69F00", "Do Not Descend": "#8C7E00", "Descend": "#D55E00",
-    "Climb": "#009E73", "Increase Descent": "#CC79A7", "Increase Climb": "#56B4E9",
+    "Climb": "#009E73", "Increase Descent": "#CC79A7", "Increase Descend": "#CC79A7", "Increase Climb": "#56B4E9",
 }  # fmt: skip
-_VARIANTS = ("Level-off, ", "Crossing ", " Now")  # what makes an advisory another one, but not of another colour
+_VARIANTS = (
+    "Level-off, ",
+    "Crossing ",
+    "Maintain ",
+    " Now",
+)  # what makes an advisory another one, but not of another colour
 _ASTERISK = (6, 2, 0)
 _PHASES: dict[str, Looks] = {
     "delay": {"marker": "_", "markersize": 7},
     "following": {"marker": _ASTERISK, "markersize": 5},
 }
+_NMAC: Looks = {"marker": "o", "markersize": 11, "markerfacecolor": "none", "markeredgewidth": 1.4, "color": "#C00000"}
+_WIDE, _TALL = 7.2, 5.4  # inches
 
 
 class _Flight(NamedTuple):
@@ -80,28 +90,33 @@ def plot_encounter(
     record: int,
     *,
     show: Literal["altitude", "vertical_rate"] = "altitude",
+    caption: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
     """Draw one encounter, given by its position in the panel, with everything annotated.
 
     Against time, the altitude or vertical rate of both aircraft, whose numbers stand at both ends. Lines are blue where
     there is no advisory, and of the advisory's colour where there is one; words say where it changes. A dash marks a
-    pilot's response delay, an asterisk that the pilot is following the advisory.
+    pilot's response delay, an asterisk that the pilot is following the advisory, and a ring the first moment of a near
+    mid-air collision, where the panel has a column `nmac`. A caption stands below, unless the axes are given.
     """
     flights = _flights(panel, record, show)
     own = ax is None
+    told = [line for part in (caption or "").splitlines() for line in wrapped(drawable(part), _WIDE - 0.4, BODY)]
     if ax is None:
-        ax = add_axes(new_figure(7.2, 5.4), 0.9, 0.15, 6.0, 4.5)
+        ax = add_axes(new_figure(_WIDE, _TALL + lines_height(len(told), BODY)), 0.9, 0.15, 6.0, 4.5)
     for flight in flights:
         _draw(ax, flight, 1.6)
         _mark(ax, flight)
+    collides = _mark_nmac(ax, panel, record, flights)
     _announce(ax, flights)
     _number(ax, flights, BODY)
     column = panel.schema[f"{show}_1"]
     unit = f" ({column.unit})" if column.unit else ""
     name_axis(ax, x=clocks(panel, [record]).name, y=show.replace("_", " ") + unit)
     if own:
-        _explain(figure_of(ax))
+        _explain(figure_of(ax), collides)
+        write_lines(figure_of(ax), 0.2, _TALL, told)
     return figure_of(ax)
 
 
@@ -163,6 +178,16 @@ def _mark(ax: Axes, flight: _Flight) -> None:
             ax.plot(flight.at[steps], flight.values[steps], **looks, **marker)
 
 
+def _mark_nmac(ax: Axes, panel: Panel, record: int, flights: list[_Flight]) -> bool:
+    """Put rings where the aircraft are first too close; whether they ever are."""
+    if "nmac" not in panel.schema or not (panel.values("nmac", record) == 1).any():
+        return False
+    first = int(np.argmax(panel.values("nmac", record) == 1))
+    for flight in flights:
+        ax.plot(flight.at[first], flight.values[first], linestyle="none", zorder=5, **_NMAC)
+    return True
+
+
 class _Notice(NamedTuple):
     """An advisory's words, and where they stand."""
 
@@ -215,8 +240,12 @@ def _write_notice(ax: Axes, notice: _Notice, x: float, y: float) -> None:
     write(ax, x, y, notice.words, fontweight="bold", bbox=paper, zorder=3, **looks)
 
 
-def _explain(figure: Figure) -> None:
+def _explain(figure: Figure, collides: bool) -> None:
     marks = [Line2D([], [], color=INK, linestyle="none", **marker) for marker in _PHASES.values()]
-    blue = Line2D([], [], color=_COLOURS[_CLEAR], linewidth=1.6)
-    names = ("no advisory", "response delay", "following the advisory")
-    legend(figure, [blue, *marks], names, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
+    signs = [Line2D([], [], color=_COLOURS[_CLEAR], linewidth=1.6), *marks]
+    names = ["no advisory", "response delay", "following the advisory"]
+    if collides:
+        signs.append(Line2D([], [], linestyle="none", **_NMAC | {"markersize": 8}))
+        names.append("near mid-air collision")
+    above = 1 - _TALL / float(figure.get_size_inches()[1])  # the caption is below it
+    legend(figure, signs, names, loc="lower center", ncols=len(names), bbox_to_anchor=(0.5, above))

@@ -143,6 +143,7 @@ class GiniSizeEntry(Entry):
     gini: Literal["weighted", "sum"]
     size: Literal["nodes", "terminals"]
     tolerance: float
+    per_record: bool = False
 
 
 class ClassWeight(Entry):
