@@ -22,7 +22,7 @@ from telltree.experiments.grammars import encounter_grammar
 from telltree.experiments.leakage import MacroF1
 from telltree.experiments.metrics import score
 from telltree.experiments.models import SEARCHES
-from telltree.experiments.paper import ENCOUNTERS
+from telltree.experiments.paper import ACASX
 
 # -- encounters
 
@@ -69,8 +69,8 @@ def test_every_search_works_with_the_encounter_grammar():
     panel = made_up(40)
     y = np.where(np.arange(40) % 4, "safe", "NMAC")
     heard = tuple(name for name in COLUMNS if name not in PROXIMITY)
-    study = Study("e", "E", panel, y, 2, 4, grammar=encounter_grammar(), attributes=heard, paper=ENCOUNTERS)
-    few = {name: replace(search, evaluations=100) for name, (_, search) in SEARCHES.items()}
+    study = Study("e", "E", panel, y, 2, 4, grammar=encounter_grammar(), attributes=heard, paper=ACASX)
+    few = {name: replace(model.search, evaluations=100) for name, model in SEARCHES.items()}
     found = run_experiment(study, trials=1, searches=few, jobs=1)
     assert all(len(model.runs) == 1 for model in found.models.values())
     assert found.models["ge"].runs[0].terminals >= 2

@@ -60,17 +60,8 @@ def sort_collisions(study: Study, *, seed: int = 0) -> Collisions:
     The classes weigh alike, so that a collision, which is rare, is worth a category: what is asked here is what kinds
     of collision there are, not how likely one is. No category has fewer than ten encounters.
     """
-    model = GrammarTreeClassifier(
-        study.grammar_for(study.panel),
-        SEARCHES["gp"].search,
-        fitness=study.fitness,
-        max_depth=study.max_depth,
-        min_members=_LEAST,
-        class_weight="balanced",
-        random_state=seed,
-        n_jobs=-1,
-    )
-    model.fit(study.panel, study.y)
+    model = SEARCHES["gp"].estimator(study, study.grammar_for(study.panel), seed)
+    model.set_params(min_members=_LEAST, class_weight="balanced", n_jobs=-1).fit(study.panel, study.y)
     found = model.categories(study.panel, study.y)
     kinds = sorted((c for c in found if c.label == NMAC), key=lambda c: (-c.counts.get(NMAC, 0), c.number))
     return Collisions(study.panel, study.y, model, tuple(kinds), tuple(_cases(study.panel, model, found)))

@@ -58,7 +58,7 @@ class Telltree:
 
     def settings(self, study: Study) -> str:
         """All parameters of the estimator that change what is learned, defaults included, and the grammar's name."""
-        given = self._estimator(study, None, 0).get_params()
+        given = self.estimator(study, None, 0).get_params()
         said = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _INDIFFERENT))
         return f"GrammarTreeClassifier({said}), {study.grammar_name}"
 
@@ -73,10 +73,11 @@ class Telltree:
 
     def learn(self, study: Study, train: NDArray[np.int64], seed: int) -> GrammarTreeClassifier:
         """The tree for the records at these positions."""
-        model = self._estimator(study, study.grammar_for(study.panel[train]), seed)
+        model = self.estimator(study, study.grammar_for(study.panel[train]), seed)
         return model.fit(study.panel[train], study.y[train])
 
-    def _estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
+    def estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
+        """What learns, for a study and the grammar of its training records."""
         fitness = self.fitness or study.fitness
         return GrammarTreeClassifier(
             grammar, self.search, fitness=fitness, max_depth=study.max_depth, random_state=seed
@@ -127,7 +128,7 @@ SEARCHES: Mapping[str, Telltree] = {
     "mc": Telltree("telltree, MC", MonteCarlo()),
     "ge": Telltree("telltree, GE", GrammaticalEvolution()),
     "gp": Telltree("telltree, GP", GeneticProgramming()),
-    "gp-long": Telltree("GP, any length", GeneticProgramming(evaluations=100_000), GiniSize(w2=0.03)),
+    "gp-long": Telltree("GP, any length", GeneticProgramming(), GiniSize(w2=120, per_record=True)),
 }
 
 
@@ -142,25 +143,34 @@ PAPER_SEARCHES: Mapping[str, Callable[[PaperExperiment], Search]] = {
 def choose_models(
     searches: Iterable[str] | Mapping[str, Search],
     baselines: Iterable[str],
+    *,
+    evaluations: int | None = None,
     paper_budget: PaperExperiment | None = None,
 ) -> dict[str, Model]:
     """The models of these names, in order. A mapping gives searches with settings of one's own, by name.
 
-    `paper_budget` gives the searches that have names the settings of the paper's authors for that experiment.
+    Searches that are given by name try so many `evaluations` (None: as they do by default), or, with `paper_budget`,
+    have the settings of the paper's authors for that experiment.
     """
     if isinstance(searches, Mapping):
         chosen: dict[str, Model] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
     else:
-        chosen = _named(searches, paper_budget)
+        chosen = _named(searches, evaluations, paper_budget)
     chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}
     if not chosen:
         raise SettingsError("an experiment needs at least one search or baseline")
     return chosen
 
 
-def _named(searches: Iterable[str], paper_budget: PaperExperiment | None) -> dict[str, Model]:
+def _named(searches: Iterable[str], evaluations: int | None, paper_budget: PaperExperiment | None) -> dict[str, Model]:
     if paper_budget is None:
-        return {name: SEARCHES[name] for name in _known(searches, SEARCHES, "search")}
+        models = {name: SEARCHES[name] for name in _known(searches, SEARCHES, "search")}
+        if evaluations is None:
+            return {**models}
+        return {
+            name: replace(model, search=replace(model.search, evaluations=evaluations))
+            for name, model in models.items()
+        }
     named = _known(searches, PAPER_SEARCHES, "search with the authors' settings")
     return {name: Telltree(SEARCHES[name].title, PAPER_SEARCHES[name](paper_budget), GiniSize()) for name in named}
 

@@ -9,7 +9,7 @@ from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.models import PAPER_SEARCHES, Model, Telltree, choose_models, compile_all
 from telltree.experiments.progress import Clock, Progress
 from telltree.experiments.store import Store
-from telltree.experiments.studies import default_searches, study_named
+from telltree.experiments.studies import default_budget, default_searches, study_named
 from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
@@ -56,7 +56,12 @@ def run_experiment(
     name = study if isinstance(study, str) else study.name
     budget: PaperExperiment = "auslan" if name == "auslan" else "acasx"
     usual = tuple(PAPER_SEARCHES) if paper_budgets else default_searches(name)
-    models = choose_models(usual if searches is None else searches, baselines, budget if paper_budgets else None)
+    models = choose_models(
+        usual if searches is None else searches,
+        baselines,
+        evaluations=default_budget(name),
+        paper_budget=budget if paper_budgets else None,
+    )
     kept = Store(store)  # a file that cannot be used is found before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity)

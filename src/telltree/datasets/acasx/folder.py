@@ -31,13 +31,15 @@ def read_folder(
 
 def _labels(path: Path) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     header, rows = _table(path)
+    if not rows:
+        raise DataError(f"{path}: expected a row for each encounter, found none")
     found = {}
     for name in ("id", "nmac"):
         if name not in header:
             raise DataError(f"{path}: there is no column {name!r}; its columns are {listed(header)}")
         found[name] = _numbers(path, [[row[header.index(name)]] for row in rows])[:, 0]
-    if not rows or not np.isin(found["nmac"], (0, 1)).all():
-        raise DataError(f"{path}: expected a row for each encounter, with nmac true or false")
+    if not np.isin(found["nmac"], (0, 1)).all():
+        raise DataError(f"{path}: nmac must be true or false, found {listed(np.unique(found['nmac']).tolist())}")
     return found["id"].astype(np.int64), found["nmac"] == 1
 
 
