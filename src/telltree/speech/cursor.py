@@ -8,7 +8,7 @@ from typing import NoReturn
 from telltree.errors import SpeechError
 from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.vocabulary import Entry, Vocabulary
-from telltree.speech.words import number_before
+from telltree.speech.words import number_before, stands_bare
 
 MOST_NESTED = 80  # parts in one another; a person gives up at three
 
@@ -63,8 +63,10 @@ class Cursor:
         return bool(found)
 
     def take_longest(self, choices: Iterable[str]) -> str | None:
-        """Go past the longest of these texts that comes next, and give it."""
-        return next((words for words in sorted(choices, key=len, reverse=True) if self.take_words(words)), None)
+        """Go past the longest of these texts that comes next, in quotes unless it may stand bare, and give it."""
+        is_quoted = self.next.kind is Kind.QUOTED
+        ordered = sorted((words for words in choices if is_quoted or stands_bare(words)), key=len, reverse=True)
+        return next(filter(self.take_words, ordered), None)
 
     def take_quoted(self) -> str | None:
         """Go past a quotation, and give what is inside."""
@@ -113,7 +115,7 @@ class Cursor:
 
     def fail(self, expected: str, choices: Iterable[str] = ()) -> NoReturn:
         """Say what was expected here and what was found, with the nearest of some choices."""
-        words = []
+        words: list[str] = []
         for token in self.tokens[self.at : self.at + 8]:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
                 break

@@ -28,7 +28,7 @@ class Nouns:
 
     def noun(self, e: Expression) -> str:
         """A signal as the subject of a sentence: "x minus y"."""
-        if e.head is DIFFERENCE:
+        if e.head is DIFFERENCE and e.type is not Type.COUNT:
             unit = self.unit(e)
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
@@ -41,6 +41,9 @@ class Nouns:
                 return self.vocabulary.noun(self.vocabulary.schema[name], self.careful)
             case UserFunction():
                 return self.call(e)
+        if e.head is DIFFERENCE and e.type is Type.COUNT:
+            first, second = (self._operand(arg, None) for arg in e.args)
+            return f"the excess of {first} over {second}"
         if e.head is DIFFERENCE:
             return f"the difference {self.noun(e)}"
         if e.head is COUNT:

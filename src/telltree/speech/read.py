@@ -9,6 +9,7 @@ from telltree.speech.cursor import Cursor
 from telltree.speech.literals import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.same import settled
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Own, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
@@ -35,7 +36,7 @@ def read(
     `sentences` are texts with their expressions that the text may quote: a grammar's own English.
     """
     term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
-    return expression_of(term, witness=next(map(attribute, schema.values()), None))
+    return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
 
 
 def read_term(
@@ -65,6 +66,7 @@ class _Reader:
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
         self._steps = steps
+        self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
         self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand))
 
     def text(self) -> Term:
@@ -288,7 +290,7 @@ class _Reader:
 
     def _operand(self) -> Expression:
         """A Boolean operand of a function or a count."""
-        return expression_of(self._item(True, False))
+        return expression_of(settled(self._item(True, False), _EXACT), witness=self._witness)
 
 
 def _with_adverb(clause: Clause) -> Term:

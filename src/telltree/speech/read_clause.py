@@ -8,7 +8,7 @@ from telltree.operators import Attribute, Expression, Number, Type, operator_nam
 from telltree.operators.table import DIFFERENCE
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
-from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.read_noun import NounReader, attribute, is_truth
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.speech.vocabulary import Fact, Scale
@@ -53,11 +53,11 @@ class ClauseReader:
                 return Clause(Says(attribute(column), values), adverb, verbless)
             case list():
                 return Clause(self._scale(entry))
-            case Expression() if entry.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR):
+            case Expression() if is_truth(entry):
                 return Clause(Own(entry, True))
         self._cursor.at = begun
         subject = self._nouns.noun()
-        if subject.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(subject.head, Attribute):
+        if is_truth(subject) and not isinstance(subject.head, Attribute):
             return Clause(Own(subject, True))
         return self._about(subject, lone)
 
@@ -109,7 +109,7 @@ class ClauseReader:
 
     def _predicate(self, subject: Expression, lone: bool) -> Simple:
         """What the subject may be: one predicate, or several joined by "or"."""
-        if subject.type is Type.COUNT:
+        if fits(subject.type, Type.COUNT):
             return self._count(subject)
         first = self._one(subject)
         if not isinstance(first, Reals | Names | Truths):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from telltree.data import Column, ColumnType
-from telltree.operators import Attribute, Expression, Number, Type
+from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.table import ABS, COUNT, DIFFERENCE, SIGN
 from telltree.speech.cursor import Cursor
 from telltree.speech.tokens import Kind
@@ -31,7 +31,17 @@ class NounReader:
     def noun(self) -> Expression:
         """A signal: a part, or the difference of two."""
         part = self.part()
-        return Expression(DIFFERENCE, (part, self.part())) if self.cursor.take("minus") else part
+        if is_truth(part) or part.type is Type.COUNT or not self.cursor.take("minus"):
+            return part
+        return self._applied(DIFFERENCE, part, self.part())
+
+    def _applied(self, head: Operator | UserFunction, *operands: Expression) -> Expression:
+        """An expression whose operands fit."""
+        found = Expression(head, operands)
+        if head.result(tuple(operand.type for operand in operands)) is None:
+            kinds = ", ".join(str(operand.type) for operand in operands)
+            self.cursor.fail(f"{head.operands} for {head.symbol!r}, not {kinds}")
+        return found
 
     def part(self) -> Expression:
         """A signal that is one part of what it may stand in."""
@@ -50,11 +60,11 @@ class NounReader:
         cursor = self.cursor
         for keyword, operator in _OF_ONE.items():
             if cursor.take(keyword):
-                return Expression(operator, (self.part(),))
-        if cursor.take("the difference"):
+                return self._applied(operator, self.part())
+        if found := cursor.take("the difference", "the excess of"):
             first = self.part()
-            cursor.expect("minus")
-            return Expression(DIFFERENCE, (first, self.part()))
+            cursor.expect("minus" if found == "the difference" else "over")
+            return self._applied(DIFFERENCE, first, self.part())
         return Expression(COUNT, (self.truth(),)) if cursor.take("the number of steps at which") else None
 
     def _number(self) -> Expression | None:
@@ -116,10 +126,15 @@ class NounReader:
             operands.append(self.truth() if kind == "Boolean" else self.part())
             if piece and not self.cursor.take_words(piece):
                 self.cursor.fail(repr(piece))
-        return Expression(call.function, tuple(operands))
+        return self._applied(call.function, *operands)
 
     def _choices(self) -> list[str]:
         return list(self.cursor.vocabulary.by_words)
+
+
+def is_truth(e: Expression) -> bool:
+    """Whether an expression is true or false at a step, not a number or a category."""
+    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
 def attribute(column: Column) -> Expression:

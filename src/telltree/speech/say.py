@@ -4,19 +4,23 @@ A part that is closed can stand in any list: it begins with a word that opens it
 "either A or B" does. Only the outermost parts are open: "at some point A while B, C and D".
 """
 
-import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 
 from telltree.data import Schema
+from telltree.errors import SpeechError
 from telltree.operators import Expression, UserFunction
+from telltree.speech.atoms import has_own_words
 from telltree.speech.literals import Possible
+from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
-from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.speech.read import read_term
+from telltree.speech.same import same, settled
+from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.vocabulary import vocabulary
-from telltree.speech.wording import Literals, Wording
+from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
@@ -47,6 +51,70 @@ def _cheapest(candidates: Iterable[Said]) -> Said:
     return min(candidates, key=lambda candidate: candidate.cost)
 
 
+def say(
+    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+) -> str:
+    """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
+
+    `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may miss
+    values (None: any may); of others it is not said. A user's words that could be taken for others are in quotes.
+    `read` gives back an expression that is true where the term is. The text is plain: whoever writes it into a page or
+    on a terminal must escape it.
+    """
+    return _spoken(term, schema, step, missing)[0]
+
+
+def quotations(
+    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+) -> tuple[tuple[str, Expression], ...]:
+    """What `say` quotes of a grammar's own sentences, with what they mean, for `read`."""
+    return tuple(_spoken(term, schema, step, missing)[1].items())
+
+
+def _spoken(
+    term: Term, schema: Schema, step: tuple[float, str] | None, missing: Container[str] | None
+) -> tuple[str, dict[str, Expression]]:
+    """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
+    possible = Possible(missing)
+    functions = tuple(dict.fromkeys(_functions(term)))
+    term = settled(term, possible)
+    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
+        words = Voice(schema, functions, step, missing).nouns.words(term.expression)
+        return words, {words: term.expression}
+    voice = Voice(schema, functions, step, missing)
+    text = voice.says(term).text
+    if not _is_understood(text, term, voice, functions, step):
+        voice = Voice(schema, functions, step, missing, careful=True)
+        text = voice.says(term).text
+    return text, voice.nouns.sentences
+
+
+def _is_understood(
+    text: str, term: Term, voice: "Voice", functions: tuple[UserFunction, ...], step: tuple[float, str] | None
+) -> bool:
+    """Whether a text is read as the term that it was made of."""
+    schema, sentences = voice.nouns.vocabulary.schema, voice.nouns.sentences.items()
+    try:
+        found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
+    except SpeechError:
+        return False
+    return same(found, term, voice.possible)
+
+
+def _functions(term: Term) -> Iterable[UserFunction]:
+    """The functions that a term calls."""
+    match term:
+        case All(parts) | Some(parts):
+            return chain.from_iterable(map(_functions, parts))
+        case Sometime(part) | Always(part) | HowOften(part=part):
+            return _functions(part)
+        case Compares(first=first, second=second):
+            below = [*first.walk(), *second.walk()]
+        case Says(signal=e) | Own(expression=e):
+            below = list(e.walk())
+    return [e.head for e in below if isinstance(e.head, UserFunction)]
+
+
 class Voice:
     """Speaks terms of one schema."""
 
@@ -66,43 +134,36 @@ class Voice:
 
     def says(self, term: Term) -> Said:
         """A whole text: what is true of a record."""
+        sentences = self._sentences(term)
+        if len(sentences) > 1:
+            return _all_true(sentences)
+        if isinstance(term, Some) and len(term.parts) > 1:
+            return min(self.item(term), _one_true([self._sentence(part) for part in term.parts]), key=_simpler)
+        return self._sentence(term)
+
+    def _sentences(self, term: Term) -> list[Said]:
+        """The sentences that are all true if the term is."""
         match term:
             case All((_, _, *_)):
-                return self._clauses(
-                    [self.says(part) if not isinstance(part, All | Some) else self.item(part) for part in term.parts]
-                )
-            case Some((_, _, *_)):
-                return self._choice(term)
+                return [sentence for part in term.parts for sentence in self._sentences(part)]
+            case Always(All((_, _, *_) as parts)):
+                apart = [self._sentence(Always(part)) for part in parts]
+                whole = self._sentence(term)
+                return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
+        return [self._sentence(term)]
+
+    def _sentence(self, term: Term) -> Said:
+        """One sentence, which need not show its end."""
+        match term:
             case Sometime(Always(part)):
                 return said("at the end,") + self._moment(part)
             case Sometime(part):
                 return said("at some point") + self._moment(part)
-            case Always(All(parts)) if len(parts) > 1:
-                return _cheapest([self._always(term.part, True), self.says(All(tuple(map(Always, parts))))])
             case Always(part):
                 return self._always(part, True)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
         return self.item(term)
-
-    def _clauses(self, parts: list[Said]) -> Said:
-        """Sentences that are all true."""
-        if len(parts) == 2 and not any("," in part.text for part in parts):
-            return parts[0].mark(",") + "and" + parts[1]
-        *first, last = parts
-        text = Said("", 0)
-        for part in first:
-            text = text + part.mark(";")
-        return text + "and" + last
-
-    def _choice(self, term: Some) -> Said:
-        """Sentences one of which is true."""
-        closed = self.item(term)
-        parts = [self.says(part) if not isinstance(part, All | Some) else self.item(part) for part in term.parts]
-        text = parts[0]
-        for part in parts[1:]:
-            text = text.mark(";") + "or" + part
-        return min(closed, text, key=lambda candidate: (candidate.cost, "," in candidate.text))
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
         """A closed part; `nested` if a step is asked that may not be the first; `lone` if it stands in no choice."""
@@ -157,11 +218,10 @@ class Voice:
             return said("from then on") + self._always(term.part, True)
         if not isinstance(term, All) or len(term.parts) < 2:
             return self.item(term, True)
-        parts = _in_order(term.parts)
-        here = [part for part in parts if not _looks_on(part)] and parts
-        if not here:
+        here = _in_order(term.parts)
+        if all(map(_looks_on, here)):
             return self.item(term, True)
-        *here, last = parts if _looks_on(parts[-1]) else [*parts, None]
+        last = here.pop() if _looks_on(here[-1]) else None
         text = self.item(here[0], True)
         if len(here) > 1:
             text = text + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
@@ -225,9 +285,30 @@ class Voice:
 
     def _operand(self, e: Expression) -> str:
         """A Boolean operand of a function or a count."""
-        from telltree.speech.normal import term_of
+        return self.item(taken_apart(e, self.possible), True, False).text
 
-        return self.item(term_of(e), True, False).text
+
+def _all_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "and", with semicolons where commas would be misread."""
+    if len(sentences) == 2 and not any("," in sentence.text for sentence in sentences):
+        return sentences[0].mark(",") + "and" + sentences[1]
+    *first, last = sentences
+    text = Said("", 0)
+    for sentence in first:
+        text = text + sentence.mark(";")
+    return text + "and" + last
+
+
+def _one_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "or"."""
+    text = sentences[0]
+    for sentence in sentences[1:]:
+        text = text.mark(";") + "or" + sentence
+    return text
+
+
+def _simpler(candidate: Said) -> tuple[int, bool]:
+    return candidate.cost, "," in candidate.text
 
 
 def _in_order(parts: Iterable[Term]) -> list[Term]:
@@ -243,6 +324,8 @@ def _looks_on(term: Term) -> bool:
 
 def _listed(parts: Sequence[Said], joint: str) -> Said:
     *first, last = parts
+    if not first:
+        return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
     return text + joint + last
 

@@ -20,6 +20,7 @@ _SIDES = {
 }  # fmt: skip
 _ALIKE = {(False, True, False): "the same as", (True, False, True): "different from"}
 _COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
+_MIRROR = str.maketrans("<>", "><")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +175,10 @@ class Literals:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             assert isinstance(e.head, Operator)
-            subject, other = (self._count(arg) for arg in e.args)
-            clause = Clause(subject, "is", f"{_COUNTS[e.head.name]} {other}")
+            turned = isinstance(e.args[0].head, Number)
+            subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
+            relation = e.head.name.translate(_MIRROR) if turned else e.head.name
+            clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
             said = self.nouns.quotation(e) if e.english is not None else self.nouns.part(e)
             clause = Clause("it", "is", f"so that {said}") if self.nouns.careful else Clause("", "", said)
