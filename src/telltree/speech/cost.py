@@ -14,8 +14,8 @@ def cost(term: Term) -> int:
       one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing. A count
       is a literal and costs what is counted besides.
     - A list costs what its parts do, and 2 if it is itself a part of a list.
-    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count; G of an "or" costs 1
-      more. "At the last step", F(G(...)), costs 2.
+    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count; G of an "or" costs
+      1 more. "At the last step", F(G(...)), costs 2.
     """
     return _cost(term, None, under=False)
 
@@ -57,9 +57,8 @@ def values_cost(values: Values) -> int:
             return 1 + BOUND * max(0, len(names) - 1 + (missing and not others and bool(names))) + NEGATION * others
         case Truths(true=true, false=false, missing=missing):
             return 1 + NEGATION * false + NEGATION * (true and missing)
-        case Orders(less=less, greater=greater, missing=missing, equal=equal):
-            differs = less and greater
-            return 1 + NEGATION * (differs or missing)
+        case Orders(less=less, greater=greater, missing=missing):
+            return 1 + NEGATION * ((less and greater) or missing)
 
 
 def _reals_cost(values: Reals) -> int:
