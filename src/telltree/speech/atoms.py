@@ -2,8 +2,8 @@
 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.table import ABS, COMPARISONS, COUNT, DIFFERENCE, MISSING, SIGN
-from telltree.speech.terms import FALSE, Compares, HowOften, Own, Says, Term
-from telltree.speech.values import Interval, Names, Orders, Reals, Truths
+from telltree.speech.terms import FALSE, Compares, Own, Says, Term
+from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _ORDERS = {
@@ -13,7 +13,7 @@ _ORDERS = {
     ">=": Orders(False, True, True, False),
     "=": Orders(False, True, False, False),
 }
-_MISSING = {
+_MISSING: dict[Type, Values] = {
     Type.REAL_VECTOR: Reals((), True),
     Type.CATEGORICAL_VECTOR: Names(frozenset(), False, True),
     Type.BOOLEAN_VECTOR: Truths(False, False, True),

@@ -25,7 +25,7 @@ def plain(formula: Expression, missing: Container[str] | None = None, settled: I
 def question(
     formula: Expression, missing: Container[str] | None = None, settled: Iterable[Expression] = ()
 ) -> tuple[Expression, bool]:
-    """Of a formula and its complement the one that reads better, as `plain` writes it, and whether it is the complement.
+    """Of a formula and its complement the one that reads better, written by `plain`, and whether it is the complement.
 
     The cheaper one reads better; if both cost the same, the one that says "at some point" rather than "always", and
     then the formula itself.

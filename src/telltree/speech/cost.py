@@ -1,81 +1,94 @@
 """How hard a term is to read: a measure of its structure, whatever words are found for it."""
 
-from telltree.speech.lists import Kind
-from telltree.speech.terms import All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
+from telltree.speech.literals import values_of, with_values
+from telltree.speech.terms import All, Always, HowOften, Literal, Own, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 
-NEGATION, NESTED, BOUND = 3, 2, 2
+NEGATION, NESTED, FURTHER = 3, 2, 2
+_NEVER = Reals((Interval(0.0, 0.0),), False)
 
 
 def cost(term: Term) -> int:
     """The effort of reading a term; of equivalent ones, the one that costs least is shown.
 
     - A literal costs 1, and 2 for each bound or name beyond the first: "between 2 and 5" has two bounds, "within 5"
-      one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing. A count
-      is a literal and costs what is counted besides.
+      one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing.
     - A list costs what its parts do, and 2 if it is itself a part of a list.
-    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count; G of an "or" costs 1
-      more. "At the last step", F(G(...)), costs 2.
+    - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count. G of an "or" costs
+      1 more. "Never", G of what is better said by its opposite, costs 3 more than F of that opposite, if it stands
+      under nothing. "At the last step", F(G(...)), costs 2.
+    - A count is a literal over time: it costs as such, and what is counted. A count of none is "never".
     """
-    return _cost(term, None, under=False)
+    return _cost(term)
 
 
-def _cost(term: Term, inside: Kind | None, under: bool) -> int:
+def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool = False) -> int:
+    """The cost of a term, or of its opposite, as part of a list, or under F, G or a count."""
     match term:
         case All(parts) | Some(parts):
-            return (NESTED if inside else 0) + sum(_cost(part, type(term), under) for part in parts)
+            return NESTED * listed + sum(_cost(part, opposite, True, under) for part in parts)
         case Sometime(Always(part)):
-            return 2 + NESTED * under + _cost(part, None, True)
-        case Sometime(part):
-            return 1 + NESTED * under + _cost(part, None, True)
-        case Always(part):
-            return 1 + NESTED * under + _cost(part, None, True) + isinstance(part, Some)
-        case HowOften(part=part):
-            return literal_cost(term) + _cost(part, None, True)
-    return literal_cost(term)
+            return 2 + NESTED * under + _cost(part, opposite, under=True)
+        case Sometime(part) | Always(part):
+            ways = [_cost(part, opposite, under=True)]
+            if isinstance(term, Sometime) == opposite:
+                ways[0] += isinstance(part, All if opposite else Some)
+                ways += [] if under else [NEGATION + _cost(part, not opposite, under=True)]
+            return 1 + NESTED * under + min(ways)
+        case HowOften(part=part, times=times):
+            said = (~times).whole if opposite else times
+            often = NEGATION if said == _NEVER else FURTHER * (_bounds(said, 0.0) - 1)
+            return 1 + often + NESTED * under + _cost(part, under=True)
+        case Own():
+            said_so = with_values(term, ~values_of(term)) if opposite else term
+            return 1 + NEGATION * (isinstance(said_so, Own) and not said_so.holds)
+    return min(map(values_cost, _opposites(term))) if opposite else values_cost(values_of(term))
 
 
-def literal_cost(literal: Literal) -> int:
-    """The effort of reading a literal, without what is counted."""
-    match literal:
-        case Says(values=values):
-            return values_cost(values)
-        case Compares(orders=orders):
-            return values_cost(orders)
-        case HowOften(times=times):
-            return 1 + BOUND * (_bounds(times, 0.0) - 1)
-        case Own(holds=holds):
-            return 1 if holds else 1 + NEGATION
+def _opposites(literal: Literal) -> list[Values]:
+    """What is said where a literal is false, if its subject may be missing and if it is never."""
+    found = ~values_of(literal)
+    never_missing: Values
+    match found:
+        case Reals(intervals=intervals):
+            never_missing = Reals(intervals, False)
+        case Names(names=names, others=others):
+            never_missing = Names(names, others, False)
+        case Truths(true=true, false=false):
+            never_missing = Truths(true, false, False)
+        case Orders(less=less, equal=equal, greater=greater):
+            never_missing = Orders(less, equal, greater, False)
+    return [found] if never_missing.empty else [found, never_missing]
 
 
 def values_cost(values: Values) -> int:
     """The effort of saying that a value is one of these."""
     match values:
-        case Reals(intervals=intervals):
-            return _reals_cost(values) if intervals else 1
+        case Reals():
+            return _reals_cost(values)
         case Names(names=names, others=others, missing=missing):
-            return 1 + BOUND * max(0, len(names) - 1 + (missing and not others and bool(names))) + NEGATION * others
+            further = len(names) - 1 + (missing and not others)
+            return 1 + FURTHER * max(0, further) + NEGATION * others
         case Truths(true=true, false=false, missing=missing):
-            return 1 + NEGATION * false + NEGATION * (true and missing)
-        case Orders(less=less, greater=greater, missing=missing, equal=equal):
-            differs = less and greater
-            return 1 + NEGATION * (differs or missing)
+            return 1 + NEGATION * (false or (true and missing))
+        case Orders(less=less, greater=greater, missing=missing):
+            return 1 + NEGATION * ((less and greater) or missing)
 
 
 def _reals_cost(values: Reals) -> int:
+    if not values.intervals:
+        return 1  # missing
     if values.missing:
         return NEGATION + _reals_cost(~values)
-    if values.intervals == (Interval(),):
-        return 1 + NEGATION  # not missing
-    points = ~values
-    if all(gap.point for gap in points.intervals):
-        return 1 + NEGATION + BOUND * (len(points.intervals) - 1)
-    return 1 + BOUND * (_bounds(values) - 1)
+    gaps = (~values).intervals
+    if all(gap.point for gap in gaps):  # not these; or none, and the value is not missing
+        return 1 + NEGATION + FURTHER * max(0, len(gaps) - 1)
+    return 1 + FURTHER * (_bounds(values) - 1)
 
 
 def _bounds(values: Reals, least: float | None = None) -> int:
     """How many numbers it takes to say it, `least` being the least there is; those from -c to c take one."""
-    if least is None and values == values.mirrored and values.intervals != (Interval(0.0, 0.0),):
+    if least is None and values == values.mirrored and values.intervals != _NEVER.intervals:
         return _bounds(values.from_zero, 0.0)
-    ends = (1 if i.point else (i.bounded_below and i.low != least) + i.bounded_above for i in values.intervals)
-    return sum(ends)
+    below = (i.bounded_below and not (i.low == least and i.with_low) for i in values.intervals)
+    return sum(1 if i.point else low + i.bounded_above for i, low in zip(values.intervals, below, strict=True))

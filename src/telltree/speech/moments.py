@@ -93,15 +93,15 @@ class Moments:
         over_time = Always if kind is All else Sometime
         alike = [part for part in term.parts if isinstance(part, over_time) and not _at_last(part)]
         last = [part for part in term.parts if _at_last(part)]
-        if len(alike) < 2 and len(last) < 2:
-            return term
-        made = {part: part for part in term.parts}  # each in its place, the joined ones in that of the first of them
         if len(alike) > 1:
             one = self._over_time(over_time, self.joined(kind, (part.part for part in alike)))
-            made |= dict.fromkeys(alike, kind(())) | {alike[0]: one}
+            return self.joined(
+                kind, (one if part == alike[0] else part for part in term.parts if part not in alike[1:])
+            )
         if len(last) > 1:
-            made |= dict.fromkeys(last, kind(())) | {last[0]: self._last(self.joined(kind, map(_bare, last)))}
-        return self.joined(kind, made.values())
+            one = self._last(self.joined(kind, map(_bare, last)))
+            return self.joined(kind, (one if part == last[0] else part for part in term.parts if part not in last[1:]))
+        return term
 
     def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
         """F or G of a term. F goes through "or", G through "and"; both go round what is the same throughout."""

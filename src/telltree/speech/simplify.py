@@ -1,8 +1,8 @@
 """Simpler terms that are true of the same records.
 
-One idea does most of it: a part of a term counts only where the rest leaves it open. In a ∧ b, b matters only where a is
-true; in a ∨ b, only where a is false; under F and G, only where all that is so from there on is so. There, a part that
-must be true or cannot be goes, and a literal may allow whatever values make it shorter.
+One idea does most of it: a part of a term counts only where the rest leaves it open. In a ∧ b, b matters only where a
+is true; in a ∨ b, only where a is false; under F and G, only where all is true that is known from there on. There, a
+part that must be true or cannot be goes, and a literal may allow whatever values make it shorter.
 """
 
 from collections import Counter
@@ -11,13 +11,13 @@ from itertools import product
 
 from telltree.speech.cost import cost, values_cost
 from telltree.speech.lists import Kind
-from telltree.speech.literals import Possible, subject, values_of
+from telltree.speech.literals import Possible, subject, subjects, values_of
 from telltree.speech.moments import Moments
 from telltree.speech.situation import Situation, Work
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
-from telltree.speech.values import Names, Orders, Reals, Truths, Values
+from telltree.speech.values import Names, Reals, Truths, Values
 
-MOST_WORK = 6_000  # claims looked at for one formula
+MOST_WORK = 4_000  # claims looked at for one formula
 ROUNDS = 4
 
 
@@ -46,15 +46,16 @@ class _Simplifier:
         self.moments = moments
         self.possible = moments.possible
 
-    def within(self, term: Term, here: Situation) -> Term:
+    def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
         """A term that is true where this one is, at steps of which all is true that is known `here`."""
         if here.work.over:
             return term
-        if here.mentions(term):
-            if here.excludes(term):
-                return FALSE
-            if here.says(term):
-                return TRUE
+        if here.subjects.isdisjoint(subjects(term)):
+            here = here.blank()  # and nothing said there need be looked at again
+        elif here.excludes(term):
+            return FALSE
+        elif here.says(term):
+            return TRUE
         match term:
             case All() | Some():
                 return self._list(type(term), list(term.parts), here)
@@ -71,11 +72,12 @@ class _Simplifier:
     def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
         """Each part where the others leave it open; the hardest to read first, so that it is the one to go."""
         decisive = FALSE if kind is All else TRUE
+        about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
-            others = parts[:i] + parts[i + 1 :]
-            if kind is Some:
-                others = [self.possible.negated(part) for part in others]
-            there = here.knowing(others)
+            there = here
+            if not about[i].isdisjoint(known.union(*about[:i], *about[i + 1 :])):
+                others = parts[:i] + parts[i + 1 :]
+                there = here.knowing(others if kind is All else map(self.possible.negated, others))
             if there.impossible:
                 return decisive
             parts[i] = self.within(parts[i], there)

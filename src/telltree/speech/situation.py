@@ -21,9 +21,9 @@ class Work:
     def __init__(self, most: int) -> None:
         self.left = most
 
-    def spend(self) -> None:
-        """Count one claim."""
-        self.left -= 1
+    def spend(self, claims: int) -> None:
+        """Count so many claims."""
+        self.left -= claims
 
     @property
     def over(self) -> bool:
@@ -40,31 +40,38 @@ class Situation:
         self.first = first
         """Whether this is the first step of a record."""
         self.impossible = False
-        self._mentioned: set[Hashable] = set()
         self.values: dict[Hashable, Values] = {}
         self.choices: list[Some] = []
         self.later: dict[Term, None] = {}
         """What holds from here on."""
-        self.hopes: dict[Sometime, int] = {}
-        """What must happen, and how many claims held from here on when last it was found that it may."""
+        self.hopes: dict[Sometime, None] = {}
+        """What must happen, here or later."""
+        self._examined: dict[Sometime, int] = {}
+        """Hopes looked at, here or on the way here, and how many claims held from there on: no need to ask again."""
 
     def knowing(self, claims: Iterable[Term]) -> "Situation":
         """This one, with more known."""
         more = Situation(self.possible, self.work, self.first)
         more.impossible = self.impossible
         more.values, more.choices = dict(self.values), list(self.choices)
-        more.later, more.hopes = dict(self.later), dict(self.hopes)
-        more._mentioned = self._mentioned.union(*map(subjects, given := list(claims)))
-        more._learn(given)
+        more.later, more.hopes, more._examined = dict(self.later), dict(self.hopes), dict(self._examined)
+        more._learn(list(claims))
         return more
 
-    def mentions(self, claim: Term) -> bool:
-        """Whether anything is known of what the claim is about."""
-        return not self._mentioned.isdisjoint(subjects(claim))
+    @property
+    def subjects(self) -> set[Hashable]:
+        """What anything is known about."""
+        return set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+
+    def blank(self) -> "Situation":
+        """The same step, with nothing known of it."""
+        return Situation(self.possible, self.work, self.first)
 
     def after(self) -> "Situation":
         """What is known of this step and every later one alike."""
-        return Situation(self.possible, self.work).knowing(self.later)
+        then = Situation(self.possible, self.work)
+        then._examined = self._examined
+        return then.knowing(self.later)
 
     def everywhere(self) -> "Situation":
         """What is known of every step of the record alike."""
@@ -85,9 +92,9 @@ class Situation:
             return True
         if self.work.over or depth > DEEPEST:
             return False
-        for hope, known in self.hopes.items():
-            if known < len(self.later):
-                self.hopes[hope] = len(self.later)
+        for hope in self.hopes:
+            if self._examined.get(hope, -1) < len(self.later):
+                self._examined[hope] = len(self.later)
                 if self.after().knowing([hope.part]).contradictory(depth + 1):
                     return True
         if not self.choices:
@@ -99,7 +106,7 @@ class Situation:
 
     def _learn(self, claims: list[Term]) -> None:
         for claim in claims:  # grows while it is walked
-            self.work.spend()
+            self.work.spend(1)
             if enduring(claim) and not isinstance(claim, All):
                 self.later[claim] = None
             match claim:
@@ -110,7 +117,7 @@ class Situation:
                 case Always(part):
                     claims.append(part)
                 case Sometime():
-                    self.hopes.setdefault(claim, -1)
+                    self.hopes[claim] = None
                 case _:
                     self._learn_values(claim, claims)
             if self.impossible:
@@ -129,7 +136,7 @@ class Situation:
         choices, self.choices = self.choices, []
         for i, choice in enumerate(choices):
             parts = tuple(part for part in choice.parts if not self._clashes(part))
-            self.work.spend()
+            self.work.spend(len(choice.parts))
             if len(parts) < 2:
                 self.impossible = not parts
                 if parts:

@@ -27,11 +27,13 @@ class _Set:
         raise NotImplementedError
 
     def __or__(self, other: Any) -> Self:
-        return ~(~self & ~other)
+        mine: Self = ~(~self & ~other)
+        return mine
 
     def within(self, other: Any) -> bool:
         """Whether it is a part of `other`, or all of it."""
-        return (self & ~other).empty
+        beyond: Self = self & ~other
+        return beyond.empty
 
 
 @dataclass(frozen=True, slots=True)

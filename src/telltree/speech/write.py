@@ -25,8 +25,15 @@ from telltree.operators.table import (
 from telltree.speech.atoms import has_own_words
 from telltree.speech.literals import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
-from telltree.speech.values import Interval, Names, Orders, Reals, Truths
+from telltree.speech.values import Interval, Names, Reals, Truths
 
+_RELATIONS = {
+    (True, False, False): LESS,
+    (True, True, False): LESS_EQUAL,
+    (False, True, False): EQUAL,
+    (False, True, True): GREATER_EQUAL,
+    (False, False, True): GREATER,
+}
 _EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
 
 
@@ -59,7 +66,7 @@ class _Writer:
         written = self.written(term)
         return Expression(EVENTUALLY, (written,)) if term in (TRUE, FALSE) else written
 
-    def written(self, term: Term) -> Expression:
+    def written(self, term: Term) -> Expression:  # noqa: PLR0911  one return a kind of term
         match term:
             case All(()) | Some(()):
                 return self._constant(term == TRUE)
@@ -173,34 +180,23 @@ def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, R
 
 
 def _orders(term: Compares, may_miss: bool) -> Expression:
-    orders = term.orders
+    orders, sides = term.orders, (term.first, term.second)
     if orders.missing:
-        opposite = ~orders
-        if not (opposite.less or opposite.equal or opposite.greater):
-            raise AssertionError(f"{term} is always true, and no literal")
-        return _not(_orders(Compares(term.first, term.second, opposite), may_miss))
-    sides = (term.first, term.second)
-    equal = Expression(EQUAL, sides)
-    if orders.less and orders.greater and not orders.equal and not may_miss:
-        return _not(equal)
+        return _not(_orders(Compares(*sides, ~orders), may_miss))
+    if orders.less != orders.greater or (orders.equal and not orders.less):
+        return Expression(_RELATIONS[orders.less, orders.equal, orders.greater], sides)
+    if not orders.equal and not may_miss:
+        return _not(Expression(EQUAL, sides))
     if term.first.type is Type.CATEGORICAL_VECTOR:
         known = [_not(Expression(MISSING, (side,))) for side in sides]
-        if orders.less:
-            return _chain(AND, known if orders.equal else [_not(equal), *known])
-        return equal
-    if orders.less and orders.greater:
-        return _chain(OR, [Expression(LESS_EQUAL if orders.equal else LESS, sides), Expression(GREATER, sides)])
-    if orders.less:
-        return Expression(LESS_EQUAL if orders.equal else LESS, sides)
-    if orders.greater:
-        return Expression(GREATER_EQUAL if orders.equal else GREATER, sides)
-    return equal
+        return _chain(AND, known if orders.equal else [_not(Expression(EQUAL, sides)), *known])
+    return _chain(OR, [Expression(LESS_EQUAL if orders.equal else LESS, sides), Expression(GREATER, sides)])
 
 
 def _either(parts: list[Expression]) -> Expression:
     """The parts joined by "or"; a negated one beside others that are not makes an implication."""
-    negated = [part.args[0] for part in parts if part.head is NOT]
-    bare = [part for part in parts if part.head is not NOT]
+    negated = [part.args[0] for part in parts if _is_negation(part)]
+    bare = [part for part in parts if not _is_negation(part)]
     if not negated:
         return _chain(OR, bare)
     given = _chain(AND, negated)
@@ -208,7 +204,11 @@ def _either(parts: list[Expression]) -> Expression:
 
 
 def _not(e: Expression) -> Expression:
-    return e.args[0] if e.head is NOT and not has_own_words(e) else Expression(NOT, (e,))
+    return e.args[0] if _is_negation(e) else Expression(NOT, (e,))
+
+
+def _is_negation(e: Expression) -> bool:
+    return e.head is NOT and not has_own_words(e)
 
 
 def _compared(operator: Operator, signal: Expression, number: float) -> Expression:
