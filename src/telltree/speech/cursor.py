@@ -62,10 +62,10 @@ class Cursor:
         self.at += found
         return bool(found)
 
-    def take_longest(self, choices: Iterable[str]) -> str | None:
+    def take_longest(self, choices: Iterable[str], numbers: bool = False) -> str | None:
         """Go past the longest of these texts that comes next, in quotes unless it may stand bare, and give it."""
         is_quoted = self.next.kind is Kind.QUOTED
-        ordered = sorted((words for words in choices if is_quoted or stands_bare(words)), key=len, reverse=True)
+        ordered = sorted((words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True)
         return next(filter(self.take_words, ordered), None)
 
     def take_quoted(self) -> str | None:

@@ -65,7 +65,7 @@ class Nouns:
 
     def quotation(self, e: Expression) -> str:
         """What an expression is called, in quotes; one that is called like another is quoted as a formula."""
-        words = self.words(e)
+        words = self.words(e).replace("“", "").replace("”", "")  # one pair of quotes is enough
         if self.sentences.setdefault(words, e) != e:
             words = str(e)
             self.sentences[words] = e

@@ -120,14 +120,14 @@ class _Reader:
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while"):
             parts.append(self._item(True, True))
-            if self._cursor.sees("and", ",") and not self._cursor.sees(", and"):
+            if self._cursor.sees("and", ",") and not self._cursor.sees(", and from then on", ", and then or later"):
                 parts += self._rest_of_list("and", True, True)
         return parts
 
     def _rest_of_list(self, joint: str, nested: bool, lone: bool) -> list[Term]:
         """Further items of a list, as far as the one behind `joint`."""
         cursor, parts = self._cursor, []
-        while cursor.take(","):
+        while cursor.take(",") and not cursor.sees(joint):
             parts.append(self._item(nested, lone))
         cursor.expect(joint)
         return [*parts, self._item(nested, lone)]

@@ -164,7 +164,7 @@ class ClauseReader:
     def _level(self, subject: Expression) -> str:
         assert isinstance(subject.head, Attribute)
         levels = self._cursor.vocabulary.schema[subject.head.name].levels
-        found = self._cursor.take_longest(levels) if levels else self._cursor.take_quoted()
+        found = self._cursor.take_longest(levels, numbers=True) if levels else self._cursor.take_quoted()
         if found is None:
             self._cursor.fail(f"a category of {subject.head.name!r}", levels)
         return found

@@ -290,7 +290,7 @@ class Voice:
 
 def _all_true(sentences: list[Said]) -> Said:
     """Sentences joined by "and", with semicolons where commas would be misread."""
-    if len(sentences) == 2 and not any("," in sentence.text for sentence in sentences):
+    if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
         return sentences[0].mark(",") + "and" + sentences[1]
     *first, last = sentences
     text = Said("", 0)
@@ -323,11 +323,14 @@ def _looks_on(term: Term) -> bool:
 
 
 def _listed(parts: Sequence[Said], joint: str) -> Said:
+    """A list; where its items are lists too, there is a comma before the last."""
     *first, last = parts
     if not first:
         return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    return text + joint + last
+    apart = any(f" {word} " in part.text for part in first for word in ("and", "or"))
+    later = last.text.startswith(("then or later", "from then on"))
+    return (text.mark(",") if apart and not later else text) + joint + last
 
 
 def _all(parts: Sequence[Term]) -> Term:

@@ -12,6 +12,7 @@ from telltree.speech.tokens import Kind, Token, quoted
 from telltree.speech.words import bare_or_quoted, stands_bare
 
 _AUXILIARIES = frozenset("is are was were has have had can could will would does do did must may might should".split())
+_QUANTIFIERS = frozenset("both all each every either any some no none neither most few only".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +202,10 @@ def is_clause(column: Column) -> bool:
 
 
 def split(words: str) -> Clause:
-    """A clause taken apart at its first auxiliary verb."""
+    """A clause taken apart at its first auxiliary verb; "both are not open" would not deny that both are."""
     parts = words.split(" ")
+    if parts[0].lower() in _QUANTIFIERS:
+        return Clause("", "", words)
     for i, part in enumerate(parts[1:-1], 1):
         if part in _AUXILIARIES:
             return Clause(" ".join(parts[:i]), part, " ".join(parts[i + 1 :]))

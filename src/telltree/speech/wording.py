@@ -116,7 +116,7 @@ class Literals:
     def _value(self, literal: Says) -> Wording:
         signal, values = literal.signal, literal.values
         if isinstance(values, Names):
-            names = [bare_or_quoted(n, self.nouns.careful) for n in self._in_order(signal, values.names)]
+            names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
             said = _categories(names, values)
             return self._is(signal, said, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
@@ -131,6 +131,7 @@ class Literals:
 
     def _is(self, signal: Expression, said: list[str], negations: int = 0) -> Wording:
         clause = Clause(self.nouns.noun(signal), "is", " or ".join(said))
+        negations += said[0].startswith("other than")
         return Wording(clause, negations, joined=len(said) > 1 or " and " in said[0].removeprefix("between"))
 
     def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
@@ -169,7 +170,8 @@ class Literals:
         if not any(sides):
             return Wording(Clause(f"{subject} or {second_noun}", "is", "missing"), joined=True)
         words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
-        return Wording(Clause(subject, "is", f"{words} {second_noun}"), tail=UNKNOWN if orders.missing else "")
+        negations = int(words in ("unequal to", "different from"))
+        return Wording(Clause(subject, "is", f"{words} {second_noun}"), negations, UNKNOWN if orders.missing else "")
 
     def _own(self, literal: Own) -> Wording:
         e = literal.expression

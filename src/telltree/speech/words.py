@@ -53,19 +53,19 @@ def number_before(text: str) -> tuple[float, str] | None:
 
 
 @lru_cache(maxsize=10_000)
-def stands_bare(text: str) -> bool:
-    """Whether a user's words can be told from telltree's own without quotes."""
+def stands_bare(text: str, numbers: bool = False) -> bool:
+    """Whether a user's words can be told from telltree's own without quotes; `numbers`: also if a number is the first."""
     words = text.split(" ")
     if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
         return False
     lower = tuple(word.lower() for word in words)
-    if number_of(words[0]) is not None or _JOINTS.intersection(lower):
+    if (number_of(words[0]) is not None and not numbers) or _JOINTS.intersection(lower):
         return False
     hidden = any(keyword[: len(lower)] == lower for keyword in _KEYWORDS)
     opening = any(lower[: len(keyword)] == keyword for keyword in _KEYWORDS[: len(OPENERS)])
     return not hidden and not opening
 
 
-def bare_or_quoted(text: str, careful: bool = False) -> str:
+def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
     """A user's words as they stand in a sentence."""
-    return text if not careful and stands_bare(text) else quoted(text)
+    return text if not careful and stands_bare(text, numbers) else quoted(text)
