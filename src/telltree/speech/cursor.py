@@ -65,12 +65,18 @@ class Cursor:
     def take_longest(self, choices: Iterable[str], numbers: bool = False) -> str | None:
         """Go past the longest of these texts that comes next, in quotes unless it may stand bare, and give it."""
         is_quoted = self.next.kind is Kind.QUOTED
-        ordered = sorted((words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True)
+        ordered = sorted(
+            (words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True
+        )
         return next(filter(self.take_words, ordered), None)
+
+    def sees_quotation(self) -> bool:
+        """Whether something in quotes comes next."""
+        return self.next.kind is Kind.QUOTED
 
     def take_quoted(self) -> str | None:
         """Go past a quotation, and give what is inside."""
-        if self.next.kind is not Kind.QUOTED:
+        if not self.sees_quotation():
             return None
         self.at += 1
         return self.tokens[self.at - 1].text

@@ -33,7 +33,7 @@ class Nouns:
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
 
-    def part(self, e: Expression) -> str:
+    def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
         """A signal as part of a larger one."""
         match e.head:
             case Attribute(name=name):

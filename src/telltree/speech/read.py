@@ -9,17 +9,17 @@ from telltree.speech.cursor import Cursor
 from telltree.speech.literals import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.read_times import TimesReader
 from telltree.speech.same import settled
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Own, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
-from telltree.speech.values import Interval, Reals
 from telltree.speech.vocabulary import vocabulary
-from telltree.speech.words import BOUNDS
 from telltree.speech.write import expression_of
 
 _EXACT = Possible()
-_A_SENTENCE = "'at some point', 'never', 'whenever', 'always' or what a column is called"
+_SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
+_ALWAYS = ("always", "it is always so that", "never", "it is never so that", "at no point", "whenever")
 
 
 def read(
@@ -65,7 +65,7 @@ class _Reader:
 
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
-        self._steps = steps
+        self._times = TimesReader(cursor, steps)
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
         self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand))
 
@@ -93,10 +93,10 @@ class _Reader:
         if cursor.take("at the end"):
             cursor.take(",")
             return Sometime(Always(self._moment()))
-        times = self._times()
+        times = self._times.take()
         if times is not None:
             return HowOften(self._moment(), times)
-        if cursor.sees("always", "never", "at no point", "whenever"):
+        if cursor.sees(*_ALWAYS):
             return self._always(True)
         return self._item(False, True)
 
@@ -163,12 +163,12 @@ class _Reader:
                 return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
         return None
 
-    def _in_time(self, nested: bool, lone: bool) -> Term | None:
+    def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
         if cursor.take("at the end"):
             cursor.take(",")
             return Sometime(Always(self._item(True, lone)))
-        times = self._times()
+        times = self._times.take()
         if times is not None:
             return HowOften(self._item(True, lone), times)
         if nested:
@@ -176,37 +176,36 @@ class _Reader:
                 return Sometime(self._item(True, lone))
             if cursor.take("from then on"):
                 return self._always(False, lone)
-            if cursor.sees("at some point", "always", "never", "at no point", "whenever"):
+            if cursor.sees("at some point", *_ALWAYS):
                 cursor.fail("'then or later' or 'from then on' inside a sentence")
             return None
         if cursor.take("at some point"):
             return Sometime(self._item(True, lone))
-        if cursor.sees("always", "never", "at no point", "whenever"):
+        if cursor.sees(*_ALWAYS):
             return self._always(False, lone)
         return None
 
     def _so(self, nested: bool, lone: bool) -> Term | None:
         """Whether something is so at all."""
         cursor = self._cursor
-        if cursor.take("it is so that"):
-            return self._item(nested, lone)
-        if cursor.take("it is not so that"):
-            return _EXACT.negated(self._item(nested, lone))
-        if cursor.take("it is always so that"):
-            return Always(self._item(True, lone))
-        if cursor.take("it is never so that"):
-            return Always(_EXACT.negated(self._item(True, lone)))
-        if cursor.take("it is always so"):
-            return TRUE
-        return FALSE if cursor.take("it is never so") else None
+        match cursor.take(*_SO):
+            case "it is so that":
+                return self._item(nested, lone)
+            case "it is not so that":
+                return _EXACT.negated(self._item(nested, lone))
+            case "it is always so":
+                return TRUE
+            case "it is never so":
+                return FALSE
+        return None
 
     def _always(self, is_open: bool, lone: bool = True) -> Term:
         """What is always so, never so, or so whenever something else is."""
         cursor = self._cursor
-        match cursor.take("always", "never", "at no point", "whenever"):
-            case "always":
+        match cursor.take(*_ALWAYS):
+            case "always" | "it is always so that":
                 return Always(self._item(True, lone))
-            case "never" | "at no point":
+            case "never" | "it is never so that" | "at no point":
                 return Always(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
                 given = [self._item(True, lone)]
@@ -232,61 +231,12 @@ class _Reader:
 
     def _at_once(self, first: Clause) -> Term:
         cursor, clauses = self._cursor, [first]
-        while cursor.take(","):
+        while cursor.take(",") and not cursor.sees("and"):
             clauses.append(self._clauses.clause(False))
         cursor.expect("and")
         clauses.append(self._clauses.clause(False))
         cursor.expect("at once")
         return All(tuple(clause.literal for clause in clauses))
-
-    def _times(self) -> Reals | None:
-        """How often something is so, up to its comma; None, and nothing is read, if that is not said."""
-        cursor, begun = self._cursor, self._cursor.at
-        word = cursor.take("for", "at")
-        times = None if word is None else self._ranges(word == "for")
-        if times is None:
-            cursor.at = begun
-            return None
-        if word == "for" and self._steps.period is None:
-            cursor.at = begun
-            cursor.fail("a number of steps, as in 'at more than 3 steps in all', for it is not known how long they are")
-        if word == "at":
-            cursor.expect("steps", "step")
-        cursor.expect("in all")
-        cursor.take(",")
-        return times
-
-    def _ranges(self, in_time: bool) -> Reals | None:
-        times = self._range(in_time)
-        while times is not None and self._cursor.take("or"):
-            more = self._range(in_time)
-            if more is None:
-                self._cursor.fail("another number")
-            times = times | more
-        return times
-
-    def _range(self, in_time: bool) -> Reals | None:
-        """One range of numbers of steps."""
-        cursor = self._cursor
-        word = cursor.take("exactly", "more than", "fewer than", "less than", "at least", "at most") or ""
-        amount = self._amount(in_time)
-        if amount is None:
-            return None
-        if word:
-            return Reals.compared({"exactly": "=", "fewer than": "<", **BOUNDS}[word], amount)
-        if cursor.take("to"):
-            high = self._amount(in_time)
-            return cursor.fail("a number") if high is None else Reals.of([Interval(amount, high)])
-        match cursor.take("or more", "or fewer", "or less"):
-            case "or more":
-                return Reals.compared(">=", amount)
-            case None:
-                return Reals.compared("=", amount)
-        return Reals.compared("<=", amount)
-
-    def _amount(self, in_time: bool) -> float | None:
-        amount = self._cursor.take_number([self._steps.unit] if in_time else ())
-        return self._steps.steps(amount) if amount is not None and in_time else amount
 
     def _operand(self) -> Expression:
         """A Boolean operand of a function or a count."""

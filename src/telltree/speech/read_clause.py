@@ -91,7 +91,7 @@ class ClauseReader:
             if constant is not None and (not scale.after or cursor.take_words(scale.after)):
                 return Says(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
         cursor.at = begun
-        cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
+        return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
 
     def _about(self, subject: Expression, lone: bool) -> Clause:
         cursor = self._cursor
@@ -141,7 +141,7 @@ class ClauseReader:
             case word:
                 return Truths(word == "known", word == "known", word == "missing")
 
-    def _category(self, subject: Expression) -> Names | Simple:
+    def _category(self, subject: Expression) -> Names | Simple:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
         match cursor.take("missing", "known", "not", "neither", "the same as", "different from"):
             case "missing":
@@ -186,7 +186,7 @@ class ClauseReader:
             cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
         return Own(Expression(operator_named(BOUNDS.get(word, "=")), (subject, other)), word != "unequal to")
 
-    def _amount(self, subject: Expression) -> Reals | Simple:
+    def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
         """What a number may be, or how it stands to another signal."""
         cursor = self._cursor
         scaled = self._in_own_words(subject)
@@ -211,7 +211,7 @@ class ClauseReader:
                 return self._apart(subject, values) if cursor.take("of") else values
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         relation = BOUNDS.get(word, "=" if word == "equal to" else "!=")
-        value = self._take_number(subject)
+        value = None if self._nouns.sees_difference() else self._take_number(subject)
         if value is None or word not in BOUNDS:
             return self._compared(subject, relation)
         return self._bound(subject, relation, value)

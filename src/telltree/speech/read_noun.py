@@ -7,7 +7,6 @@ from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.table import ABS, COUNT, DIFFERENCE, SIGN
 from telltree.speech.cursor import Cursor
-from telltree.speech.tokens import Kind
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
 
 _TYPES = {
@@ -72,19 +71,26 @@ class NounReader:
         value = self.cursor.take_number(units)
         return None if value is None else Expression(Number(value))
 
+    def sees_difference(self) -> bool:
+        """Whether a number comes next from which something is taken, so that it is the beginning of a signal."""
+        begun = self.cursor.at
+        found = self._number() is not None and self.cursor.sees("minus")
+        self.cursor.at = begun
+        return found
+
     def entry(self) -> Noun | Fact | Call | list[Scale] | Expression | None:
         """Go past words of a user's and give what they mean; None, and nothing is read, if there are none.
 
         An expression is a sentence or signal of a grammar's own, in quotes.
         """
         cursor = self.cursor
-        if cursor.next.kind is Kind.QUOTED:
+        if cursor.sees_quotation():
             return self._quotation()
         length, entries = cursor.entries()
         if not length:
             return None
         cursor.at += length
-        if cursor.next.kind is Kind.QUOTED and isinstance(entries[0], Noun | Fact):
+        if cursor.sees_quotation() and isinstance(entries[0], Noun | Fact):
             return self._named([entry for entry in entries if isinstance(entry, Noun | Fact)])
         first = entries[0]
         if isinstance(first, Scale):
@@ -101,7 +107,7 @@ class NounReader:
         if columns:
             cursor.at += 1
             entries = [Fact(column, True) if is_clause(column) else Noun(column) for column in columns]
-            named = cursor.next.kind is Kind.QUOTED or len(entries) > 1
+            named = cursor.sees_quotation() or len(entries) > 1
             return self._named(entries) if named else entries[0]
         if words in self.sentences:
             cursor.at += 1
@@ -109,15 +115,15 @@ class NounReader:
         if words in schema:
             cursor.at += 1
             return Fact(schema[words], True) if is_clause(schema[words]) else Noun(schema[words])
-        cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences])
+        return cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences])
 
     def _named(self, entries: list[Noun | Fact]) -> Noun | Fact:
         """That of some columns whose name comes next."""
         for entry in entries:
-            if self.cursor.next.kind is Kind.QUOTED and self.cursor.next.text == entry.column.name:
+            if self.cursor.sees_quotation() and self.cursor.next.text == entry.column.name:
                 self.cursor.at += 1
                 return entry
-        self.cursor.fail("the name of a column in quotes", [entry.column.name for entry in entries])
+        return self.cursor.fail("the name of a column in quotes", [entry.column.name for entry in entries])
 
     def call(self, call: Call) -> Expression:
         """The operands of a function and the words between them."""

@@ -37,7 +37,7 @@ def _key(term: Term, possible: Possible) -> Hashable:
     return _unordered(Moments(possible).settled(taken_apart(formula, possible)), possible)
 
 
-def _unordered(term: Term, possible: Possible) -> Hashable:
+def _unordered(term: Term, possible: Possible) -> Hashable:  # noqa: PLR0911  one return a kind of term
     match term:
         case All(parts) | Some(parts):
             return type(term), frozenset(_unordered(part, possible) for part in parts)

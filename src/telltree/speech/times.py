@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from telltree.errors import SettingsError
 from telltree.speech.values import Interval, Reals
 from telltree.speech.words import bare_or_quoted, number_words
 
@@ -17,16 +18,23 @@ class Steps:
 
     @classmethod
     def of(cls, step: tuple[float, str] | None) -> "Steps":
-        """The same from a pair of length and unit."""
-        return cls() if step is None else cls(*step)
+        """The same from a pair of length and unit; SettingsError if no step can be so long."""
+        if step is not None and not 0 < step[0] < math.inf:
+            raise SettingsError(f"step: a step must have a length above 0, got {step[0]!r}")
+        return cls() if step is None or not step[1] else cls(*step)
 
     def says(self, times: Reals, careful: bool) -> str:
         """The words before what is counted: "for more than 16 s in all,"."""
-        said = " or ".join(self._range(interval) for interval in times.whole.intervals) or "fewer than 0"
+        said = self._ranges(times.whole.intervals)
         if self.period is not None:
-            said = "less than 0" if said == "fewer than 0" else said
-            return f"for {said} {bare_or_quoted(self.unit, careful)} in all,".replace("  ", " ")
+            return f"for {said} {bare_or_quoted(self.unit, careful)} in all,"
         return f"at {said} {'step' if said.endswith(' 1') else 'steps'} in all,"
+
+    def _ranges(self, intervals: tuple[Interval, ...]) -> str:
+        match intervals:
+            case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
+                return f"other than {self._amount(before + 1)}"
+        return " or ".join(map(self._range, intervals)) or "exactly 0.5"  # no number of steps will do
 
     def _range(self, i: Interval) -> str:
         """Of the ways to say a range of whole numbers the one with the rounder number."""

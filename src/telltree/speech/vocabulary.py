@@ -11,8 +11,11 @@ from telltree.operators import UserFunction
 from telltree.speech.tokens import Kind, Token, quoted
 from telltree.speech.words import bare_or_quoted, stands_bare
 
-_AUXILIARIES = frozenset("is are was were has have had can could will would does do did must may might should".split())
-_QUANTIFIERS = frozenset("both all each every either any some no none neither most few only".split())
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must", "may",
+    "might", "should",
+}  # fmt: skip
+_QUANTIFIERS = {"both", "all", "each", "every", "either", "any", "some", "no", "none", "neither", "most", "few"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ Entry: TypeAlias = Noun | Fact | Scale | Call
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A sentence of a Boolean column in three parts, so that an adverb finds its place; without verb all is predicate."""
+    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
 
     subject: str
     verb: str
@@ -103,7 +106,7 @@ class Vocabulary:
                     branch.entries.append(scale)
 
     def match(self, tokens: Sequence[Token], at: int) -> tuple[int, list[Entry]]:
-        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; 0 if there are none."""
+        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0."""
         branch: _Branch | None = self._root
         found: tuple[int, list[Entry]] = (0, [])
         for length, token in enumerate(tokens[at : at + 200], 1):
@@ -216,9 +219,9 @@ def scales(column: Column) -> Iterable[tuple[Scale, str]]:
     """The clauses that a column's words for high and low make with a constant, and how they begin."""
     for high, words in ((True, column.high), (False, column.low)):
         before, place, after = (words or "").partition("{0}")
-        if place and before.endswith(" ") and (not after or after.startswith(" ")) and "{0}" not in after:
-            if _harmless(before.strip()) and _harmless(after.strip()):
-                yield Scale(column, high, after.strip()), before.strip()
+        apart = place and before.endswith(" ") and (not after or after.startswith(" "))
+        if apart and _harmless(before.strip()) and _harmless(after.strip()):
+            yield Scale(column, high, after.strip()), before.strip()
 
 
 def _harmless(words: str) -> bool:

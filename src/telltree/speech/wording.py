@@ -1,15 +1,15 @@
 """Literals in words: what one signal is at a step, as a clause that an adverb finds its place in."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from telltree.data import ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, DIFFERENCE
+from telltree.speech.amounts import amounts, distance, only_above, only_below
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
-from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.speech.values import Names, Reals, Truths, Values
 from telltree.speech.vocabulary import Clause, Scale, is_clause, scales
 from telltree.speech.words import bare_or_quoted, number_words
 
@@ -46,7 +46,8 @@ class Wording:
     @property
     def verbless(self) -> str | None:
         """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
-        droppable = self.clause.verb in ("is", "are") and not self.tail and not self.joined
+        quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
+        droppable = self.clause.verb in ("is", "are") and not self.tail and not self.joined and not quoted
         return f"{self.clause.subject} {self.clause.predicate}" if droppable else None
 
 
@@ -75,7 +76,7 @@ class Literals:
         parts: Sequence[Values]
         match literal.values:
             case Reals(intervals=intervals, missing=missing):
-                alone = [intervals] if len(_amounts(literal.values, "")) == 1 else [(i,) for i in intervals]
+                alone = [intervals] if len(amounts(literal.values, "")) == 1 else [(i,) for i in intervals]
                 parts = [Reals(some, False) for some in alone if some] + [Reals((), True)] * missing
             case Names(names=names, others=False, missing=missing):
                 parts = [Names(frozenset([name]), False, False) for name in self._in_order(literal.signal, names)]
@@ -123,7 +124,7 @@ class Literals:
         apart = self._apart(signal, values) if signal.head is DIFFERENCE else None
         if apart is not None:
             return apart
-        return self._scaled(signal, values) or self._is(signal, _amounts(values, self._unit(signal)))
+        return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)))
 
     def _unit(self, *signals: Expression) -> str:
         unit = self.nouns.unit(*signals)
@@ -139,7 +140,7 @@ class Literals:
         if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
             return None
         column, interval = self.nouns.vocabulary.schema[signal.head.name], values.intervals[0]
-        high, low = _only_above(interval), _only_below(interval)
+        high, low = only_above(interval), only_below(interval)
         constant = high if high is not None else low
         words = column.high if high is not None else column.low
         if constant is None or words is None:
@@ -155,7 +156,7 @@ class Literals:
         one, other = signal.args
         if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
             return None
-        predicate = _distance(values, self._unit(one, other))
+        predicate = distance(values, self._unit(one, other))
         if predicate is None:
             return None
         clause = Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}")
@@ -214,88 +215,3 @@ def _categories(names: list[str], values: Names) -> list[str]:
     if not names:
         return ["known"]
     return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + " nor ".join(names)]
-
-
-def _amounts(values: Reals, unit: str) -> list[str]:
-    """What a number may be: predicates one of which is true."""
-    missing = ["missing"] * values.missing
-    even = _symmetric(values.intervals)
-    if even is not None:
-        (inner, outer), edge = even
-        words = {(True, False): "within {}", (True, True): "at most {} either way",
-                 (False, False): "more than {} either way", (False, True): "at least {} either way"}  # fmt: skip
-        return [words[inner, outer].format(number_words(edge) + unit), *missing]
-    hole = _point_left_out(values.intervals)
-    if hole is not None:
-        return [f"other than {number_words(hole)}{unit}", *missing]
-    return [*(_between(interval, unit) for interval in values.intervals), *missing]
-
-
-def _between(interval: Interval, unit: str) -> str:
-    low, high = number_words(interval.low), number_words(interval.high) + unit
-    least = "at least" if interval.with_low else "above"
-    most = "at most" if interval.with_high else "below"
-    match _bounded(interval):
-        case (False, False):
-            return "known"
-        case (False, True):
-            return f"{most} {high}"
-        case (True, False):
-            return f"{least} {low}{unit}"
-    if interval.low == interval.high:
-        return f"exactly {high}"
-    if interval.with_low != interval.with_high:
-        return f"{least} {low} and {most} {high}"
-    return f"from {low} to {high}" if interval.with_low else f"between {low} and {high}"
-
-
-def _distance(values: Reals, unit: str) -> str | None:
-    """The words between two signals that differ so much, where there are simple ones."""
-    even = _symmetric(values.intervals)
-    if even is not None:
-        (inner, with_edge), edge = even
-        words = {(True, False): "within {} of", (True, True): "at most {} from", (False, False): "more than {} from",
-                 (False, True): "at least {} from"}  # fmt: skip
-        return words[inner, with_edge].format(number_words(edge) + unit)
-    if len(values.intervals) != 1:
-        return None
-    (i,) = values.intervals
-    match _bounded(i):
-        case (True, False) if i.low > 0:
-            return f"{'at least' if i.with_low else 'more than'} {number_words(i.low)}{unit} above"
-        case (False, True) if i.high < 0:
-            return f"{'at least' if i.with_high else 'more than'} {number_words(-i.high)}{unit} below"
-    return None
-
-
-def _bounded(i: Interval) -> tuple[bool, bool]:
-    return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
-
-
-def _only_above(i: Interval) -> float | None:
-    return i.low if _bounded(i) == (True, False) and not i.with_low else None
-
-
-def _only_below(i: Interval) -> float | None:
-    return i.high if _bounded(i) == (False, True) and not i.with_high else None
-
-
-def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
-    """Whether a set is what lies within some distance of 0 or beyond it, whether the edge belongs to it; the edge."""
-    match intervals:
-        case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
-            if low == -high and with_low == with_high and 0 < high < math.inf:
-                return (True, with_low), high
-        case (Interval(high=low, with_high=with_low), Interval(low=high, with_low=with_high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
-            if low == -high and with_low == with_high and 0 < high < math.inf and not free:
-                return (False, with_low), high
-    return None
-
-
-def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
-    match intervals:
-        case (Interval(high=low), Interval(low=high)):
-            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
-            return low if low == high and not free else None
-    return None

@@ -54,7 +54,7 @@ def number_before(text: str) -> tuple[float, str] | None:
 
 @lru_cache(maxsize=10_000)
 def stands_bare(text: str, numbers: bool = False) -> bool:
-    """Whether a user's words can be told from telltree's own without quotes; `numbers`: also if a number is the first."""
+    """Whether a user's words can be told from telltree's own without quotes; `numbers`: also if they begin with one."""
     words = text.split(" ")
     if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
         return False
