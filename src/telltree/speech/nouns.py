@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from telltree.data import Column
 from telltree.data.schema import require_known
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
@@ -36,9 +37,8 @@ class Nouns:
     def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
         """A signal as part of a larger one."""
         match e.head:
-            case Attribute(name=name):
-                require_known(name, self.vocabulary.schema.names, "column")
-                return self.vocabulary.noun(self.vocabulary.schema[name], self.careful)
+            case Attribute():
+                return self.vocabulary.noun(self.column(e), self.careful)
             case UserFunction():
                 return self.call(e)
         if e.head is DIFFERENCE and e.type is Type.COUNT:
@@ -51,6 +51,12 @@ class Nouns:
         if isinstance(e.head, Operator) and e.head in _OF_ONE:
             return f"{_OF_ONE[e.head]} {self.part(e.args[0])}"
         return self.quotation(e)
+
+    def column(self, e: Expression) -> Column:
+        """The column that an attribute is; DataError if the schema has none of its name."""
+        assert isinstance(e.head, Attribute)
+        require_known(e.head.name, self.vocabulary.schema.names, "column")
+        return self.vocabulary.schema[e.head.name]
 
     def call(self, e: Expression) -> str:
         """A call in the function's own words, in quotes where these could not be told from others."""
@@ -97,8 +103,8 @@ class Nouns:
 
     def _units(self, e: Expression) -> set[str | None]:
         match e.head:
-            case Attribute(name=name):
-                return {self.vocabulary.schema[name].unit} if name in self.vocabulary.schema else {None}
+            case Attribute():
+                return {self.column(e).unit}
             case Number():
                 return set()
         if e.head is ABS or e.head is DIFFERENCE:

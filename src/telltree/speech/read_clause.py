@@ -270,7 +270,7 @@ class ClauseReader:
 
 def units(signal: Expression, schema: Schema) -> set[str]:
     """The units that constants beside a signal may have."""
-    found = (schema[name].unit for name in signal.attributes())
+    found = (schema[name].unit for name in signal.attributes() if name in schema)
     return {unit for unit in found if unit}
 
 

@@ -12,8 +12,8 @@ from telltree.speech.tokens import Kind, Token, quoted
 from telltree.speech.words import bare_or_quoted, stands_bare
 
 _AUXILIARIES = {
-    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must", "may",
-    "might", "should",
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
 }  # fmt: skip
 _QUANTIFIERS = {"both", "all", "each", "every", "either", "any", "some", "no", "none", "neither", "most", "few"}
 

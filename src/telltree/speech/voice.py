@@ -4,6 +4,7 @@ A part that is closed can stand in any list: it begins with a word that opens it
 "either A or B" does. Only the outermost parts are open: "at some point A while B, C and D".
 """
 
+import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from telltree.speech.vocabulary import vocabulary
 from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
+_JOINT, _QUOTED = re.compile(" (?:and|or) "), re.compile("“.*?”")
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
 
 
@@ -259,7 +261,7 @@ def _listed(parts: Sequence[Said], joint: str) -> Said:
     if not first:
         return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    apart = any(f" {word} " in part.text for part in first for word in ("and", "or"))
+    apart = any(_JOINT.search(_QUOTED.sub("", part.text)) for part in first)
     later = last.text.startswith(("then or later", "from then on"))
     return (text.mark(",") if apart and not later else text) + joint + last
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from telltree.data import ColumnType
+from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, DIFFERENCE
 from telltree.speech.amounts import amounts, distance, only_above, only_below
@@ -47,7 +47,8 @@ class Wording:
     def verbless(self) -> str | None:
         """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
         quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
-        droppable = self.clause.verb in ("is", "are") and not self.tail and not self.joined and not quoted
+        simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
+        droppable = simple and self.clause.verb in ("is", "are")
         return f"{self.clause.subject} {self.clause.predicate}" if droppable else None
 
 
@@ -90,10 +91,10 @@ class Literals:
         return tuple(Says(literal.signal, values) for values in parts) if len(parts) > 1 else ()
 
     def _is_sentence(self, literal: Says) -> bool:
-        return is_clause(self.nouns.vocabulary.schema[_column_name(literal.signal)])
+        return is_clause(self.nouns.column(literal.signal))
 
     def _truth(self, literal: Says) -> Wording:
-        values, column = literal.values, self.nouns.vocabulary.schema[_column_name(literal.signal)]
+        values, column = literal.values, self.nouns.column(literal.signal)
         assert isinstance(values, Truths)
         if not is_clause(column):
             subject = self.nouns.part(literal.signal)
@@ -101,14 +102,14 @@ class Literals:
             said = [*known, *["missing"] * values.missing] or ["known"]
             return Wording(Clause(subject, "is", " or ".join(said)), joined=len(said) > 1)
         if values.true == values.false:
-            fact = self._fact(column.name, True)
+            fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
-        fact = self._fact(column.name, values.true)
+        fact = self._fact(column, values.true)
         return replace(fact, tail=UNKNOWN) if values.missing else fact
 
-    def _fact(self, name: str, true: bool) -> Wording:
+    def _fact(self, column: Column, true: bool) -> Wording:
         """What is so where a Boolean column is true, or false."""
-        column, vocabulary, careful = self.nouns.vocabulary.schema[name], self.nouns.vocabulary, self.nouns.careful
+        vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
             return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
@@ -139,7 +140,7 @@ class Literals:
         """In the column's own words for high and low, if it has them."""
         if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
             return None
-        column, interval = self.nouns.vocabulary.schema[signal.head.name], values.intervals[0]
+        column, interval = self.nouns.column(signal), values.intervals[0]
         high, low = only_above(interval), only_below(interval)
         constant = high if high is not None else low
         words = column.high if high is not None else column.low
@@ -198,14 +199,9 @@ class Literals:
 
     def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
         """Categories in the order of their column, then of their text."""
-        column = self.nouns.vocabulary.schema[_column_name(signal)]
+        column = self.nouns.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
-
-
-def _column_name(signal: Expression) -> str:
-    assert isinstance(signal.head, Attribute)
-    return signal.head.name
 
 
 def _categories(names: list[str], values: Names) -> list[str]:
