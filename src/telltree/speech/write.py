@@ -23,7 +23,7 @@ from telltree.operators.table import (
     OR,
 )
 from telltree.speech.atoms import has_own_words
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Reals, Truths
 
