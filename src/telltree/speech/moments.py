@@ -94,11 +94,8 @@ class Moments:
         if ends(part):
             return self._last(_bare(part))
         if isinstance(part, through):
-            apart = [p for p in part.parts if stays(p) or ends(p)]
-            rest = [p for p in part.parts if p not in apart]
-            if apart:
-                whole = self._over_time(operator, self.joined(through, rest))
-                return self.joined(through, [*(self._over_time(operator, p) for p in apart), whole])
+            if any(stays(p) or ends(p) for p in part.parts):
+                return self.joined(through, [self._over_time(operator, p) for p in part.parts])
         elif isinstance(part, All | Some):
             apart = [p for p in part.parts if stays(p) and ends(p)]
             rest = [p for p in part.parts if p not in apart]

@@ -19,7 +19,7 @@ from telltree.speech.situation import Situation, Work
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Names, Reals, Truths, Values
 
-MOST_WORK = 4_000  # claims looked at for one formula
+MOST_WORK = 3_000  # claims looked at for one formula
 ROUNDS = 4
 
 
@@ -37,9 +37,9 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
         term = moments.of_record(term) if first else term
         term = _Simplifier(moments).within(term, here)
         term = _factored(moments.settled(term), moments)
-        if term == found[-1]:
-            break
         found.append(term)
+        if term == found[-2]:
+            break
     if first:
         found[1:] = [_of_record(term, possible) for term in found[1:]]
     found += [_split(term) for term in found[1:]]
@@ -82,7 +82,8 @@ class _Simplifier:
             case Always(part):
                 return self.moments.always(self.within(part, here.after()))
             case HowOften(part=part, times=times):
-                counted = self.moments.often(self.within(part, here.everywhere()), times)
+                inside = self.within(part, here.everywhere())
+                counted = self.moments.often(part if inside == TRUE else inside, times)  # "how many steps" says less
                 return self._literal(counted, here) if isinstance(counted, HowOften) else counted
             case Says() | Compares() | Own():
                 return self._literal(term, here)
