@@ -15,8 +15,8 @@ def cost(term: Term) -> int:
       one. A negation that must be said costs 3: "not open", "other than up", a value that may also be missing.
     - A list costs what its parts do, and 2 if it is itself a part of a list.
     - F and G cost 1 and what they are said of, and 2 if they stand under another one or in a count. G of an "or" costs
-      1 more. "Never", G of what is better said by its opposite, costs 3 more than F of that opposite, if it stands
-      under nothing. "At the last step", F(G(...)), costs 2.
+      1 more; under nothing else it may be "whenever", so that parts may be said by their opposites, all but one. There,
+      "never" costs 3 more than F of the opposite. "At the last step", F(G(...)), costs 2.
     - A count is a literal over time: it costs as such, and what is counted. A count of none is "never".
     """
     return _cost(term)
@@ -30,19 +30,29 @@ def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool 
         case Sometime(Always(part)):
             return 2 + NESTED * under + _cost(part, opposite, under=True)
         case Sometime(part) | Always(part):
-            ways = [_cost(part, opposite, under=True)]
-            if isinstance(term, Sometime) == opposite:
-                ways[0] += isinstance(part, All if opposite else Some)
-                ways += [] if under else [NEGATION + _cost(part, not opposite, under=True)]
-            return 1 + NESTED * under + min(ways)
+            always = isinstance(term, Sometime) == opposite
+            said = (_always_cost if always and not under else _cost)(part, opposite, under=True)
+            return 1 + NESTED * under + said + (always and isinstance(part, All if opposite else Some))
         case HowOften(part=part, times=times):
-            said = (~times).whole if opposite else times
-            often = NEGATION if said == _NEVER else FURTHER * (_bounds(said, 0.0) - 1)
+            asked = (~times).whole if opposite else times
+            often = NEGATION if asked == _NEVER else FURTHER * (_bounds(asked, 0.0) - 1)
             return 1 + often + NESTED * under + _cost(part, under=True)
         case Own():
             said_so = with_values(term, ~values_of(term)) if opposite else term
             return 1 + NEGATION * (isinstance(said_so, Own) and not said_so.holds)
     return min(map(values_cost, _opposites(term))) if opposite else values_cost(values_of(term))
+
+
+def _always_cost(part: Term, opposite: bool, under: bool) -> int:
+    """The cost of what is always so: straight, or what is never so, or "whenever" some part is not so, another is."""
+    an_or = All if opposite else Some
+    ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
+    if isinstance(part, an_or):
+        ways[1] -= 1  # "never" takes no "or"
+        own, other = ([_cost(p, o, True, under) for p in part.parts] for o in (opposite, not opposite))
+        one_straight = max(0, min((mine - yours for mine, yours in zip(own, other, strict=True)), default=0))
+        ways.append(sum(map(min, own, other)) + one_straight)
+    return min(ways)
 
 
 def _opposites(literal: Literal) -> list[Values]:

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterable
 from typing import TypeAlias
 
-from telltree.speech.literals import Possible, subject, values_of
+from telltree.speech.literals import subject, values_of
+from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, Some, Sometime, Term
 
 Kind: TypeAlias = type[All] | type[Some]

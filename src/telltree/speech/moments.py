@@ -9,33 +9,11 @@ eventual, speak of the last step, where "later" and "from then on" mean just "th
 from collections.abc import Iterable
 
 from telltree.speech.lists import Kind, joined
-from telltree.speech.literals import Possible, lasting
+from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Reals
 
 _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
-
-
-def eventual(term: Term) -> bool:
-    """Whether it is true at all steps before one at which it is."""
-    match term:
-        case All(parts) | Some(parts):
-            return all(map(eventual, parts))
-        case Sometime() | Always():
-            return isinstance(term, Sometime)
-    return lasting(term)
-
-
-def enduring(term: Term) -> bool:
-    """Whether it is true at all steps after one at which it is."""
-    match term:
-        case All(parts) | Some(parts):
-            return all(map(enduring, parts))
-        case Sometime(part):
-            return enduring(part)
-        case Always():
-            return True
-    return lasting(term)
 
 
 class Moments:
@@ -58,6 +36,10 @@ class Moments:
             case Says() | Compares() | Own():
                 return term
 
+    def lasting(self, term: Term) -> bool:
+        """Whether a term is the same at every step of a record."""
+        return self.possible.eventual(term) and self.possible.enduring(term)
+
     def sometime(self, part: Term) -> Term:
         """F of a term."""
         return self._over_time(Sometime, part)
@@ -70,7 +52,7 @@ class Moments:
         """How often a term is true: what is the same throughout is true at every step, or at none."""
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
-        if eventual(part) and enduring(part) and times in (_NEVER, _EVER):
+        if self.lasting(part) and times in (_NEVER, _EVER):
             return part if times == _EVER else self.settled(self.possible.negated(part))
         return self.possible.literal(HowOften(part, times))
 
@@ -105,17 +87,15 @@ class Moments:
 
     def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
         """F or G of a term. F goes through "or", G through "and"; both go round what is the same throughout."""
+        eventual, enduring = self.possible.eventual, self.possible.enduring
         stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
         if stays(part):
             return part
         if ends(part):
             return self._last(_bare(part))
         if isinstance(part, through):
-            apart = [p for p in part.parts if stays(p) or ends(p)]
-            rest = [p for p in part.parts if p not in apart]
-            if apart:
-                whole = self._over_time(operator, self.joined(through, rest))
-                return self.joined(through, [*(self._over_time(operator, p) for p in apart), whole])
+            if any(stays(p) or ends(p) for p in part.parts):
+                return self.joined(through, [self._over_time(operator, p) for p in part.parts])
         elif isinstance(part, All | Some):
             apart = [p for p in part.parts if stays(p) and ends(p)]
             rest = [p for p in part.parts if p not in apart]
@@ -126,10 +106,10 @@ class Moments:
     def _last(self, part: Term) -> Term:
         """A term without F and G, at the last step."""
         part = self.settled(part)
-        if eventual(part) and enduring(part):
+        if self.lasting(part):
             return part
         if isinstance(part, All | Some):
-            apart = [p for p in part.parts if eventual(p) and enduring(p)]
+            apart = [p for p in part.parts if self.lasting(p)]
             rest = [p for p in part.parts if p not in apart]
             if apart:
                 return self.joined(type(part), [*apart, self._last(self.joined(type(part), rest))])

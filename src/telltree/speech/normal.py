@@ -6,21 +6,31 @@ from telltree.operators import Expression, Type
 from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 from telltree.speech.atoms import counted, has_own_words, literal_of
 from telltree.speech.lists import joined
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.simplify import simplified
 from telltree.speech.terms import All, Always, HowOften, Own, Some, Sometime, Term
 
 
-def term_of(expression: Expression, missing: Container[str] | None = None, known: Iterable[Expression] = ()) -> Term:
+def term_of(
+    expression: Expression,
+    missing: Container[str] | None = None,
+    *,
+    static: Container[str] = (),
+    settled: Iterable[Expression] = (),
+) -> Term:
     """The simplest normal form found of a formula, or of a Boolean vector.
 
-    It is true where the expression is, of every record there could be in which only the columns of `missing` miss
-    values (None: any may). `known` are formulas that are true of all records to be asked; what they say already is left
-    out. A formula's term is true or false at the first step of a record, that of a Boolean vector at every step.
+    It is true where the expression is, of every record there could be: one in which only the columns of `missing` miss
+    values (None: any may), those of `static` have one value, and of which the `settled` formulas are true. A formula's
+    term is true or false at the first step of a record, that of a Boolean vector at every step.
     """
-    possible = Possible(missing)
-    claims = [taken_apart(claim, possible) for claim in known]
-    return simplified(taken_apart(expression, possible), possible, claims, first=expression.type is Type.BOOLEAN)
+    possible = Possible(missing, static)
+    return simplified(
+        taken_apart(expression, possible),
+        possible,
+        [taken_apart(claim, possible) for claim in settled],
+        first=expression.type is Type.BOOLEAN,
+    )
 
 
 def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:

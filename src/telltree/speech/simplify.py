@@ -9,36 +9,54 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from telltree.operators import Type
 from telltree.speech.cost import cost, values_cost
-from telltree.speech.lists import Kind
-from telltree.speech.literals import Possible, subject, subjects, values_of
+from telltree.speech.lists import Kind, joined
+from telltree.speech.literals import subject, subjects, values_of
 from telltree.speech.moments import Moments
+from telltree.speech.possible import Possible
 from telltree.speech.situation import Situation, Work
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Names, Reals, Truths, Values
 
-MOST_WORK = 4_000  # claims looked at for one formula
+MOST_WORK = 3_000  # claims looked at for one formula
 ROUNDS = 4
 
 
 def simplified(term: Term, possible: Possible, known: Iterable[Term], first: bool) -> Term:
-    """The cheapest equivalent term found; equivalent where all that is `known` is true.
+    """The cheapest equivalent term found, for records of which all that is `known` is true.
 
     `first`: it is asked at the first step of records alone, not at every step.
     """
     moments, work = Moments(possible), Work(MOST_WORK)
-    known = list(known)
+    record = Situation(possible, work, first=True).knowing(known)
+    here = record if first else record.everywhere()
     found = [term]
     for _ in range(ROUNDS):
         term = moments.settled(term)
         term = moments.of_record(term) if first else term
-        term = _Simplifier(moments).within(term, Situation(possible, work, first).knowing(known))
+        term = _Simplifier(moments).within(term, here)
         term = _factored(moments.settled(term), moments)
-        if term == found[-1]:
-            break
         found.append(term)
+        if term == found[-2]:
+            break
+    if first:
+        found[1:] = [_of_record(term, possible) for term in found[1:]]
     found += [_split(term) for term in found[1:]]
     return min(reversed(found), key=cost)
+
+
+def _of_record(term: Term, possible: Possible) -> Term:
+    """The same, true or false of a record: what is said of static columns is put under F, to be a formula."""
+    if not isinstance(term, All | Some):
+        return Sometime(term) if _of_steps(term) else term
+    bare = [part for part in term.parts if _of_steps(part)]
+    rest = [_of_record(part, possible) for part in term.parts if part not in bare]
+    return joined(type(term), [Sometime(joined(type(term), bare, possible)), *rest] if bare else rest, possible)
+
+
+def _of_steps(term: Term) -> bool:
+    return isinstance(term, Says | Compares) or (isinstance(term, Own) and term.expression.type is not Type.BOOLEAN)
 
 
 class _Simplifier:
@@ -64,7 +82,8 @@ class _Simplifier:
             case Always(part):
                 return self.moments.always(self.within(part, here.after()))
             case HowOften(part=part, times=times):
-                counted = self.moments.often(self.within(part, here.everywhere()), times)
+                inside = self.within(part, here.everywhere())
+                counted = self.moments.often(part if inside == TRUE else inside, times)  # "how many steps" says less
                 return self._literal(counted, here) if isinstance(counted, HowOften) else counted
             case Says() | Compares() | Own():
                 return self._literal(term, here)

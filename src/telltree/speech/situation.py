@@ -7,8 +7,8 @@ say), is left unfound.
 
 from collections.abc import Hashable, Iterable
 
-from telltree.speech.literals import Possible, subject, subjects, values_of
-from telltree.speech.moments import enduring, eventual
+from telltree.speech.literals import subject, subjects, values_of
+from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Always, HowOften, Literal, Some, Sometime, Term
 from telltree.speech.values import Values
 
@@ -75,7 +75,7 @@ class Situation:
 
     def everywhere(self) -> "Situation":
         """What is known of every step of the record alike."""
-        held = self.later if self.first else [claim for claim in self.later if eventual(claim)]
+        held = self.later if self.first else [claim for claim in self.later if self.possible.eventual(claim)]
         return Situation(self.possible, self.work).knowing(held)
 
     def excludes(self, claim: Term) -> bool:
@@ -107,7 +107,7 @@ class Situation:
     def _learn(self, claims: list[Term]) -> None:
         for claim in claims:  # grows while it is walked
             self.work.spend(1)
-            if enduring(claim) and not isinstance(claim, All):
+            if self.possible.enduring(claim) and not isinstance(claim, All):
                 self.later[claim] = None
             match claim:
                 case All(parts):

@@ -153,10 +153,11 @@ class Reals(_Set):
         for i in self.intervals:
             low = 0.0 if i.low < 0 else _whole_from(i.low, i.with_low)
             high = math.inf if i.high == math.inf else -_whole_from(-i.high, i.with_high)
+            if low > high:
+                continue
             if found and low <= found[-1].high + 1:
                 low = found.pop().low
-            if low <= high:
-                found.append(Interval(low, high))
+            found.append(Interval(low, high))
         return Reals(tuple(found), False)
 
 

@@ -23,7 +23,7 @@ from telltree.operators.table import (
     OR,
 )
 from telltree.speech.atoms import has_own_words
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Reals, Truths
 
@@ -171,7 +171,7 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
     """The difference the other way round, and its values, if that saves minus signs: y - x < 3 for x - y > -3."""
-    if signal.head is not DIFFERENCE or has_own_words(signal) or isinstance(signal.args[1].head, Number):
+    if signal.head is not DIFFERENCE or has_own_words(signal):
         return None
     ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
     if sum(end < 0 for end in ends) <= sum(end > 0 for end in ends):
@@ -195,12 +195,23 @@ def _orders(term: Compares, may_miss: bool) -> Expression:
 
 def _either(parts: list[Expression]) -> Expression:
     """The parts joined by "or"; a negated one beside others that are not makes an implication."""
-    negated = [part.args[0] for part in parts if _is_negation(part)]
-    bare = [part for part in parts if not _is_negation(part)]
-    if not negated:
+    opposites = [_opposite(part) for part in parts]
+    given_parts = [opposite for opposite in opposites if opposite is not None]
+    bare = [part for part, opposite in zip(parts, opposites, strict=True) if opposite is None]
+    if not given_parts:
         return _chain(OR, bare)
-    given = _chain(AND, negated)
+    given = _chain(AND, given_parts)
     return Expression(IMPLIES, (given, _chain(OR, bare))) if bare else _not(given)
+
+
+def _opposite(e: Expression) -> Expression | None:
+    """What a negation, or several joined by "and", denies; None of anything else."""
+    if _is_negation(e):
+        return e.args[0]
+    if e.head is not AND or has_own_words(e):
+        return None
+    first, second = map(_opposite, e.args)
+    return Expression(OR, (first, second)) if first and second else None
 
 
 def _not(e: Expression) -> Expression:
