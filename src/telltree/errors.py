@@ -19,6 +19,14 @@ class GrammarError(TelltreeError, ValueError):
         self.column = column
 
 
+class SpeechError(TelltreeError, ValueError):
+    """An English sentence cannot be read; `place` (from 1) is the character where that shows."""
+
+    def __init__(self, message: str, place: int | None = None) -> None:
+        super().__init__(message if place is None else f"character {place}: {message}")
+        self.place = place
+
+
 class SettingsError(TelltreeError, ValueError):
     """A parameter of a search, a fitness or an estimator has a value that makes no sense."""
 

@@ -1,0 +1,8 @@
+"""Formulas in words: a normal form, English that a person would use, and the way back from English to formulas."""
+
+from telltree.speech.choice import plain, question
+from telltree.speech.cost import cost
+from telltree.speech.normal import term_of
+from telltree.speech.write import expression_of
+
+__all__ = ["cost", "expression_of", "plain", "question", "term_of"]

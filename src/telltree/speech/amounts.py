@@ -1,0 +1,94 @@
+"""Sets of numbers in words: "within 100 ft", "between 2 and 5 bar", "below 2 or above 5"."""
+
+import math
+
+from telltree.speech.values import Interval, Reals
+from telltree.speech.words import number_words
+
+
+def amounts(values: Reals, unit: str) -> list[str]:
+    """What a number may be: predicates one of which is true."""
+    missing = ["missing"] * values.missing
+    even = _symmetric(values.intervals)
+    if even is not None:
+        (inner, outer), edge = even
+        words = {(True, False): "within {}", (True, True): "at most {} either way",
+                 (False, False): "more than {} either way", (False, True): "at least {} either way"}  # fmt: skip
+        return [words[inner, outer].format(number_words(edge) + unit), *missing]
+    hole = _point_left_out(values.intervals)
+    if hole is not None:
+        return [f"other than {number_words(hole)}{unit}", *missing]
+    said = [_between(interval, "") for interval in values.intervals[:-1]]  # the last constant alone has the unit
+    return [*said, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
+
+
+def _between(interval: Interval, unit: str) -> str:
+    low, high = number_words(interval.low), number_words(interval.high) + unit
+    least = "at least" if interval.with_low else "above"
+    most = "at most" if interval.with_high else "below"
+    match _bounded(interval):
+        case (False, False):
+            return "known"
+        case (False, True):
+            return f"{most} {high}"
+        case (True, False):
+            return f"{least} {low}{unit}"
+    if interval.low == interval.high:
+        return f"exactly {high}"
+    if interval.with_low != interval.with_high:
+        return f"{least} {low} and {most} {high}"
+    return f"from {low} to {high}" if interval.with_low else f"between {low} and {high}"
+
+
+def distance(values: Reals, unit: str) -> str | None:
+    """The words between two signals that differ so much, where there are simple ones."""
+    even = _symmetric(values.intervals)
+    if even is not None:
+        (inner, with_edge), edge = even
+        words = {(True, False): "within {} of", (True, True): "at most {} from", (False, False): "more than {} from",
+                 (False, True): "at least {} from"}  # fmt: skip
+        return words[inner, with_edge].format(number_words(edge) + unit)
+    if len(values.intervals) != 1:
+        return None
+    (i,) = values.intervals
+    match _bounded(i):
+        case (True, False) if i.low > 0:
+            return f"{'at least' if i.with_low else 'more than'} {number_words(i.low)}{unit} above"
+        case (False, True) if i.high < 0:
+            return f"{'at least' if i.with_high else 'more than'} {number_words(-i.high)}{unit} below"
+    return None
+
+
+def _bounded(i: Interval) -> tuple[bool, bool]:
+    return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
+
+
+def only_above(i: Interval) -> float | None:
+    """The constant c if an interval is all that is above c."""
+    return i.low if _bounded(i) == (True, False) and not i.with_low else None
+
+
+def only_below(i: Interval) -> float | None:
+    """The constant c if an interval is all that is below c."""
+    return i.high if _bounded(i) == (False, True) and not i.with_high else None
+
+
+def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
+    """Whether a set is what lies within some distance of 0 or beyond it, whether the edge belongs to it; the edge."""
+    match intervals:
+        case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
+            if low == -high and with_low == with_high and 0 < high < math.inf:
+                return (True, with_low), high
+        case (Interval(high=low, with_high=with_low), Interval(low=high, with_low=with_high)):
+            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            if low == -high and with_low == with_high and 0 < high < math.inf and not free:
+                return (False, with_low), high
+    return None
+
+
+def _point_left_out(intervals: tuple[Interval, ...]) -> float | None:
+    match intervals:
+        case (Interval(high=low), Interval(low=high)):
+            free = _bounded(intervals[0])[0] or _bounded(intervals[1])[1]
+            return low if low == high and not free else None
+    return None

@@ -1,0 +1,131 @@
+"""A place in a text that is being read, and what can be asked there."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+from telltree.errors import SpeechError
+from telltree.speech.tokens import Kind, Token, tokens_of
+from telltree.speech.vocabulary import Entry, Vocabulary
+from telltree.speech.words import number_before, stands_bare
+
+MOST_NESTED = 80  # parts in one another; a person gives up at three
+
+
+class Cursor:
+    """Goes through the tokens of a text from first to last."""
+
+    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
+        self.tokens = tokens_of(text)
+        self._lower = [token.text.lower() if token.kind is not Kind.QUOTED else "" for token in self.tokens]
+        self.vocabulary = vocabulary
+        self.at = 0
+        self._nested = 0
+
+    @property
+    def next(self) -> Token:
+        """The token that comes next."""
+        return self.tokens[self.at]
+
+    def sees(self, *keywords: str) -> bool:
+        """Whether one of these comes next."""
+        return any(self._length(keyword) for keyword in keywords)
+
+    def take(self, *keywords: str) -> str | None:
+        """Go past the first of these that comes next, and give it; None if none does."""
+        for keyword in keywords:
+            if length := self._length(keyword):
+                self.at += length
+                return keyword
+        return None
+
+    def expect(self, *keywords: str) -> str:
+        """Go past one of these, which must come next."""
+        found = self.take(*keywords)
+        return self.fail(" or ".join(map(repr, keywords))) if found is None else found
+
+    def _length(self, keyword: str) -> int:
+        words = keyword.split(" ")
+        return len(words) if self._lower[self.at : self.at + len(words)] == words else 0
+
+    def take_words(self, words: str) -> bool:
+        """Go past a user's words, bare or in quotes, if they come next."""
+        if self.next.kind is Kind.QUOTED:
+            found = int(self.next.text == words)
+        else:
+            parts = words.split(" ")
+            there = self.tokens[self.at : self.at + len(parts)]
+            found = len(parts) * (
+                [token.text for token in there] == parts and all(token.kind is Kind.WORD for token in there)
+            )
+        self.at += found
+        return bool(found)
+
+    def take_longest(self, choices: Iterable[str], numbers: bool = False) -> str | None:
+        """Go past the longest of these texts that comes next, in quotes unless it may stand bare, and give it."""
+        is_quoted = self.next.kind is Kind.QUOTED
+        ordered = sorted(
+            (words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True
+        )
+        return next(filter(self.take_words, ordered), None)
+
+    def sees_quotation(self) -> bool:
+        """Whether something in quotes comes next."""
+        return self.next.kind is Kind.QUOTED
+
+    def take_quoted(self) -> str | None:
+        """Go past a quotation, and give what is inside."""
+        if not self.sees_quotation():
+            return None
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def entries(self) -> tuple[int, list[Entry]]:
+        """How many tokens from here on are words of the vocabulary, and what they may mean."""
+        tokens: Sequence[Token] = self.tokens
+        length, found = self.vocabulary.match(tokens, self.at)
+        if not length and self.at == 0 and tokens[0].text:
+            first = tokens[0]  # a sentence may begin with a capital
+            turned = Token(first.text[0].swapcase() + first.text[1:], first.kind, first.place)
+            length, found = self.vocabulary.match((turned, *tokens[1:]), 0)
+        if not length and self._length("the"):
+            length, found = self.vocabulary.match(tokens, self.at + 1)
+            length += bool(length)
+        return length, found
+
+    def take_number(self, units: Iterable[str]) -> float | None:
+        """Go past a number and the unit behind it, which may be missing."""
+        if self.next.kind is not Kind.WORD or (found := number_before(self.next.text)) is None:
+            return None
+        value, rest = found
+        if rest:
+            if rest not in units:
+                return None
+            self.at += 1
+            return value
+        self.at += 1
+        self.take_longest(unit for unit in units if unit)
+        return value
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Refuse to go on where parts are nested too deeply for anyone to follow."""
+        self._nested += 1
+        if self._nested > MOST_NESTED:
+            raise SpeechError(
+                f"more than {MOST_NESTED} parts in one another; say it in shorter sentences", self.next.place
+            )
+        yield
+        self._nested -= 1
+
+    def fail(self, expected: str, choices: Iterable[str] = ()) -> NoReturn:
+        """Say what was expected here and what was found, with the nearest of some choices."""
+        words: list[str] = []
+        for token in self.tokens[self.at : self.at + 8]:
+            if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
+                break
+            words.append(token.text[:100])
+        near = difflib.get_close_matches(" ".join(words), list(choices), n=1, cutoff=0.5) if words else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)

@@ -1,0 +1,103 @@
+"""Literals, all kinds of them alike: each has something it is about, and a set of values that this may have."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from telltree.operators import Expression, Operator, Type
+from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from telltree.speech.terms import All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
+from telltree.speech.values import Orders, Reals, Truths, Values
+
+_OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
+
+
+def subject(literal: Literal) -> Hashable:
+    """What a literal is about: two literals on one subject can be made one."""
+    match literal:
+        case Says(signal=signal):
+            return signal
+        case Compares(first=first, second=second):
+            return first, second
+        case HowOften(part=part):
+            return "count", _unordered(part)
+        case Own():
+            return "own", _basis(literal)[0]
+
+
+def subjects(term: Term) -> set[Hashable]:
+    """What the literals of a term are about, those of counts included."""
+    match term:
+        case All(parts) | Some(parts):
+            return set().union(*map(subjects, parts))
+        case Sometime(part) | Always(part):
+            return subjects(part)
+        case HowOften(part=part):
+            return {subject(term), *subjects(part)}
+    return {subject(term)}
+
+
+def values_of(literal: Literal) -> Values:
+    """What the subject of a literal may be."""
+    match literal:
+        case Says(values=values):
+            return values
+        case Compares(orders=orders):
+            return orders
+        case HowOften(times=times):
+            return times
+        case Own():
+            holds = _basis(literal)[1]
+            return Truths(holds, not holds, False)
+
+
+def with_values(literal: Literal, values: Values) -> Literal:
+    """The same literal with other values."""
+    match literal:
+        case Says():
+            return replace(literal, values=values)
+        case Compares():
+            assert isinstance(values, Orders)
+            return replace(literal, orders=values)
+        case HowOften():
+            assert isinstance(values, Reals)
+            return replace(literal, times=values.whole)
+        case Own():
+            assert isinstance(values, Truths)
+            same = values == values_of(literal)
+            return _turned(literal, literal.holds if same else not literal.holds)
+
+
+def of_counts(literal: Literal) -> bool:
+    """Whether it compares counts, and so is never missing and says the same at every step of a record."""
+    if isinstance(literal, Own):
+        return literal.expression.head in COMPARISONS and literal.expression.type is Type.BOOLEAN
+    return isinstance(literal, HowOften)
+
+
+def _basis(own: Own) -> tuple[Expression, bool]:
+    """The expression without a negation that hides in a comparison of counts, and whether it holds."""
+    e, head = own.expression, own.expression.head
+    if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
+        return Expression(_OPPOSITE[head], e.args), not own.holds
+    return e, own.holds
+
+
+def _turned(own: Own, holds: bool) -> Own:
+    """The same or the opposite; of comparisons of counts, which are never missing, the opposite comparison."""
+    e, head = own.expression, own.expression.head
+    opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
+    if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
+        return Own(Expression(opposite[head], e.args), True)
+    return Own(e, holds)
+
+
+def _unordered(term: Term) -> Hashable:
+    """The same for terms that differ in the order of lists alone."""
+    match term:
+        case All(parts) | Some(parts):
+            return type(term), frozenset(map(_unordered, parts))
+        case Sometime(part) | Always(part):
+            return type(term), _unordered(part)
+        case HowOften(part=part, times=times):
+            return HowOften, _unordered(part), times
+    return term

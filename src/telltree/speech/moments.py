@@ -1,0 +1,130 @@
+"""Terms over time: what F, G and counts of a term come to, and how lists of them join.
+
+Some terms say as much at one step as at another. If an `eventual` term is true at a step, it is true at all steps
+before; F of it is itself. If an `enduring` one is true, it is true at all steps to come; G of it is itself. Both ways,
+a term is the same throughout: counts are, and what is said of the last step. F of what endures, and G of what is
+eventual, speak of the last step, where "later" and "from then on" mean just "then": both are F(G(...)) here.
+"""
+
+from collections.abc import Iterable
+
+from telltree.speech.lists import Kind, joined
+from telltree.speech.possible import Possible
+from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.speech.values import Interval, Reals
+
+_NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), False)
+
+
+class Moments:
+    """Builds terms over time from their parts; parts are built so already."""
+
+    def __init__(self, possible: Possible) -> None:
+        self.possible = possible
+
+    def settled(self, term: Term) -> Term:
+        """The same, built anew from the literals up."""
+        match term:
+            case All(parts) | Some(parts):
+                return self.joined(type(term), map(self.settled, parts))
+            case Sometime(part):
+                return self.sometime(self.settled(part))
+            case Always(part):
+                return self.always(self.settled(part))
+            case HowOften(part=part, times=times):
+                return self.often(self.settled(part), times)
+            case Says() | Compares() | Own():
+                return term
+
+    def lasting(self, term: Term) -> bool:
+        """Whether a term is the same at every step of a record."""
+        return self.possible.eventual(term) and self.possible.enduring(term)
+
+    def sometime(self, part: Term) -> Term:
+        """F of a term."""
+        return self._over_time(Sometime, part)
+
+    def always(self, part: Term) -> Term:
+        """G of a term."""
+        return self._over_time(Always, part)
+
+    def often(self, part: Term, times: Reals) -> Term:
+        """How often a term is true: what is the same throughout is true at every step, or at none."""
+        if part == FALSE:
+            return TRUE if 0.0 in times else FALSE
+        if self.lasting(part) and times in (_NEVER, _EVER):
+            return part if times == _EVER else self.settled(self.possible.negated(part))
+        return self.possible.literal(HowOften(part, times))
+
+    def of_record(self, term: Term) -> Term:
+        """The same at the first step, where a count of none or of one and more is G and F."""
+        match term:
+            case All(parts) | Some(parts):
+                return self.joined(type(term), map(self.of_record, parts))
+            case HowOften(part=part, times=times) if times == _EVER:
+                return self.sometime(part)
+            case HowOften(part=part, times=times) if times == _NEVER:
+                return self.always(self.settled(self.possible.negated(part)))
+        return term
+
+    def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
+        """A list. G(a) ∧ G(b) is G(a ∧ b), F(a) ∨ F(b) is F(a ∨ b), and what is said of the last step is said once."""
+        term = joined(kind, parts, self.possible)
+        if not isinstance(term, kind):
+            return term
+        over_time = Always if kind is All else Sometime
+        alike = [part for part in term.parts if isinstance(part, over_time) and not _at_last(part)]
+        last = [part for part in term.parts if _at_last(part)]
+        if len(alike) > 1:
+            one = self._over_time(over_time, self.joined(kind, (part.part for part in alike)))
+            return self.joined(
+                kind, (one if part == alike[0] else part for part in term.parts if part not in alike[1:])
+            )
+        if len(last) > 1:
+            one = self._last(self.joined(kind, map(_bare, last)))
+            return self.joined(kind, (one if part == last[0] else part for part in term.parts if part not in last[1:]))
+        return term
+
+    def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
+        """F or G of a term. F goes through "or", G through "and"; both go round what is the same throughout."""
+        eventual, enduring = self.possible.eventual, self.possible.enduring
+        stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
+        if stays(part):
+            return part
+        if ends(part):
+            return self._last(_bare(part))
+        if isinstance(part, through):
+            if any(stays(p) or ends(p) for p in part.parts):
+                return self.joined(through, [self._over_time(operator, p) for p in part.parts])
+        elif isinstance(part, All | Some):
+            apart = [p for p in part.parts if stays(p) and ends(p)]
+            rest = [p for p in part.parts if p not in apart]
+            if apart:
+                return self.joined(type(part), [*apart, self._over_time(operator, self.joined(type(part), rest))])
+        return operator(part)
+
+    def _last(self, part: Term) -> Term:
+        """A term without F and G, at the last step."""
+        part = self.settled(part)
+        if self.lasting(part):
+            return part
+        if isinstance(part, All | Some):
+            apart = [p for p in part.parts if self.lasting(p)]
+            rest = [p for p in part.parts if p not in apart]
+            if apart:
+                return self.joined(type(part), [*apart, self._last(self.joined(type(part), rest))])
+        return Sometime(Always(part))
+
+
+def _at_last(term: Term) -> bool:
+    return isinstance(term, Sometime) and isinstance(term.part, Always)
+
+
+def _bare(term: Term) -> Term:
+    """A term without F and G, which is what it means at the last step."""
+    match term:
+        case All(parts) | Some(parts):
+            return type(term)(tuple(map(_bare, parts)))
+        case Sometime(part) | Always(part):
+            return _bare(part)
+    return term

@@ -1,0 +1,131 @@
+"""What signals are called: columns, differences, counts, and calls of functions."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from telltree.data import Column
+from telltree.data.schema import require_known
+from telltree.errors import SettingsError
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
+from telltree.operators.table import ABS, COUNT, DIFFERENCE, SIGN
+from telltree.speech.tokens import quoted
+from telltree.speech.vocabulary import Vocabulary
+from telltree.speech.words import bare_or_quoted, number_words
+
+_OF_ONE = {ABS: "the absolute value of", SIGN: "the sign of"}
+_PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
+
+
+@dataclass
+class Nouns:
+    """Names signals by a vocabulary. What cannot be read back is quoted, and `sentences` says what was meant."""
+
+    vocabulary: Vocabulary
+    careful: bool
+    says: Callable[[Expression], str]
+    """how a Boolean operand is said"""
+    sentences: dict[str, Expression] = field(default_factory=dict)
+
+    def noun(self, e: Expression) -> str:
+        """A signal as the subject of a sentence: "x minus y"."""
+        if e.head is DIFFERENCE and e.type is not Type.COUNT:
+            unit = self.unit(e)
+            return " minus ".join(self._operand(arg, unit) for arg in e.args)
+        return self.part(e)
+
+    def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
+        """A signal as part of a larger one."""
+        match e.head:
+            case Attribute():
+                return self.vocabulary.noun(self.column(e), self.careful)
+            case UserFunction():
+                return self.call(e)
+        if e.head is DIFFERENCE and e.type is Type.COUNT:
+            first, second = (self._operand(arg, None) for arg in e.args)
+            return f"the excess of {first} over {second}"
+        if e.head is DIFFERENCE:
+            return f"the difference {self.noun(e)}"
+        if e.head is COUNT:
+            return f"the number of steps at which {self.says(e.args[0])}"
+        if isinstance(e.head, Operator) and e.head in _OF_ONE:
+            return f"{_OF_ONE[e.head]} {self.part(e.args[0])}"
+        return self.quotation(e)
+
+    def column(self, e: Expression) -> Column:
+        """The column that an attribute is; DataError if the schema has none of its name."""
+        assert isinstance(e.head, Attribute)
+        require_known(e.head.name, self.vocabulary.schema.names, "column")
+        return self.vocabulary.schema[e.head.name]
+
+    def call(self, e: Expression) -> str:
+        """A call in the function's own words, in quotes where these could not be told from others."""
+        assert isinstance(e.head, UserFunction)
+        call = None if self.careful else self.vocabulary.call(e.head)
+        if call is None:
+            return self.quotation(e)
+        words = [call.before]
+        for arg, piece in zip(e.args, call.pieces, strict=True):
+            words += [self.says(arg) if _is_truth(arg) else self._operand(arg, None), piece]
+        return " ".join(filter(None, words))
+
+    def quotation(self, e: Expression) -> str:
+        """What an expression is called, in quotes; one that is called like another is quoted as a formula."""
+        words = self.words(e).replace("“", "").replace("”", "")  # one pair of quotes is enough
+        if self.sentences.setdefault(words, e) != e:
+            words = str(e)
+            self.sentences[words] = e
+        return quoted(words)
+
+    def words(self, e: Expression) -> str:
+        """An expression in the words that its rule or function gives it."""
+        if e.english is not None:
+            return _filled(e.english, [self.words(part) for part in e.parts])
+        if isinstance(e.head, UserFunction):
+            return _filled(e.head.phrase, [self.words(arg) for arg in e.args])
+        if isinstance(e.head, Number):
+            return number_words(e.head.value)
+        if isinstance(e.head, Level):
+            return e.head.name
+        return self.says(e) if _is_truth(e) else self.noun(e)
+
+    def number(self, value: float, unit: str | None) -> str:
+        """A constant with its unit."""
+        return number_words(value) + (f" {bare_or_quoted(unit, self.careful)}" if unit else "")
+
+    def unit(self, *signals: Expression) -> str | None:
+        """The unit of the constants beside signals, if all of these have the same."""
+        units = set().union(*map(self._units, signals))
+        return units.pop() if len(units) == 1 else None
+
+    def _operand(self, e: Expression, unit: str | None) -> str:
+        return self.number(e.head.value, unit) if isinstance(e.head, Number) else self.part(e)
+
+    def _units(self, e: Expression) -> set[str | None]:
+        match e.head:
+            case Attribute():
+                return {self.column(e).unit}
+            case Number():
+                return set()
+        if e.head is ABS or e.head is DIFFERENCE:
+            return set().union(*map(self._units, e.args))
+        return {None}
+
+
+def _is_truth(e: Expression) -> bool:
+    return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
+
+
+def _filled(template: str, operands: list[str]) -> str:
+    """The template with operands for {0}, {1} … and single braces for doubled ones."""
+
+    def filling(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0][0]
+        if int(found[1]) >= len(operands):
+            raise SettingsError(
+                f"the phrase {template!r} has {found[0]}, but operands go up to {{{len(operands) - 1}}}"
+            )
+        return operands[int(found[1])]
+
+    return _PLACE.sub(filling, template)

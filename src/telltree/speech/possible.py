@@ -1,0 +1,109 @@
+"""What is possible: which values signals may have, and which terms are the same at several steps."""
+
+import math
+from collections.abc import Container
+from dataclasses import dataclass
+
+from telltree.operators import Attribute, Expression, Number, UserFunction
+from telltree.operators.table import DIFFERENCE, SIGN
+from telltree.speech.literals import of_counts, values_of, with_values
+from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
+from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
+
+_FREE = (Interval(),)
+_COUNTS = Reals((Interval(0.0),), False)
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """What records there may be."""
+
+    missing: Container[str] | None = None
+    """The columns that may miss values; None: any may."""
+    static: Container[str] = ()
+    """The columns that have one value a record."""
+
+    def misses(self, signal: Expression) -> bool:
+        """Whether a signal may be missing; arithmetic may be where no column is, as inf - inf is."""
+        if isinstance(signal.head, Attribute):
+            return self.missing is None or signal.head.name in self.missing
+        if signal.head is DIFFERENCE and not any(map(_finite, signal.args)):
+            return True
+        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.args))
+
+    def lasts(self, literal: Literal) -> bool:
+        """Whether a literal says the same at every step of a record."""
+        match literal:
+            case Says(signal=signal):
+                return self._one_value(signal)
+            case Compares(first=first, second=second):
+                return self._one_value(first) and self._one_value(second)
+            case _:
+                return of_counts(literal)
+
+    def _one_value(self, signal: Expression) -> bool:
+        if isinstance(signal.head, Attribute):
+            return signal.head.name in self.static
+        return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.args))
+
+    def eventual(self, term: Term) -> bool:
+        """Whether a term is true at all steps before one at which it is."""
+        match term:
+            case All(parts) | Some(parts):
+                return all(map(self.eventual, parts))
+            case Sometime() | Always():
+                return isinstance(term, Sometime)
+        return self.lasts(term)
+
+    def enduring(self, term: Term) -> bool:
+        """Whether a term is true at all steps after one at which it is."""
+        match term:
+            case All(parts) | Some(parts):
+                return all(map(self.enduring, parts))
+            case Sometime(part):
+                return self.enduring(part)
+            case Always():
+                return True
+        return self.lasts(term)
+
+    def values(self, literal: Literal) -> Values:
+        """All that the subject of a literal may be."""
+        match literal:
+            case Says(signal=signal, values=Reals()):
+                return Reals(_FREE, self.misses(signal))
+            case Says(signal=signal, values=Names()):
+                return Names(frozenset(), True, self.misses(signal))
+            case Says(signal=signal):
+                return Truths(True, True, self.misses(signal))
+            case Compares(first=first, second=second):
+                return Orders(True, True, True, self.misses(first) or self.misses(second))
+            case HowOften():
+                return _COUNTS
+            case Own():
+                return Truths(True, True, False)
+
+    def literal(self, literal: Literal, values: Values | None = None) -> Term:
+        """The literal, with other values if given: true if it allows all there may be, false if nothing."""
+        wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
+        kept = wanted & all_values
+        if kept.empty:
+            return FALSE
+        return TRUE if all_values.within(kept) else with_values(literal, kept)
+
+    def negated(self, term: Term) -> Term:
+        """What is true where the term is not."""
+        match term:
+            case All(parts):
+                return Some(tuple(map(self.negated, parts)))
+            case Some(parts):
+                return All(tuple(map(self.negated, parts)))
+            case Sometime(part):
+                return Always(self.negated(part))
+            case Always(part):
+                return Sometime(self.negated(part))
+        return with_values(term, ~values_of(term) & self.values(term))
+
+
+def _finite(signal: Expression) -> bool:
+    """Whether it is certain that no value of a signal is infinite."""
+    return signal.head is SIGN or (isinstance(signal.head, Number) and math.isfinite(signal.head.value))

@@ -1,0 +1,258 @@
+"""From English to expressions: understands every sentence that `say` makes, and a little more."""
+
+from collections.abc import Iterable, Sequence
+
+from telltree.data import Schema
+from telltree.errors import SpeechError
+from telltree.operators import Expression, UserFunction
+from telltree.speech.cursor import Cursor
+from telltree.speech.literals import Possible
+from telltree.speech.read_clause import Clause, ClauseReader
+from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.read_times import TimesReader
+from telltree.speech.same import settled
+from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Own, Some, Sometime, Term
+from telltree.speech.times import Steps
+from telltree.speech.tokens import Kind
+from telltree.speech.vocabulary import vocabulary
+from telltree.speech.write import expression_of
+
+_EXACT = Possible()
+_SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
+_ALWAYS = ("always", "it is always so that", "never", "it is never so that", "at no point", "whenever")
+
+
+def read(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+) -> Expression:
+    """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
+
+    `functions` are those the text may call, `step` is the length of a step and its unit, if steps have one, and
+    `sentences` are texts with their expressions that the text may quote: a grammar's own English.
+    """
+    term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
+    return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
+
+
+def read_term(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+) -> Term:
+    """The same as a term, neither simplified nor in any order but that of the text."""
+    own = dict(sentences)
+    if text.strip() in own:
+        return Own(own[text.strip()], True)
+    words = vocabulary(schema, tuple(functions))
+    try:
+        return _Reader(Cursor(text, words), own, Steps.of(step)).text()
+    except SpeechError:
+        if not text.rstrip().endswith("."):
+            raise
+        return _Reader(Cursor(text.rstrip()[:-1], words), own, Steps.of(step)).text()
+
+
+class _Reader:
+    """Reads terms at a cursor. `nested`: at a step that may not be the first; `lone`: not in a choice."""
+
+    def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
+        self._cursor = cursor
+        self._times = TimesReader(cursor, steps)
+        self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
+        self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand))
+
+    def text(self) -> Term:
+        """The whole text: sentences that are all true, or one of which is."""
+        cursor, parts, joint = self._cursor, [self._sentence()], None
+        while cursor.next.kind is not Kind.END:
+            if not cursor.take(";") and not cursor.sees(", and"):
+                cursor.fail("the end, ';' or ', and'")
+            cursor.take(",")
+            found = cursor.take("and", "or")
+            if joint is not None and found is not None and found != joint:
+                cursor.fail(f"{joint!r} between all sentences or none")
+            joint = found or joint
+            parts.append(self._sentence())
+        if len(parts) == 1:
+            return parts[0]
+        return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
+
+    def _sentence(self) -> Term:
+        """A sentence that is no item of a list, so that it need not show its end."""
+        cursor = self._cursor
+        if cursor.take("at some point"):
+            return Sometime(self._moment())
+        if cursor.take("at the end"):
+            cursor.take(",")
+            return Sometime(Always(self._moment()))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(self._moment(), times)
+        if cursor.sees(*_ALWAYS):
+            return self._always(True)
+        return self._item(False, True)
+
+    def _moment(self) -> Term:
+        """What is so at one step: items, and at last what is so from then on, or later."""
+        cursor = self._cursor
+        with cursor.deeper():
+            if cursor.take("then or later"):
+                return Sometime(self._moment())
+            if cursor.take("from then on"):
+                return self._always(True)
+            parts = self._while()
+            if cursor.take(", and from then on"):
+                parts.append(self._always(True))
+            elif cursor.take(", and then or later"):
+                parts.append(Sometime(self._moment()))
+            return _joined(parts)
+
+    def _while(self, first: Term | None = None) -> list[Term]:
+        """An item, and what is so while it is."""
+        parts = [self._item(True, True) if first is None else first]
+        if self._cursor.take("while"):
+            parts.append(self._item(True, True))
+            if self._cursor.sees("and", ",") and not self._cursor.sees(", and from then on", ", and then or later"):
+                parts += self._rest_of_list("and", True, True)
+        return parts
+
+    def _rest_of_list(self, joint: str, nested: bool, lone: bool) -> list[Term]:
+        """Further items of a list, as far as the one behind `joint`."""
+        cursor, parts = self._cursor, []
+        while cursor.take(",") and not cursor.sees(joint):
+            parts.append(self._item(nested, lone))
+        cursor.expect(joint)
+        return [*parts, self._item(nested, lone)]
+
+    def _item(self, nested: bool, lone: bool) -> Term:
+        """A part that shows its end."""
+        part = self._part(nested, lone)
+        if not isinstance(part, Clause):
+            return part
+        if part.verbless:
+            self._cursor.fail("'is' before what something is")
+        if part.adverb and nested:
+            self._cursor.fail(f"no {part.adverb!r} inside a sentence unless 'from then on' goes before it")
+        return _with_adverb(part)
+
+    def _part(self, nested: bool, lone: bool) -> Term | Clause:
+        """The same, where a clause may have an adverb or no verb."""
+        cursor = self._cursor
+        with cursor.deeper():
+            if not cursor.entries()[0]:
+                found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
+                if found is not None:
+                    return found
+            return self._clauses.clause(lone)
+
+    def _list(self, nested: bool, lone: bool) -> Term | None:
+        cursor = self._cursor
+        match cursor.take("either", "both", "all of"):
+            case "either":
+                return Some((self._item(nested, False), *self._rest_of_list("or", nested, False)))
+            case "both" | "all of":
+                cursor.take("these:")
+                return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
+        return None
+
+    def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
+        cursor = self._cursor
+        if cursor.take("at the end"):
+            cursor.take(",")
+            return Sometime(Always(self._item(True, lone)))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(self._item(True, lone), times)
+        if nested:
+            if cursor.take("then or later"):
+                return Sometime(self._item(True, lone))
+            if cursor.take("from then on"):
+                return self._always(False, lone)
+            if cursor.sees("at some point", *_ALWAYS):
+                cursor.fail("'then or later' or 'from then on' inside a sentence")
+            return None
+        if cursor.take("at some point"):
+            return Sometime(self._item(True, lone))
+        if cursor.sees(*_ALWAYS):
+            return self._always(False, lone)
+        return None
+
+    def _so(self, nested: bool, lone: bool) -> Term | None:
+        """Whether something is so at all."""
+        cursor = self._cursor
+        match cursor.take(*_SO):
+            case "it is so that":
+                return self._item(nested, lone)
+            case "it is not so that":
+                return _EXACT.negated(self._item(nested, lone))
+            case "it is always so":
+                return TRUE
+            case "it is never so":
+                return FALSE
+        return None
+
+    def _always(self, is_open: bool, lone: bool = True) -> Term:
+        """What is always so, never so, or so whenever something else is."""
+        cursor = self._cursor
+        match cursor.take(*_ALWAYS):
+            case "always" | "it is always so that":
+                return Always(self._item(True, lone))
+            case "never" | "it is never so that" | "at no point":
+                return Always(_EXACT.negated(self._never(is_open, lone)))
+            case "whenever":
+                given = [self._item(True, lone)]
+                if cursor.take("while"):
+                    given.append(self._item(True, lone))
+                cursor.take(",")
+                later = is_open and cursor.sees("then or later", "from then on")
+                then = self._moment() if later else self._item(True, lone)
+                return Always(Some((*map(_EXACT.negated, given), then)))
+        part = self._part(True, lone)
+        if isinstance(part, Clause) and part.adverb:
+            return _with_adverb(part)
+        return Always(part.literal if isinstance(part, Clause) else part)
+
+    def _never(self, is_open: bool, lone: bool) -> Term:
+        """What never is so: items, or clauses without verbs that are not so at once."""
+        first = self._part(True, lone)
+        if isinstance(first, Clause) and first.verbless:
+            return self._at_once(first)
+        if isinstance(first, Clause):
+            first = _with_adverb(first)
+        return _joined(self._while(first) if is_open else [first])
+
+    def _at_once(self, first: Clause) -> Term:
+        cursor, clauses = self._cursor, [first]
+        while cursor.take(",") and not cursor.sees("and"):
+            clauses.append(self._clauses.clause(False))
+        cursor.expect("and")
+        clauses.append(self._clauses.clause(False))
+        cursor.expect("at once")
+        return All(tuple(clause.literal for clause in clauses))
+
+    def _operand(self) -> Expression:
+        """A Boolean operand of a function or a count."""
+        return expression_of(settled(self._item(True, False), _EXACT), witness=self._witness)
+
+
+def _with_adverb(clause: Clause) -> Term:
+    match clause.adverb:
+        case "always":
+            return Always(clause.literal)
+        case "never":
+            return Always(_EXACT.negated(clause.literal))
+        case "ever":
+            return Sometime(clause.literal)
+    return clause.literal
+
+
+def _joined(parts: list[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else All(tuple(parts))

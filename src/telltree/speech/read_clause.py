@@ -1,0 +1,281 @@
+"""Reading clauses: what one signal is at a step, with an adverb or without a verb if need be."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from telltree.data import Schema
+from telltree.operators import Attribute, Expression, Number, Type, operator_named
+from telltree.operators.table import DIFFERENCE
+from telltree.operators.types import fits
+from telltree.speech.cursor import Cursor
+from telltree.speech.read_noun import NounReader, attribute, is_truth
+from telltree.speech.terms import Compares, Own, Says
+from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
+from telltree.speech.vocabulary import Fact, Scale
+from telltree.speech.words import BOUNDS
+
+ADVERBS = ("always", "never", "ever")
+Simple: TypeAlias = Says | Compares | Own
+_ORDERS = {
+    "<": Orders(True, False, False, False), "<=": Orders(True, True, False, False),
+    ">": Orders(False, False, True, False), ">=": Orders(False, True, True, False),
+    "=": Orders(False, True, False, False), "!=": Orders(True, False, True, False),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A literal as it was said."""
+
+    literal: Simple
+    adverb: str = ""
+    verbless: bool = False
+
+
+class ClauseReader:
+    """Reads clauses at a cursor."""
+
+    def __init__(self, cursor: Cursor, nouns: NounReader) -> None:
+        self._cursor = cursor
+        self._nouns = nouns
+
+    def clause(self, lone: bool) -> Clause:
+        """A clause; `lone` if an "or" in it cannot belong to a list around it."""
+        if self._cursor.sees("it is"):
+            known = self._known()
+            if known is not None:
+                return known
+        begun = self._cursor.at
+        entry = self._nouns.entry()
+        match entry:
+            case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
+                values = Truths(true, not true, self._or_unknown())
+                return Clause(Says(attribute(column), values), adverb, verbless)
+            case list():
+                return Clause(self._scale(entry))
+            case Expression() if is_truth(entry):
+                return Clause(Own(entry, True))
+        self._cursor.at = begun
+        subject = self._nouns.noun()
+        if is_truth(subject) and not isinstance(subject.head, Attribute):
+            return Clause(Own(subject, True))
+        return self._about(subject, lone)
+
+    def _known(self) -> Clause | None:
+        """It is known whether, unknown whether, or false that something of a Boolean column is so."""
+        cursor, begun = self._cursor, self._cursor.at
+        cursor.expect("it is")
+        adverb = cursor.take(*ADVERBS) or ""
+        kind = cursor.take("known whether", "unknown whether", "false that")
+        if kind is None:
+            cursor.at = begun
+            return None
+        entry = self._nouns.entry()
+        if not isinstance(entry, Fact) or entry.adverb or entry.verbless:
+            cursor.fail("what is so if a Boolean column is true")
+        if kind == "false that":
+            values = Truths(not entry.true, entry.true, self._or_unknown())
+        else:
+            values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
+        return Clause(Says(attribute(entry.column), values), adverb)
+
+    def _or_unknown(self) -> bool:
+        return self._cursor.take("or that is unknown") is not None
+
+    def _scale(self, scales: list[Scale]) -> Says:
+        """A constant in the words that a column has for high or low."""
+        cursor, begun = self._cursor, self._cursor.at
+        for scale in sorted(scales, key=lambda scale: -len(scale.after)):
+            cursor.at = begun
+            constant = cursor.take_number([scale.column.unit or ""])
+            if constant is not None and (not scale.after or cursor.take_words(scale.after)):
+                return Says(attribute(scale.column), Reals.compared(">" if scale.high else "<", constant))
+        cursor.at = begun
+        return cursor.fail("a number and " + " or ".join(repr(scale.after) for scale in scales))
+
+    def _about(self, subject: Expression, lone: bool) -> Clause:
+        cursor = self._cursor
+        for joint, verb, word in (("and", "are", "known"), ("or", "is", "missing")):
+            if cursor.take(joint):
+                other = self._nouns.noun()
+                cursor.expect(verb)
+                adverb = cursor.take(*ADVERBS) or ""
+                cursor.expect(word)
+                known = word == "known"
+                return Clause(compares(subject, other, Orders(known, known, known, not known)), adverb)
+        verbless = cursor.take("is") is None
+        adverb = (not verbless and cursor.take(*ADVERBS)) or ""
+        return Clause(self._predicate(subject, lone and not verbless), adverb, verbless)
+
+    def _predicate(self, subject: Expression, lone: bool) -> Simple:
+        """What the subject may be: one predicate, or several joined by "or"."""
+        if fits(subject.type, Type.COUNT):
+            return self._count(subject)
+        first = self._one(subject)
+        if not isinstance(first, Reals | Names | Truths):
+            return first
+        values: Values = first
+        while lone and self._cursor.take("or"):
+            begun = self._cursor.at
+            more = self._one(subject)
+            if not isinstance(more, Reals | Names | Truths):
+                self._cursor.at = begun
+                self._cursor.fail("what else the same may be")
+            values = values | more
+        return Says(subject, values)
+
+    def _one(self, subject: Expression) -> Reals | Names | Truths | Simple:
+        match subject.type:
+            case Type.CATEGORICAL_VECTOR:
+                return self._category(subject)
+            case Type.BOOLEAN_VECTOR:
+                return self._truth()
+        return self._amount(subject)
+
+    def _truth(self) -> Truths:
+        match self._cursor.expect("true", "false", "missing", "known", "not true", "not false"):
+            case "true" | "not false":
+                return Truths(True, False, False)
+            case "false" | "not true":
+                return Truths(False, True, False)
+            case word:
+                return Truths(word == "known", word == "known", word == "missing")
+
+    def _category(self, subject: Expression) -> Names | Simple:  # noqa: PLR0911  one return a keyword
+        cursor = self._cursor
+        match cursor.take("missing", "known", "not", "neither", "the same as", "different from"):
+            case "missing":
+                return Names(frozenset(), False, True)
+            case "known":
+                return Names(frozenset(), True, False)
+            case "not":
+                return Names(frozenset([self._level(subject)]), True, False)
+            case "neither":
+                names = [self._level(subject)]
+                while cursor.take("nor"):
+                    names.append(self._level(subject))
+                return Names(frozenset(names), True, False)
+            case "the same as":
+                return self._compared(subject, "=")
+            case "different from":
+                return self._compared(subject, "!=")
+        return Names(frozenset([self._level(subject)]), False, False)
+
+    def _level(self, subject: Expression) -> str:
+        assert isinstance(subject.head, Attribute)
+        levels = self._cursor.vocabulary.schema[subject.head.name].levels
+        found = self._cursor.take_longest(levels, numbers=True) if levels else self._cursor.take_quoted()
+        if found is None:
+            self._cursor.fail(f"a category of {subject.head.name!r}", levels)
+        return found
+
+    def _compared(self, subject: Expression, relation: str) -> Simple:
+        """The subject stands in this relation to another signal."""
+        other = self._nouns.noun()
+        if other.type is not subject.type:
+            self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
+        orders = _ORDERS[relation]
+        return compares(subject, other, replace(orders, missing=self._or_unknown()))
+
+    def _count(self, subject: Expression) -> Own:
+        cursor = self._cursor
+        word = cursor.expect(*BOUNDS, "equal to", "unequal to")
+        value = cursor.take_number(())
+        other = Expression(Number(value)) if value is not None else self._nouns.noun()
+        if not fits(other.type, Type.COUNT):
+            cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
+        return Own(Expression(operator_named(BOUNDS.get(word, "=")), (subject, other)), word != "unequal to")
+
+    def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
+        """What a number may be, or how it stands to another signal."""
+        cursor = self._cursor
+        scaled = self._in_own_words(subject)
+        if scaled is not None:
+            return scaled
+        match cursor.take("missing", "known", "other than", "exactly", "between", "from", "within"):
+            case "missing":
+                return Reals((), True)
+            case "known":
+                return Reals((Interval(),), False)
+            case "other than":
+                return replace(~Reals.compared("=", self._number(subject)), missing=False)
+            case "exactly":
+                return Reals.compared("=", self._number(subject))
+            case "between":
+                return self._between(subject, "and", inclusive=False)
+            case "from":
+                return self._between(subject, "to", inclusive=True)
+            case "within":
+                edge = self._number(subject)
+                values = Reals.of([Interval(-edge, edge, False, False)])
+                return self._apart(subject, values) if cursor.take("of") else values
+        word = cursor.expect(*BOUNDS, "equal to", "unequal to")
+        relation = BOUNDS.get(word, "=" if word == "equal to" else "!=")
+        value = None if self._nouns.sees_difference() else self._take_number(subject)
+        if value is None or word not in BOUNDS:
+            return self._compared(subject, relation)
+        return self._bound(subject, relation, value)
+
+    def _bound(self, subject: Expression, relation: str, value: float) -> Reals | Simple:
+        """What may follow a bound: the other bound, or what the distance is measured from."""
+        cursor = self._cursor
+        bound = Reals.compared(relation, value)
+        side = cursor.take("either way", "from", "above", "below")
+        if side in ("above", "below"):
+            if relation not in (">", ">="):
+                cursor.fail("'more than' or 'at least' before a distance above or below something")
+            return self._apart(subject, bound if side == "above" else bound.mirrored)
+        if side is not None:
+            edges = bound.under_abs
+            return edges if side == "either way" else self._apart(subject, edges)
+        if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
+            cursor.at += 1
+            if not cursor.entries()[0]:
+                return bound & Reals.compared(BOUNDS[cursor.expect(*BOUNDS)], self._number(subject))
+            cursor.at -= 1  # the next item of a list that happens to begin so
+        return bound
+
+    def _between(self, subject: Expression, joint: str, inclusive: bool) -> Reals:
+        low = self._number(subject)
+        self._cursor.expect(joint)
+        return Reals.of([Interval(low, self._number(subject), inclusive, inclusive)])
+
+    def _apart(self, subject: Expression, values: Reals) -> Says:
+        """How far the subject is from what comes next."""
+        signal = Expression(DIFFERENCE, (subject, self._nouns.part()))
+        if signal.args[1].type is not Type.REAL_VECTOR:
+            self._cursor.fail("a signal to measure the distance from")
+        return Says(signal, replace(values, missing=self._or_unknown()))
+
+    def _in_own_words(self, subject: Expression) -> Reals | None:
+        """A bound in the words that the column has for high and low."""
+        if not isinstance(subject.head, Attribute):
+            return None
+        column, begun = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
+        for relation, words in ((">", column.high), ("<", column.low)):
+            if words and self._cursor.take_words(words):
+                value = self._take_number(subject)
+                if value is not None:
+                    return Reals.compared(relation, value)
+                self._cursor.at = begun
+        return None
+
+    def _number(self, subject: Expression) -> float:
+        value = self._take_number(subject)
+        return self._cursor.fail("a number") if value is None else value
+
+    def _take_number(self, subject: Expression) -> float | None:
+        return self._cursor.take_number(units(subject, self._cursor.vocabulary.schema))
+
+
+def units(signal: Expression, schema: Schema) -> set[str]:
+    """The units that constants beside a signal may have."""
+    found = (schema[name].unit for name in signal.attributes() if name in schema)
+    return {unit for unit in found if unit}
+
+
+def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
+    """A comparison with its sides in order of their text."""
+    if str(second) < str(first):
+        return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
+    return Compares(first, second, orders)

@@ -1,0 +1,64 @@
+"""Reading how often something is so."""
+
+from dataclasses import dataclass
+
+from telltree.speech.cursor import Cursor
+from telltree.speech.times import Steps
+from telltree.speech.values import Interval, Reals
+from telltree.speech.words import BOUNDS
+
+_BEHIND = ("or more", "or fewer", "or less")
+_BEFORE = ("exactly", "other than", "fewer than", *BOUNDS)
+_RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<", "or more": ">=", "or fewer": "<=", "or less": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class TimesReader:
+    """Reads numbers of steps, or times where steps have a length."""
+
+    cursor: Cursor
+    steps: Steps
+
+    def take(self) -> Reals | None:
+        """How often something is so, up to its comma; None, and nothing is read, if that is not said."""
+        cursor, begun = self.cursor, self.cursor.at
+        word = cursor.take("for", "at")
+        times = None if word is None else self._ranges(word == "for")
+        if times is None:
+            cursor.at = begun
+            return None
+        if word == "for" and self.steps.period is None:
+            cursor.at = begun
+            cursor.fail("a number of steps, as in 'at more than 3 steps in all', for it is not known how long they are")
+        if word == "at":
+            cursor.expect("steps", "step")
+        cursor.expect("in all")
+        cursor.take(",")
+        return times.whole
+
+    def _ranges(self, in_time: bool) -> Reals | None:
+        times = self._range(in_time)
+        while times is not None and self.cursor.take("or"):
+            more = self._range(in_time)
+            if more is None:
+                self.cursor.fail("another number")
+            times = times | more
+        return times
+
+    def _range(self, in_time: bool) -> Reals | None:
+        """One range of numbers of steps."""
+        cursor = self.cursor
+        word = cursor.take(*_BEFORE)
+        amount = self._amount(in_time)
+        if amount is None:
+            return None
+        if word is None and cursor.take("to"):
+            high = self._amount(in_time)
+            return cursor.fail("a number") if high is None else Reals.of([Interval(amount, high)])
+        if word is None:
+            word = cursor.take(*_BEHIND) or "exactly"
+        return ~Reals.compared("=", amount) if word == "other than" else Reals.compared(_RELATIONS[word], amount)
+
+    def _amount(self, in_time: bool) -> float | None:
+        amount = self.cursor.take_number([self.steps.unit] if in_time else ())
+        return self.steps.steps(amount) if amount is not None and in_time else amount

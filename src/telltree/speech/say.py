@@ -1,0 +1,78 @@
+"""From terms to English; `read` is the way back."""
+
+from collections.abc import Container, Iterable
+from itertools import chain
+
+from telltree.data import Schema
+from telltree.errors import SpeechError
+from telltree.operators import Expression, UserFunction
+from telltree.speech.atoms import has_own_words
+from telltree.speech.literals import Possible
+from telltree.speech.read import read_term
+from telltree.speech.same import same, settled
+from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.speech.voice import Voice
+
+
+def say(
+    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+) -> str:
+    """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
+
+    `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
+    miss values (None: any may); of others it is not said. A user's words that could be taken for others are in quotes.
+    `read` gives back an expression that is true where the term is. The text is plain: whoever writes it into a page or
+    on a terminal must escape it.
+    """
+    return _spoken(term, schema, step, missing)[0]
+
+
+def quotations(
+    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+) -> tuple[tuple[str, Expression], ...]:
+    """What `say` quotes of a grammar's own sentences, with what they mean, for `read`."""
+    return tuple(_spoken(term, schema, step, missing)[1].items())
+
+
+def _spoken(
+    term: Term, schema: Schema, step: tuple[float, str] | None, missing: Container[str] | None
+) -> tuple[str, dict[str, Expression]]:
+    """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
+    possible = Possible(missing)
+    functions = tuple(dict.fromkeys(_functions(term)))
+    term = settled(term, possible)
+    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
+        words = Voice(schema, functions, step, missing).nouns.words(term.expression)
+        return words, {words: term.expression}
+    voice = Voice(schema, functions, step, missing)
+    text = voice.says(term).text
+    if not _is_understood(text, term, voice, functions, step):
+        voice = Voice(schema, functions, step, missing, careful=True)
+        text = voice.says(term).text
+    return text, voice.nouns.sentences
+
+
+def _is_understood(
+    text: str, term: Term, voice: Voice, functions: tuple[UserFunction, ...], step: tuple[float, str] | None
+) -> bool:
+    """Whether a text is read as the term that it was made of."""
+    schema, sentences = voice.nouns.vocabulary.schema, voice.nouns.sentences.items()
+    try:
+        found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
+    except SpeechError:
+        return False
+    return same(found, term, voice.possible)
+
+
+def _functions(term: Term) -> Iterable[UserFunction]:
+    """The functions that a term calls."""
+    match term:
+        case All(parts) | Some(parts):
+            return chain.from_iterable(map(_functions, parts))
+        case Sometime(part) | Always(part) | HowOften(part=part):
+            return _functions(part)
+        case Compares(first=first, second=second):
+            below = [*first.walk(), *second.walk()]
+        case Says(signal=e) | Own(expression=e):
+            below = list(e.walk())
+    return [e.head for e in below if isinstance(e.head, UserFunction)]

@@ -1,0 +1,70 @@
+"""How often: sets of whole numbers of steps in words, as a number of steps or, where steps have a length, as a time."""
+
+import math
+from dataclasses import dataclass
+
+from telltree.errors import SettingsError
+from telltree.speech.values import Interval, Reals
+from telltree.speech.words import bare_or_quoted, number_words
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What steps are counted in."""
+
+    period: float | None = None
+    """How long a step is, if that is known"""
+    unit: str = ""
+
+    @classmethod
+    def of(cls, step: tuple[float, str] | None) -> "Steps":
+        """The same from a pair of length and unit; SettingsError if no step can be so long."""
+        if step is not None and not 0 < step[0] < math.inf:
+            raise SettingsError(f"step: a step must have a length above 0, got {step[0]!r}")
+        return cls() if step is None or not step[1] else cls(*step)
+
+    def says(self, times: Reals, careful: bool) -> str:
+        """The words before what is counted: "for more than 16 s in all,"."""
+        said = self._ranges(times.whole.intervals)
+        if self.period is not None:
+            return f"for {said} {bare_or_quoted(self.unit, careful)} in all,"
+        return f"at {said} {'step' if said.endswith(' 1') else 'steps'} in all,"
+
+    def _ranges(self, intervals: tuple[Interval, ...]) -> str:
+        match intervals:
+            case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
+                return f"other than {self._amount(before + 1)}"
+        return " or ".join(map(self._range, intervals)) or "exactly 0.5"  # no number of steps will do
+
+    def _range(self, i: Interval) -> str:
+        """Of the ways to say a range of whole numbers the one with the rounder number."""
+        if i.low == i.high:
+            return f"exactly {self._amount(i.low)}"
+        if i.low > 0 and i.high < math.inf:
+            return f"{self._amount(i.low)} to {self._amount(i.high)}"
+        if i.high == math.inf:
+            strict = i.low > 0 and _roundness(i.low - 1) > _roundness(i.low)
+            return f"more than {self._amount(i.low - 1)}" if strict else self._at_least(self._amount(i.low))
+        strict = _roundness(i.high + 1) > _roundness(i.high)
+        fewer = "fewer than" if self.period is None else "less than"
+        return f"{fewer} {self._amount(i.high + 1)}" if strict else self._at_most(self._amount(i.high))
+
+    def _at_least(self, amount: str) -> str:
+        return f"{amount} or more" if self.period is None else f"at least {amount}"
+
+    def _at_most(self, amount: str) -> str:
+        return f"{amount} or fewer" if self.period is None else f"at most {amount}"
+
+    def _amount(self, steps: float) -> str:
+        return number_words(steps if self.period is None else float(f"{steps * self.period:.12g}"))
+
+    def steps(self, amount: float) -> float:
+        """How many steps an amount of time is; what is nearly a whole number is one."""
+        if self.period is None:
+            return amount
+        number = amount / self.period
+        return float(round(number)) if math.isfinite(number) and abs(number - round(number)) < 1e-6 else number
+
+
+def _roundness(number: float) -> tuple[bool, bool, bool]:
+    return number % 10 == 0 and number > 0, number % 5 == 0 and number > 0, number % 2 == 0 and number > 0

@@ -1,0 +1,245 @@
+"""What a signal may be at a step: sets of values, "missing" being a value like others.
+
+Of these sets are the literals of the normal form made (`terms.Says`). Intersection is "and", union "or", complement
+"not", and all three are exact: that is why a negation can always be pushed into a literal.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+
+class _Set:
+    """What sets of one kind can do with each other, from intersection and complement alone."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Any) -> Self:
+        raise NotImplementedError
+
+    def __invert__(self) -> Self:
+        raise NotImplementedError
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        raise NotImplementedError
+
+    def __or__(self, other: Any) -> Self:
+        mine: Self = ~(~self & ~other)
+        return mine
+
+    def within(self, other: Any) -> bool:
+        """Whether it is a part of `other`, or all of it."""
+        beyond: Self = self & ~other
+        return beyond.empty
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Real numbers from `low` to `high`; infinities are values too, so [-inf, inf] is all there are."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    with_low: bool = True
+    with_high: bool = True
+
+    @property
+    def empty(self) -> bool:
+        """Whether no number is in it; sets hold no such intervals."""
+        return not (self.low < self.high or (self.low == self.high and self.with_low and self.with_high))
+
+    @property
+    def point(self) -> bool:
+        """Whether one number is in it."""
+        return self.low == self.high
+
+    @property
+    def bounded_below(self) -> bool:
+        """Whether some number is too low to be in it."""
+        return self.low > -math.inf or not self.with_low
+
+    @property
+    def bounded_above(self) -> bool:
+        """Whether some number is too high to be in it."""
+        return self.high < math.inf or not self.with_high
+
+    def __and__(self, other: "Interval") -> "Interval":
+        low, without_low = max((self.low, not self.with_low), (other.low, not other.with_low))
+        high, with_high = min((self.high, self.with_high), (other.high, other.with_high))
+        return Interval(low, high, not without_low, with_high)
+
+
+_EVERY_NUMBER = Interval()
+_SIGNS = ((-1.0, Interval(high=0.0, with_high=False)), (0.0, Interval(0.0, 0.0)), (1.0, Interval(0.0, with_low=False)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reals(_Set):
+    """A set of real numbers, as intervals in order that neither overlap nor touch, and maybe "missing"."""
+
+    intervals: tuple[Interval, ...]
+    missing: bool
+
+    @classmethod
+    def compared(cls, relation: str, constant: float) -> "Reals":
+        """The numbers that stand in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
+        c = constant + 0.0  # -0.0 is 0.0
+        interval = {
+            "<": Interval(high=c, with_high=False),
+            "<=": Interval(high=c),
+            ">": Interval(c, with_low=False),
+            ">=": Interval(c),
+            "=": Interval(c, c),
+        }[relation]
+        return cls.of([interval])
+
+    @classmethod
+    def of(cls, intervals: Iterable[Interval], missing: bool = False) -> "Reals":
+        """The set of all numbers in these intervals, which may overlap and come in any order."""
+        found = cls((), missing)
+        for interval in intervals:
+            if not interval.empty:
+                found = found | cls((interval,), False)
+        return found
+
+    def __and__(self, other: Any) -> "Reals":
+        met = (mine & yours for mine in self.intervals for yours in other.intervals)
+        return Reals(tuple(i for i in met if not i.empty), self.missing and other.missing)
+
+    def __invert__(self) -> "Reals":
+        gaps, low, with_low = [], -math.inf, True
+        for interval in self.intervals:
+            gaps.append(Interval(low, interval.low, with_low, not interval.with_low))
+            low, with_low = interval.high, not interval.with_high
+        gaps.append(Interval(low, math.inf, with_low, True))
+        return Reals(tuple(gap for gap in gaps if not gap.empty), not self.missing)
+
+    def __contains__(self, number: float) -> bool:
+        return any(not (i & Interval(number, number)).empty for i in self.intervals)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not self.intervals and not self.missing
+
+    @property
+    def mirrored(self) -> "Reals":
+        """The set of -x for all x in this one."""
+        turned = (Interval(0.0 - i.high, 0.0 - i.low, i.with_high, i.with_low) for i in reversed(self.intervals))
+        return Reals(tuple(turned), self.missing)
+
+    @property
+    def from_zero(self) -> "Reals":
+        """Its numbers from 0 upwards, without "missing"."""
+        return self & Reals((Interval(0.0),), False)
+
+    @property
+    def under_abs(self) -> "Reals":
+        """The set of all x with abs(x) in this one."""
+        up = self.from_zero
+        return Reals((), self.missing) | up | up.mirrored
+
+    @property
+    def under_sign(self) -> "Reals":
+        """The set of all x with sign(x) in this one."""
+        return Reals.of((interval for sign, interval in _SIGNS if sign in self), self.missing)
+
+    @property
+    def whole(self) -> "Reals":
+        """Its whole numbers from 0 upwards, for counts: every interval goes from a whole number to another one."""
+        found: list[Interval] = []
+        for i in self.intervals:
+            low = 0.0 if i.low < 0 else _whole_from(i.low, i.with_low)
+            high = math.inf if i.high == math.inf else -_whole_from(-i.high, i.with_high)
+            if low > high:
+                continue
+            if found and low <= found[-1].high + 1:
+                low = found.pop().low
+            found.append(Interval(low, high))
+        return Reals(tuple(found), False)
+
+
+def _whole_from(low: float, with_low: bool) -> float:
+    """The first whole number from `low` on, or after it."""
+    first = float(math.ceil(low)) if math.isfinite(low) else low
+    return first if with_low or first > low else first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Truths(_Set):
+    """Which of true, false and missing a Boolean column may be."""
+
+    true: bool
+    false: bool
+    missing: bool
+
+    def __and__(self, other: Any) -> "Truths":
+        return Truths(self.true and other.true, self.false and other.false, self.missing and other.missing)
+
+    def __invert__(self) -> "Truths":
+        return Truths(not self.true, not self.false, not self.missing)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not (self.true or self.false or self.missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Names(_Set):
+    """These categories or, if `others`, all but these, those that no schema knows included; and maybe "missing"."""
+
+    names: frozenset[str]
+    others: bool
+    missing: bool
+
+    def __and__(self, other: Any) -> "Names":
+        missing = self.missing and other.missing
+        if self.others and other.others:
+            return Names(self.names | other.names, True, missing)
+        if self.others:
+            return Names(other.names - self.names, False, missing)
+        names = self.names - other.names if other.others else self.names & other.names
+        return Names(names, False, missing)
+
+    def __invert__(self) -> "Names":
+        return Names(self.names, not self.others, not self.missing)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not (self.names or self.others or self.missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders(_Set):
+    """How the first of two signals may stand to the second; `missing`: one or both are, so that no comparison holds.
+
+    Categories are alike (`equal`) or not; "not" is then both `less` and `greater`, which always agree.
+    """
+
+    less: bool
+    equal: bool
+    greater: bool
+    missing: bool
+
+    def __and__(self, other: Any) -> "Orders":
+        return Orders(
+            self.less and other.less,
+            self.equal and other.equal,
+            self.greater and other.greater,
+            self.missing and other.missing,
+        )
+
+    def __invert__(self) -> "Orders":
+        return Orders(not self.less, not self.equal, not self.greater, not self.missing)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not (self.less or self.equal or self.greater or self.missing)
+
+
+Values: TypeAlias = Reals | Truths | Names | Orders

@@ -1,0 +1,240 @@
+"""What a schema's columns and the functions at hand are called in sentences, and which is meant by some words."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from telltree.data import Column, ColumnType, Schema
+from telltree.operators import UserFunction
+from telltree.speech.tokens import Kind, Token, quoted
+from telltree.speech.words import bare_or_quoted, stands_bare
+
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
+}  # fmt: skip
+_QUANTIFIERS = {"both", "all", "each", "every", "either", "any", "some", "no", "none", "neither", "most", "few"}
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A column, spoken of by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A clause of a Boolean column: what is so if it is true, or if it is false."""
+
+    column: Column
+    true: bool
+    adverb: str = ""
+    """always or never, if that stands in it"""
+    verbless: bool = False
+    """its verb is left out: "the valve open" """
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A whole clause of a real column's high or low words, as far as its constant: "less than" of 2 s after it."""
+
+    column: Column
+    high: bool
+    after: str
+    """the words behind the constant"""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that is called by words, operand, words …"""
+
+    function: UserFunction
+    before: str
+    pieces: tuple[str, ...]
+    """the words behind each operand"""
+
+
+Entry: TypeAlias = Noun | Fact | Scale | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
+
+    subject: str
+    verb: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.subject, self.verb, self.predicate) if part)
+
+
+class _Branch(dict[str, "_Branch"]):
+    """A place in the tree of words; `entries` are what the words that lead to it mean."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+
+
+class Vocabulary:
+    """All words of a schema and of functions; made once for each, by `vocabulary`."""
+
+    def __init__(self, schema: Schema, functions: Sequence[UserFunction]) -> None:
+        self.schema = schema
+        self._root = _Branch()
+        self._times = Counter(column.words for column in schema.values())
+        self.by_words: dict[str, list[Column]] = {}
+        self._clauses: dict[tuple[str, bool], Clause] = {}
+        for column in schema.values():
+            self.by_words.setdefault(column.words, []).append(column)
+            if stands_bare(column.words):  # columns of the same words are told apart by their names
+                base = Fact(column, True) if is_clause(column) else Noun(column)
+                self._branch(column.words).entries.append(base)
+        self._calls = {function: call for function in functions if (call := self._call(function))}
+        for column in schema.values():
+            if is_clause(column):
+                self._add_clauses(column)
+            for scale, words in scales(column):
+                branch = self._branch(words)
+                if all(isinstance(entry, Scale) for entry in branch.entries):
+                    branch.entries.append(scale)
+
+    def match(self, tokens: Sequence[Token], at: int) -> tuple[int, list[Entry]]:
+        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0."""
+        branch: _Branch | None = self._root
+        found: tuple[int, list[Entry]] = (0, [])
+        for length, token in enumerate(tokens[at : at + 200], 1):
+            assert branch is not None
+            branch = branch.get(token.text) if token.kind is Kind.WORD else None
+            if branch is None:
+                break
+            if branch.entries:
+                found = length, branch.entries
+        return found
+
+    def noun(self, column: Column, careful: bool = False) -> str:
+        """What a column is called; where others are called the same, its name is added."""
+        words = bare_or_quoted(column.words, careful)
+        return words if self._times[column.words] == 1 else f"{words} {quoted(column.name)}"
+
+    def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
+        """The sentence of a Boolean column that is true, or false; None if there is none for false."""
+        if not is_clause(column):
+            return Clause(self.noun(column, careful), "is", "true" if true else "false")
+        if not careful and (column.name, true) in self._clauses:
+            return self._clauses[column.name, true]
+        return Clause("", "", self.noun(column, careful)) if true else None
+
+    def call(self, function: UserFunction) -> Call | None:
+        """How a function is said, if that can be read back."""
+        return self._calls.get(function)
+
+    def phrases(self) -> Iterator[str]:
+        """All words that sentences may have, for hints."""
+        yield from self.by_words
+
+    def _branch(self, words: str) -> _Branch:
+        branch = self._root
+        for word in words.split(" "):
+            branch = branch.setdefault(word, _Branch())
+        return branch
+
+    def _add(self, words: str, entry: Entry) -> bool:
+        """Add words that follow from a column's own, unless they mean something already."""
+        if not stands_bare(words) or (branch := self._branch(words)).entries:
+            return False
+        branch.entries.append(entry)
+        return True
+
+    def _add_clauses(self, column: Column) -> None:
+        """Add what can be said of a Boolean column beside its phrase: that it is not so, always so, never so."""
+        if not stands_bare(column.words) or self._times[column.words] > 1:
+            return
+        positive = split(column.words)
+        self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
+        negative = split(column.negated) if column.negated else None
+        if negative is None and positive.verb:
+            negative = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
+        if negative is not None and self._add(str(negative), Fact(column, False)):
+            self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+
+    def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
+        """The clause, in three parts only if all that an adverb makes of it is free."""
+        whole = Clause("", "", str(clause))
+        if not clause.verb:
+            return whole
+        for adverb in ("always", "never"):
+            words = f"{clause.subject} {clause.verb} {adverb} {clause.predicate}"
+            if not self._add(words, Fact(column, true, adverb)):
+                return whole
+        verbless = f"{clause.subject} {clause.predicate}"
+        return clause if self._add(verbless, Fact(column, true, "", True)) else whole
+
+    def _call(self, function: UserFunction) -> Call | None:
+        """The words of a function, if they begin with words and name the operands in order."""
+        first, *pieces = _pieces(function)
+        fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
+        plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
+        if not (fits and plain and first.strip() and all(pieces[:-1])):
+            return None
+        call = Call(function, first.strip(), tuple(piece.strip() for piece in pieces))
+        branch = self._branch(first.strip())
+        if branch.entries:
+            return None
+        branch.entries.append(call)
+        return call
+
+
+@lru_cache(maxsize=16)
+def vocabulary(schema: Schema, functions: tuple[UserFunction, ...] = ()) -> Vocabulary:
+    """The words of a schema and of functions."""
+    return Vocabulary(schema, functions)
+
+
+def is_clause(column: Column) -> bool:
+    """Whether the words of a column are a whole sentence: "the valve is open", but not a bare name."""
+    if column.type is not ColumnType.BOOLEAN:
+        return False
+    return bool(column.phrase) or bool(split(column.name).verb)
+
+
+def split(words: str) -> Clause:
+    """A clause taken apart at its first auxiliary verb; "both are not open" would not deny that both are."""
+    parts = words.split(" ")
+    if parts[0].lower() in _QUANTIFIERS:
+        return Clause("", "", words)
+    for i, part in enumerate(parts[1:-1], 1):
+        if part in _AUXILIARIES:
+            return Clause(" ".join(parts[:i]), part, " ".join(parts[i + 1 :]))
+    return Clause("", "", words)
+
+
+def scales(column: Column) -> Iterable[tuple[Scale, str]]:
+    """The clauses that a column's words for high and low make with a constant, and how they begin."""
+    for high, words in ((True, column.high), (False, column.low)):
+        before, place, after = (words or "").partition("{0}")
+        apart = place and before.endswith(" ") and (not after or after.startswith(" "))
+        if apart and _harmless(before.strip()) and _harmless(after.strip()):
+            yield Scale(column, high, after.strip()), before.strip()
+
+
+def _harmless(words: str) -> bool:
+    """Whether words may stand behind an operand, where they are expected."""
+    return words.isprintable() and words == " ".join(words.split()) and not set(words) & set(',;“”"[]{}')
+
+
+def _pieces(function: UserFunction) -> list[str]:
+    """The words of a function before, between and behind its operands; nothing if these are not in order."""
+    rest, pieces = function.phrase, []
+    for i in range(function.arity):
+        before, place, rest = rest.partition(f"{{{i}}}")
+        if not place:
+            return [""]
+        pieces.append(before)
+    return [*pieces, rest]

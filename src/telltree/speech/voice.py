@@ -1,0 +1,274 @@
+"""Terms in sentences: the cheapest of several wordings.
+
+A part that is closed can stand in any list: it begins with a word that opens it and ends with its last item, as
+"either A or B" does. Only the outermost parts are open: "at some point A while B, C and D".
+"""
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from telltree.data import Schema
+from telltree.operators import Expression, UserFunction
+from telltree.speech.literals import Possible
+from telltree.speech.normal import taken_apart
+from telltree.speech.nouns import Nouns
+from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.speech.times import Steps
+from telltree.speech.vocabulary import vocabulary
+from telltree.speech.wording import Literals
+
+_NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
+_JOINT, _QUOTED = re.compile(" (?:and|or) "), re.compile("“.*?”")
+_MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words, and how hard they are to take in: one for each word, 3 for a negation, 2 for a list in another part."""
+
+    text: str
+    cost: int
+
+    def __add__(self, other: "Said | str") -> "Said":
+        more = other if isinstance(other, Said) else said(other)
+        return Said(f"{self.text} {more.text}" if self.text else more.text, self.cost + more.cost)
+
+    def mark(self, mark: str) -> "Said":
+        """The same with a comma or semicolon behind it."""
+        return replace(self, text=self.text + mark)
+
+
+def said(text: str, more: int = 0) -> Said:
+    """Words, and what they cost beyond their number."""
+    return Said(text, len(text.split()) + more)
+
+
+def _cheapest(candidates: Iterable[Said]) -> Said:
+    return min(candidates, key=lambda candidate: candidate.cost)
+
+
+class Voice:
+    """Speaks terms of one schema."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        functions: Sequence[UserFunction] = (),
+        step: tuple[float, str] | None = None,
+        missing: Container[str] | None = None,
+        careful: bool = False,
+    ) -> None:
+        self.possible = Possible(missing)
+        self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand)
+        self._literals = Literals(self.nouns)
+        self._steps = Steps.of(step)
+        self._known: dict[tuple[Term, bool, bool], Said] = {}
+
+    def says(self, term: Term) -> Said:
+        """A whole text: what is true of a record."""
+        sentences = self._sentences(term)
+        if len(sentences) > 1:
+            return _all_true(sentences)
+        if isinstance(term, Some) and len(term.parts) > 1:
+            return min(self.item(term), _one_true([self._sentence(part) for part in term.parts]), key=_simpler)
+        return self._sentence(term)
+
+    def _sentences(self, term: Term) -> list[Said]:
+        """The sentences that are all true if the term is."""
+        match term:
+            case All((_, _, *_)):
+                return [sentence for part in term.parts for sentence in self._sentences(part)]
+            case Always(All((_, _, *_) as parts)):
+                apart = [self._sentence(Always(part)) for part in parts]
+                whole = self._sentence(term)
+                return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
+        return [self._sentence(term)]
+
+    def _sentence(self, term: Term) -> Said:
+        """One sentence, which need not show its end."""
+        match term:
+            case Sometime(Always(part)):
+                return said("at the end,") + self._moment(part)
+            case Sometime(part):
+                return said("at some point") + self._moment(part)
+            case Always(part):
+                return self._always(part, True)
+            case HowOften(part=part, times=times):
+                return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
+        return self.item(term)
+
+    def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+        """A closed part; `nested` if a step is asked that may not be the first; `lone` if it stands in no choice."""
+        key = (term, nested, lone)
+        if key not in self._known:
+            self._known[key] = self._item(term, nested, lone)
+        return self._known[key]
+
+    def _item(self, term: Term, nested: bool, lone: bool) -> Said:  # noqa: PLR0911  one return a kind of term
+        match term:
+            case Says() | Compares() | Own():
+                alternatives = () if lone else self._literals.alternatives(term)
+                return self.item(Some(alternatives), nested, lone) if alternatives else self._literal(term)
+            case HowOften(part=part, times=times):
+                return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
+            case All((_, _, *_)):
+                parts = [self.item(part, nested, lone) for part in _in_order(term.parts)]
+                opening = "both" if len(parts) == 2 else "all of these:"
+                return said(opening, _NESTED_LIST) + _listed(parts, "and")
+            case Some((_, _, *_)):
+                parts = [self.item(part, nested, False) for part in self._spread(term.parts)]
+                return said("either", _NESTED_LIST) + _listed(parts, "or")
+            case All((part,)) | Some((part,)):
+                return self.item(part, nested, lone)
+            case All() | Some():
+                return said("it is always so" if term == TRUE else "it is never so")
+            case Sometime(Always(part)):
+                return said("at the end,") + self.item(part, True, lone)
+            case Sometime(part):
+                return said("then or later" if nested else "at some point") + self.item(part, True, lone)
+            case Always(part):
+                always = self._always(part, False, lone)
+                return said("from then on") + always if nested else always
+
+    def _literal(self, term: Says | Compares | Own) -> Said:
+        wording = self._literals.wording(term)
+        return said(str(wording), _NEGATION * wording.negations)
+
+    def _spread(self, parts: Iterable[Term]) -> list[Term]:
+        """The parts of a choice in order, those that are choices themselves taken apart."""
+        spread: list[Term] = []
+        for part in _in_order(parts):
+            apart = self._literals.alternatives(part) if isinstance(part, Says) else ()
+            spread += apart or (part,)
+        return spread
+
+    def _moment(self, term: Term) -> Said:
+        """What is so at one step, as an open part."""
+        if isinstance(term, Sometime) and not isinstance(term.part, Always):
+            return said("then or later") + self._moment(term.part)
+        if isinstance(term, Always):
+            return said("from then on") + self._always(term.part, True)
+        if not isinstance(term, All) or len(term.parts) < 2:
+            return self.item(term, True)
+        here = _in_order(term.parts)
+        if all(map(_looks_on, here)):
+            return self.item(term, True)
+        last = here.pop() if _looks_on(here[-1]) else None
+        text = self.item(here[0], True)
+        if len(here) > 1:
+            text = text + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
+        return text if last is None else text.mark(",") + "and" + self._moment(last)
+
+    def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
+        """That something is always so: the cheapest of "always", "never" and "whenever"."""
+        opposite = self._opposite(part)
+        found = []
+        if isinstance(part, Says | Compares | Own):
+            found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
+        found.append(said("always") + self.item(part, True, lone))
+        found.append(
+            said("never", _NEVER) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
+        )
+        if isinstance(part, Some) and len(part.parts) > 1:
+            found += self._at_once(opposite)
+            found += self._whenever(part, is_open, lone)
+        return _cheapest(candidate for candidate in found if candidate is not None)
+
+    def _never_open(self, term: Term) -> Said:
+        """What never is so; what would be true later stays in a closed part, lest it seem to come after "never"."""
+        later = not isinstance(term, All) or any(map(_looks_on, term.parts))
+        return self.item(term, True) if later else self._moment(term)
+
+    def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
+        if not isinstance(term, Says | Compares | Own) or (not lone and self._literals.alternatives(term)):
+            return None
+        wording = self._literals.wording(term)
+        cost = _NEGATION * wording.negations + (_NEVER if adverb == "never" else 0)
+        return said(wording.with_adverb(adverb), cost)
+
+    def _at_once(self, term: Term) -> list[Said]:
+        """Literals that are never true at once, without verbs."""
+        parts = term.parts if isinstance(term, All) else ()
+        wordings = [self._literals.wording(p) for p in parts if isinstance(p, Says | Compares | Own)]
+        verbless = [said(text, _NEGATION * w.negations) for w in wordings if (text := w.verbless)]
+        if len(verbless) < max(2, len(parts)):
+            return []
+        return [said("never", _NEVER) + _listed(verbless, "and") + "at once"]
+
+    def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
+        """Each part as what follows from the others, and as that from which the others follow."""
+        parts = _in_order(term.parts)
+        for part in parts[:_MOST_TRIED]:
+            others = [other for other in parts if other is not part]
+            for given, then in ((others, [part]), ([part], others)):
+                if len(parts) == 2 and given is not others:
+                    continue
+                first, *rest = [self._opposite(other) for other in _in_order(given)]
+                text = said("whenever", 0 if is_open else _IN_LIST) + self.item(first, True, lone)
+                if rest:
+                    text = text + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
+                yield text.mark(",") + self._then(_some(then), is_open, lone)
+
+    def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
+        return self._moment(term) if is_open and _looks_on(term) else self.item(term, True, lone)
+
+    def _opposite(self, term: Term) -> Term:
+        return self.possible.negated(term)
+
+    def _operand(self, e: Expression) -> str:
+        """A Boolean operand of a function or a count."""
+        return self.item(taken_apart(e, self.possible), True, False).text
+
+
+def _all_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "and", with semicolons where commas would be misread."""
+    if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
+        return sentences[0].mark(",") + "and" + sentences[1]
+    *first, last = sentences
+    text = Said("", 0)
+    for sentence in first:
+        text = text + sentence.mark(";")
+    return text + "and" + last
+
+
+def _one_true(sentences: list[Said]) -> Said:
+    """Sentences joined by "or"."""
+    text = sentences[0]
+    for sentence in sentences[1:]:
+        text = text.mark(";") + "or" + sentence
+    return text
+
+
+def _simpler(candidate: Said) -> tuple[int, bool]:
+    return candidate.cost, "," in candidate.text
+
+
+def _in_order(parts: Iterable[Term]) -> list[Term]:
+    """Literals, then lists, then what looks on to later steps."""
+    weights = {Says: 0, Compares: 0, Own: 1, HowOften: 1, All: 2, Some: 2, Sometime: 3, Always: 4}
+    return sorted(parts, key=lambda part: weights[type(part)])
+
+
+def _looks_on(term: Term) -> bool:
+    """Whether a term is about what comes later, not only about the end."""
+    return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
+
+
+def _listed(parts: Sequence[Said], joint: str) -> Said:
+    """A list; where its items are lists too, there is a comma before the last."""
+    *first, last = parts
+    if not first:
+        return last
+    text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
+    apart = any(_JOINT.search(_QUOTED.sub("", part.text)) for part in first)
+    later = last.text.startswith(("then or later", "from then on"))
+    return (text.mark(",") if apart and not later else text) + joint + last
+
+
+def _all(parts: Sequence[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
+def _some(parts: Sequence[Term]) -> Term:
+    return parts[0] if len(parts) == 1 else Some(tuple(parts))

@@ -1,0 +1,213 @@
+"""Literals in words: what one signal is at a step, as a clause that an adverb finds its place in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from telltree.data import Column, ColumnType
+from telltree.operators import Attribute, Expression, Number, Operator, Type
+from telltree.operators.table import COMPARISONS, DIFFERENCE
+from telltree.speech.amounts import amounts, distance, only_above, only_below
+from telltree.speech.nouns import Nouns
+from telltree.speech.terms import Compares, Own, Says
+from telltree.speech.values import Names, Reals, Truths, Values
+from telltree.speech.vocabulary import Clause, Scale, is_clause, scales
+from telltree.speech.words import bare_or_quoted, number_words
+
+UNKNOWN = "or that is unknown"
+_SIDES = {
+    (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
+    (False, False, True): "above", (False, True, True): "at least", (True, False, True): "unequal to",
+}  # fmt: skip
+_ALIKE = {(False, True, False): "the same as", (True, False, True): "different from"}
+_COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
+_MIRROR = str.maketrans("<>", "><")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A clause that says a literal."""
+
+    clause: Clause
+    negations: int = 0
+    tail: str = ""
+    joined: bool = False
+    """there is an "or" or "and" in it that must not meet those of a list"""
+
+    def __str__(self) -> str:
+        return f"{self.clause} {self.tail}".rstrip()
+
+    def with_adverb(self, adverb: str) -> str:
+        """The clause with always or never in it, or before it."""
+        clause = self.clause
+        if not clause.verb:
+            return f"{adverb} {self}"
+        return str(replace(self, clause=replace(clause, verb=f"{clause.verb} {adverb}")))
+
+    @property
+    def verbless(self) -> str | None:
+        """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
+        quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
+        simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
+        droppable = simple and self.clause.verb in ("is", "are")
+        return f"{self.clause.subject} {self.clause.predicate}" if droppable else None
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """Says literals; signals are named by `nouns`."""
+
+    nouns: Nouns
+
+    def wording(self, literal: Says | Compares | Own) -> Wording:
+        """The literal in one clause."""
+        match literal:
+            case Says(values=Truths()):
+                return self._truth(literal)
+            case Says():
+                return self._value(literal)
+            case Compares():
+                return self._order(literal)
+            case Own():
+                return self._own(literal)
+
+    def alternatives(self, literal: Says | Compares | Own) -> tuple[Says, ...]:
+        """Literals without "or" one of which must be true; none if the literal has no "or" anyway."""
+        if not isinstance(literal, Says):
+            return ()
+        parts: Sequence[Values]
+        match literal.values:
+            case Reals(intervals=intervals, missing=missing):
+                alone = [intervals] if len(amounts(literal.values, "")) == 1 else [(i,) for i in intervals]
+                parts = [Reals(some, False) for some in alone if some] + [Reals((), True)] * missing
+            case Names(names=names, others=False, missing=missing):
+                parts = [Names(frozenset([name]), False, False) for name in self._in_order(literal.signal, names)]
+                parts += [Names(frozenset(), False, True)] * missing
+            case Names(names=names, missing=True):
+                parts = [Names(frozenset(), False, True), Names(names, True, False)]
+            case Truths(true=true, false=false, missing=True) if true != false and not self._is_sentence(literal):
+                parts = [Truths(true, false, False), Truths(False, False, True)]
+            case _:
+                return ()
+        return tuple(Says(literal.signal, values) for values in parts) if len(parts) > 1 else ()
+
+    def _is_sentence(self, literal: Says) -> bool:
+        return is_clause(self.nouns.column(literal.signal))
+
+    def _truth(self, literal: Says) -> Wording:
+        values, column = literal.values, self.nouns.column(literal.signal)
+        assert isinstance(values, Truths)
+        if not is_clause(column):
+            subject = self.nouns.part(literal.signal)
+            known = [] if values.true and values.false else ["true"] * values.true + ["false"] * values.false
+            said = [*known, *["missing"] * values.missing] or ["known"]
+            return Wording(Clause(subject, "is", " or ".join(said)), joined=len(said) > 1)
+        if values.true == values.false:
+            fact = self._fact(column, True)
+            return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
+        fact = self._fact(column, values.true)
+        return replace(fact, tail=UNKNOWN) if values.missing else fact
+
+    def _fact(self, column: Column, true: bool) -> Wording:
+        """What is so where a Boolean column is true, or false."""
+        vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
+        clause = vocabulary.clause(column, true, careful)
+        if clause is None:
+            return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
+        return Wording(clause, 0 if true or column.negated else 1)
+
+    def _value(self, literal: Says) -> Wording:
+        signal, values = literal.signal, literal.values
+        if isinstance(values, Names):
+            names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
+            said = _categories(names, values)
+            return self._is(signal, said, negations=int(values.others and bool(names)))
+        assert isinstance(values, Reals)
+        apart = self._apart(signal, values) if signal.head is DIFFERENCE else None
+        if apart is not None:
+            return apart
+        return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)))
+
+    def _unit(self, *signals: Expression) -> str:
+        unit = self.nouns.unit(*signals)
+        return f" {bare_or_quoted(unit, self.nouns.careful)}" if unit else ""
+
+    def _is(self, signal: Expression, said: list[str], negations: int = 0) -> Wording:
+        clause = Clause(self.nouns.noun(signal), "is", " or ".join(said))
+        negations += said[0].startswith("other than")
+        return Wording(clause, negations, joined=len(said) > 1 or " and " in said[0].removeprefix("between"))
+
+    def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
+        """In the column's own words for high and low, if it has them."""
+        if self.nouns.careful or not isinstance(signal.head, Attribute) or values.missing or len(values.intervals) != 1:
+            return None
+        column, interval = self.nouns.column(signal), values.intervals[0]
+        high, low = only_above(interval), only_below(interval)
+        constant = high if high is not None else low
+        words = column.high if high is not None else column.low
+        if constant is None or words is None:
+            return None
+        number = self.nouns.number(constant, column.unit)
+        if "{" not in words:
+            return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
+        usable = any(scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column))
+        return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
+
+    def _apart(self, signal: Expression, values: Reals) -> Wording | None:
+        """How far one signal is from another, where that is simpler than their difference."""
+        one, other = signal.args
+        if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
+            return None
+        predicate = distance(values, self._unit(one, other))
+        if predicate is None:
+            return None
+        clause = Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}")
+        return Wording(clause, tail=UNKNOWN if values.missing else "")
+
+    def _order(self, literal: Compares) -> Wording:
+        orders, first, second = literal.orders, literal.first, literal.second
+        sides = (orders.less, orders.equal, orders.greater)
+        subject, second_noun = self.nouns.noun(first), self.nouns.noun(second)
+        if all(sides):
+            return Wording(Clause(f"{subject} and {second_noun}", "are", "known"), joined=True)
+        if not any(sides):
+            return Wording(Clause(f"{subject} or {second_noun}", "is", "missing"), joined=True)
+        words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
+        negations = int(words in ("unequal to", "different from"))
+        return Wording(Clause(subject, "is", f"{words} {second_noun}"), negations, UNKNOWN if orders.missing else "")
+
+    def _own(self, literal: Own) -> Wording:
+        e = literal.expression
+        if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
+            assert isinstance(e.head, Operator)
+            turned = isinstance(e.args[0].head, Number)
+            subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
+            relation = e.head.name.translate(_MIRROR) if turned else e.head.name
+            clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
+        else:
+            said = self.nouns.quotation(e) if e.english is not None else self.nouns.part(e)
+            clause = Clause("it", "is", f"so that {said}") if self.nouns.careful else Clause("", "", said)
+        if literal.holds:
+            return Wording(clause)
+        said = str(clause).removeprefix("it is so that ")
+        return Wording(Clause("it", "is", f"not so that {said}"), 1)
+
+    def _is_count(self, e: Expression) -> bool:
+        return e.type in (Type.COUNT, Type.REAL)
+
+    def _count(self, e: Expression) -> str:
+        return number_words(e.head.value) if isinstance(e.head, Number) else self.nouns.noun(e)
+
+    def _in_order(self, signal: Expression, names: frozenset[str]) -> list[str]:
+        """Categories in the order of their column, then of their text."""
+        column = self.nouns.column(signal)
+        places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
+        return sorted(names, key=lambda name: (places.get(name, len(places)), name))
+
+
+def _categories(names: list[str], values: Names) -> list[str]:
+    missing = ["missing"] * values.missing
+    if not values.others:
+        return [*names, *missing]
+    if not names:
+        return ["known"]
+    return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + " nor ".join(names)]

@@ -1,0 +1,71 @@
+"""The words of the English: keywords, numbers, and which of a user's words may stand among them without quotes."""
+
+import math
+import re
+from functools import lru_cache
+
+from telltree.operators.expression import number_text
+from telltree.speech.tokens import quoted
+
+BOUNDS = {
+    "below": "<", "less than": "<", "at most": "<=", "above": ">", "more than": ">", "greater than": ">",
+    "at least": ">=",
+}  # fmt: skip
+"""How sides of a constant or of another signal are said, the first of each meaning by telltree itself."""
+
+OPENERS = (
+    "at some point", "at no point", "at the end", "never", "always", "whenever", "either", "all of",
+    "then or later", "from then on", "it is so that", "it is not so that", "it is false that", "it is always so",
+    "it is never so", "it is known whether", "it is unknown whether", "it is always false that",
+    "it is never false that", "it is always known whether", "it is never known whether",
+    "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
+    "the absolute value of", "the difference", "the excess of", "the number of steps at which",
+)  # fmt: skip
+"""What begins a part of a sentence, and so no words of a user's."""
+
+_OTHERS = (
+    *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
+    "different from", "missing", "known", "not", "neither", "nor", "is", "are", "ever", "in all", "steps", "step",
+    "either way", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
+)  # fmt: skip
+_KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
+_JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
+_NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
+
+
+def number_words(value: float) -> str:
+    """A number as telltree says it: with a true minus sign, as short as it can be."""
+    sign = "−" if value < 0 else ""
+    return sign + ("∞" if math.isinf(value) else number_text(abs(value)))
+
+
+def number_of(text: str) -> float | None:
+    """The number that a word says, if it says one."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+def number_before(text: str) -> tuple[float, str] | None:
+    """The number that a word begins with and the rest of it: `65°C` is 65 and °C."""
+    found = _NUMBER.match(text)
+    return None if found is None else (float(found[0].replace("−", "-").replace("∞", "inf")), text[found.end() :])
+
+
+@lru_cache(maxsize=10_000)
+def stands_bare(text: str, numbers: bool = False) -> bool:
+    """Whether a user's words can be told from telltree's own without quotes; `numbers`: also if they begin with one."""
+    words = text.split(" ")
+    if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
+        return False
+    lower = tuple(word.lower() for word in words)
+    if (number_of(words[0]) is not None and not numbers) or _JOINTS.intersection(lower):
+        return False
+    hidden = any(keyword[: len(lower)] == lower for keyword in _KEYWORDS)
+    opening = any(lower[: len(keyword)] == keyword for keyword in _KEYWORDS[: len(OPENERS)])
+    return not hidden and not opening
+
+
+def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
+    """A user's words as they stand in a sentence."""
+    return text if not careful and stands_bare(text, numbers) else quoted(text)

@@ -1,0 +1,412 @@
+"""Plain English, sentence by sentence; each is also read back."""
+
+import numpy as np
+import pytest
+
+from telltree.data import Column, Schema
+from telltree.errors import DataError, SettingsError
+from telltree.grammar import Grammar
+from telltree.logic import Formula
+from telltree.operators import user_function
+from telltree.speech import term_of
+from telltree.speech.literals import Possible
+from telltree.speech.read import read, read_term
+from telltree.speech.same import same
+from telltree.speech.say import quotations, say
+
+PAGE = Schema(
+    [
+        Column("active_1", "Boolean", phrase="advisory 1 is active"),
+        Column("corrective_1", "Boolean", phrase="advisory 1 is corrective"),
+        Column("responding_1", "Boolean", phrase="pilot 1 is responding"),
+        Column("open", "Boolean", phrase="the valve is open"),
+        Column("bend", "real", phrase="left little finger bend"),
+        Column("yaw", "real", phrase="right palm yaw", unit="half turns"),
+        Column("miss_1", "real", phrase="projected vertical miss of aircraft 1", unit="ft"),
+        Column("miss_2", "real", phrase="projected vertical miss of aircraft 2", unit="ft"),
+        Column("temp", "real", phrase="bearing temperature", unit="°C"),
+        Column("pressure", "real", unit="bar"),
+        Column("mode", "categorical", levels=("idle", "purge", "run")),
+        Column("x1", "real"),
+        Column("x2", "real"),
+        Column("x3", "real"),
+        Column("sense", "categorical", levels=("up", "down"), phrase="the sense of advisory 1"),
+        Column("rate", "real", unit="ft/s", phrase="the vertical rate of aircraft 1"),
+    ]
+)
+SCHEMA = Schema(
+    [
+        Column("on", "Boolean", phrase="advisory is active"),
+        Column("b", "Boolean"),
+        Column("open", "Boolean", phrase="the valve is open", negated="the valve is shut"),
+        Column("comply", "Boolean", phrase="the pilot complies"),
+        Column("both_on", "Boolean", phrase="both advisories are active"),
+        Column("rate", "real", unit="ft/s", phrase="vertical rate"),
+        Column("wind", "real", unit="ft/s"),
+        Column("alt", "real", unit="ft", phrase="altitude"),
+        Column("temp", "real", unit="°C", phrase="the air", high="warmer than", low="colder than"),
+        Column("since", "real", unit="s", low="less than {0} after the alarm", high="{0} after the alarm"),
+        Column("x", "real"),
+        Column("mode", "categorical", phrase="advisory", levels=("CL1500", "DES", "")),
+        Column("last", "categorical", levels=("CL1500", "DES", "1 above")),
+    ]
+)
+
+
+@user_function(takes=["real", "Boolean"], gives="Boolean", phrase="{0} turns while {1} {{so}}")
+def turns(x, b):
+    return b
+
+
+@user_function(takes=["real"], gives="real")
+def half(x):
+    return x / 2
+
+
+@user_function(takes=["Boolean"], gives="Boolean", phrase="so far {0}")
+def so_far(b):
+    return b
+
+
+@user_function(takes=["real"], gives="real", phrase="{0} and {1}")
+def careless(x):
+    return x
+
+
+FUNCTIONS = (turns, half, so_far, careless)
+
+
+def said(text, schema=SCHEMA, missing=(), step=None):
+    """What is said of a formula, once it is known that this is read as the same."""
+    term = term_of(Formula.parse(text, schema, functions=FUNCTIONS).expression, missing)
+    sentence = say(term, schema, step=step, missing=missing)
+    quoted = quotations(term, schema, step=step, missing=missing)
+    found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
+    assert same(found, term, Possible(missing)), sentence
+    return sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("not F(active_1)", "advisory 1 is never active"),
+        ("G(bend < 0.5)", "left little finger bend is always below 0.5"),
+        ("not F(yaw >= 0.66)", "right palm yaw is always below 0.66 half turns"),
+        ("F(abs(miss_2) > 500)",
+         "at some point projected vertical miss of aircraft 2 is more than 500 ft either way"),
+        ("not F(abs(miss_1) >= 125 and responding_1)",
+         "whenever pilot 1 is responding, projected vertical miss of aircraft 1 is within 125 ft"),
+        ("F(temp > 65 and open)", "at some point bearing temperature is above 65 °C while the valve is open"),
+        ("count(corrective_1) > 16", "for more than 16 s in all, advisory 1 is corrective"),
+        ('not G((open or mode = "purge") => pressure < 4.22)',
+         "at some point pressure is at least 4.22 bar while either the valve is open or mode is purge"),
+        ("G(x1 > .52 => (x3 <= -.1 => x2 < 1.6))",
+         "never x1 above 0.52, x3 at most −0.1 and x2 at least 1.6 at once"),
+        ('F(sense = "up" and rate < -5)',
+         "at some point the sense of advisory 1 is up while the vertical rate of aircraft 1 is below −5 ft/s"),
+    ],
+)  # fmt: skip
+def test_the_sentences_we_set_out_to_say(text, sentence):
+    assert said(text, PAGE, step=(1.0, "s")) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        # One column.
+        ("F(on)", "at some point advisory is active"),
+        ("G(on)", "advisory is always active"),
+        ("F(not on)", "at some point advisory is not active"),
+        ("F(b)", "at some point b is true"),
+        ("G(not b)", "b is always false"),
+        ("F(not open)", "at some point the valve is shut"),
+        ("G(not open)", "the valve is always shut"),
+        ("G(comply)", "always the pilot complies"),
+        ("not F(comply)", "never the pilot complies"),
+        ("F(not comply)", "at some point it is false that the pilot complies"),
+        ("F(not both_on)", "at some point it is false that both advisories are active"),
+        ("not F(both_on)", "never both advisories are active"),
+        ("F(rate > 40)", "at some point vertical rate is above 40 ft/s"),
+        ("F(40 < rate)", "at some point vertical rate is above 40 ft/s"),
+        ("F(x >= 0.25)", "at some point x is at least 0.25"),
+        ("F(x <= -1e-7)", "at some point x is at most −1e-07"),
+        ("F(rate = 3)", "at some point vertical rate is exactly 3 ft/s"),
+        ("F(not rate = 3)", "at some point vertical rate is other than 3 ft/s"),
+        ("F(rate > 2 and rate < 5)", "at some point vertical rate is between 2 and 5 ft/s"),
+        ("F(rate >= 2 and rate <= 5)", "at some point vertical rate is from 2 to 5 ft/s"),
+        ("F(rate > 2 and rate <= 5)", "at some point vertical rate is above 2 and at most 5 ft/s"),
+        ("F(rate >= 2 and rate < 5)", "at some point vertical rate is at least 2 and below 5 ft/s"),
+        ("F(rate < 2 or rate >= 5)", "at some point vertical rate is below 2 or at least 5 ft/s"),
+        ("F(abs(rate) < 2)", "at some point vertical rate is within 2 ft/s"),
+        ("F(abs(rate) <= 2)", "at some point vertical rate is at most 2 ft/s either way"),
+        ("F(abs(rate) > 2)", "at some point vertical rate is more than 2 ft/s either way"),
+        ("F(abs(rate) >= 2)", "at some point vertical rate is at least 2 ft/s either way"),
+        ("F(sign(rate) = 1)", "at some point vertical rate is above 0 ft/s"),
+        ("F(temp > 30)", "at some point the air is warmer than 30 °C"),
+        ("F(temp <= 30)", "at some point the air is at most 30 °C"),
+        ("G(temp < 30)", "the air is always colder than 30 °C"),
+        ("F(since < 2 and on)", "at some point less than 2 s after the alarm while advisory is active"),
+        ("G(since < 2 => on)", "whenever less than 2 s after the alarm, advisory is active"),
+        ("F(since > 2)", "at some point since is above 2 s"),
+        ('F(mode = "CL1500")', "at some point advisory is CL1500"),
+        ('F(mode = "")', "at some point advisory is “”"),
+        ('F(last = "1 above")', "at some point last is 1 above"),
+        ('F(not mode = "DES")', "at some point advisory is not DES"),
+        ('F(mode = "DES" or mode = "CL1500")', "at some point advisory is CL1500 or DES"),
+        ('G(not mode = "DES" and not mode = "CL1500")', "advisory is never CL1500 or DES"),
+        ('F(not mode = "DES" and not mode = "CL1500")', "at some point advisory is neither CL1500 nor DES"),
+        # Two columns.
+        ("F(rate < wind)", "at some point vertical rate is below wind"),
+        ("F(rate <= wind)", "at some point vertical rate is at most wind"),
+        ("F(rate = wind)", "at some point vertical rate is equal to wind"),
+        ("F(not rate = wind)", "at some point vertical rate is unequal to wind"),
+        ("F(rate - wind < -0.5)", "at some point vertical rate is more than 0.5 ft/s below wind"),
+        ("F(rate - wind >= 3)", "at some point vertical rate is at least 3 ft/s above wind"),
+        ("F(rate - wind < 2)", "at some point vertical rate minus wind is below 2 ft/s"),
+        ("F(abs(rate - wind) < 2)", "at some point vertical rate is within 2 ft/s of wind"),
+        ("F(abs(rate - wind) <= 2)", "at some point vertical rate is at most 2 ft/s from wind"),
+        ("F(rate - x > 2)", "at some point vertical rate is more than 2 above x"),
+        ("F(alt - 5 < 2)", "at some point altitude minus 5 ft is below 2 ft"),
+        ("F(sign(rate) = sign(wind))", "at some point the sign of vertical rate is equal to the sign of wind"),
+        ("F(half(alt) < 2)", "at some point half of altitude is below 2"),
+        ("F(mode = last)", "at some point last is the same as advisory"),
+        ("F(not mode = last)", "at some point last is different from advisory"),
+        # Lists.
+        ("F(on and b and rate < 2)",
+         "at some point advisory is active while b is true and vertical rate is below 2 ft/s"),
+        ("F(on and (rate < 2 or rate > 5))",
+         "at some point advisory is active while vertical rate is below 2 or above 5 ft/s"),
+        ("F(on or rate < 2 or rate > 5)",
+         "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is above 5 ft/s"),
+        ("F((on and b) or (rate < 2 and x > 3))",
+         "at some point either both advisory is active and b is true, or both vertical rate is below 2 ft/s and x is "
+         "above 3"),
+        ("F(on and (b or rate < 2) and (open or x > 3))",
+         "at some point advisory is active while either b is true or vertical rate is below 2 ft/s, and either the "
+         "valve is open or x is above 3"),
+        ("F(b or on and open and x > 3)",
+         "at some point either b is true or all of these: advisory is active, the valve is open and x is above 3"),
+        # What is always so.
+        ("G(on => rate < 2)", "whenever advisory is active, vertical rate is below 2 ft/s"),
+        ("G(on or b)", "whenever b is false, advisory is active"),
+        ("G(on => b or rate < 2)", "never advisory active, b false and vertical rate at least 2 ft/s at once"),
+        ("G(on => b and rate < 2)", "whenever advisory is active, both b is true and vertical rate is below 2 ft/s"),
+        ("G(rate < 2 and b)", "vertical rate is always below 2 ft/s, and b is always true"),
+        ("not F(on and b)", "whenever advisory is active, b is false"),
+        ("not F((on or b) and (rate < 2 or x > 3))",
+         "never either advisory is active or b is true while either vertical rate is below 2 ft/s or x is above 3"),
+        # Several sentences.
+        ("F(on) and G(b)", "at some point advisory is active, and b is always true"),
+        ("F(on) or G(b)", "at some point advisory is active; or b is always true"),
+        ("F(on) and F(b and rate < 2) and G(rate > 1)",
+         "at some point advisory is active; at some point b is true while vertical rate is below 2 ft/s; and vertical "
+         "rate is always above 1 ft/s"),
+        # Later, from then on, at the end.
+        ("F(G(on))", "at the end, advisory is active"),
+        ("F(on and F(b))", "at some point advisory is active, and then or later b is true"),
+        ("F(on and G(b))", "at some point advisory is active, and from then on b is always true"),
+        ("F(on and F(b and F(rate < 2)))",
+         "at some point advisory is active, and then or later b is true, and then or later vertical rate is below "
+         "2 ft/s"),
+        ("F(on and G(b) and F(rate < 2))",
+         "at some point advisory is active while then or later vertical rate is below 2 ft/s, and from then on b is "
+         "always true"),
+        ("G(on => F(b))", "whenever advisory is active, then or later b is true"),
+        ("G(on => G(b))", "whenever advisory is active, from then on b is always true"),
+        # Counts and functions.
+        ("count(on) > count(rate < 2)",
+         "the number of steps at which advisory is active is above the number of steps at which vertical rate is "
+         "below 2 ft/s"),
+        ("count(on) - count(b) < 3",
+         "the excess of the number of steps at which advisory is active over the number of steps at which b is true "
+         "is below 3"),
+        ("F(so_far(on and b))", "at some point so far both advisory is active and b is true"),
+        ("not F(so_far(b))", "never so far b is true"),
+        ("F(turns(rate, on and b))",
+         "at some point “vertical rate turns while both advisory is active and b is true {so}”"),
+        ("F(not turns(rate, on))",
+         "at some point it is not so that “vertical rate turns while advisory is active {so}”"),
+        ("F(b) and not F(b)", "it is never so"),
+        ("F(b or not b)", "it is always so"),
+    ],
+)  # fmt: skip
+def test_sentences(text, sentence):
+    assert said(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("not F(on)", "advisory is never active"),
+        ("F(not on)", "at some point advisory is not active or that is unknown"),
+        ("F(not comply)", "at some point it is false that the pilot complies or that is unknown"),
+        ("F(missing(on))", "at some point it is unknown whether advisory is active"),
+        ("F(not missing(on))", "at some point it is known whether advisory is active"),
+        ("F(not b)", "at some point b is false or missing"),
+        ("G(not missing(b))", "b is always known"),
+        ("F(missing(alt))", "at some point altitude is missing"),
+        ("F(not missing(alt))", "at some point altitude is known"),
+        ("F(not rate >= 2)", "at some point vertical rate is below 2 ft/s or missing"),
+        ("not F(rate >= 2 and on)", "whenever advisory is active, vertical rate is below 2 ft/s or missing"),
+        ("F(on or not rate >= 2)",
+         "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is missing"),
+        ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
+        ("F(not rate < wind)", "at some point vertical rate is at least wind or that is unknown"),
+        ("F(not abs(rate - wind) < 2)", "at some point vertical rate is at least 2 ft/s from wind or that is unknown"),
+        ("F(missing(rate - wind))", "at some point vertical rate minus wind is missing"),
+        ("F(missing(half(alt)))", "at some point half of altitude is missing"),
+    ],
+)  # fmt: skip
+def test_missing_values_are_told(text, sentence):
+    assert said(text, missing=None) == sentence
+
+
+def test_only_columns_that_may_miss_values_are_said_to():
+    assert said("F(not rate >= 2)", missing={"alt"}) == "at some point vertical rate is below 2 ft/s"
+    assert said("F(not rate >= 2)", missing={"rate"}) == "at some point vertical rate is below 2 ft/s or missing"
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "sentence"),
+    [
+        ("count(on) > 16", None, "at more than 16 steps in all, advisory is active"),
+        ("count(on) > 16", (1.0, "s"), "for more than 16 s in all, advisory is active"),
+        ("count(on) > 16", (0.1, "s"), "for more than 1.6 s in all, advisory is active"),
+        ("count(on) >= 5", None, "at 5 or more steps in all, advisory is active"),
+        ("count(on) >= 5", (2.0, "min"), "for at least 10 min in all, advisory is active"),
+        ("count(on) < 3", None, "at 2 or fewer steps in all, advisory is active"),
+        ("count(on) < 3", (1.0, "s"), "for at most 2 s in all, advisory is active"),
+        ("count(on) < 10", None, "at fewer than 10 steps in all, advisory is active"),
+        ("count(on) < 10", (1.0, "s"), "for less than 10 s in all, advisory is active"),
+        ("count(on) = 1", None, "at exactly 1 step in all, advisory is active"),
+        ("count(on) = 3", (1.0, "s"), "for exactly 3 s in all, advisory is active"),
+        ("not count(on) = 3", None, "at other than 3 steps in all, advisory is active"),
+        ("count(on) >= 3 and count(on) <= 5", None, "at 3 to 5 steps in all, advisory is active"),
+        ("count(on) >= 3 and count(on) <= 5", (1.0, "s"), "for 3 to 5 s in all, advisory is active"),
+        ("count(on) < 3 or count(on) > 20", None, "at 2 or fewer or more than 20 steps in all, advisory is active"),
+        ("count(on and b) > 2.5", None, "at more than 2 steps in all, advisory is active while b is true"),
+        ("count(on) > 8", (1.0, "and so on"), "for more than 8 “and so on” in all, advisory is active"),
+        ("count(on) > 8", (1.0, ""), "at more than 8 steps in all, advisory is active"),
+    ],
+)
+def test_how_often(text, step, sentence):
+    assert said(text, step=step) == sentence
+
+
+@pytest.mark.parametrize("length", [0.0, -1.0, float("inf"), float("nan")])
+def test_no_step_has_such_a_length(length):
+    with pytest.raises(SettingsError, match="a length above 0"):
+        said("count(on) > 8", step=(length, "s"))
+
+
+SPEAKING = """
+Start ::= Ev | Sure | F(Low and VB) "while {VB}, {{at least once}}, {Low}" | not Ev | Ev and G(VB)
+Ev ::= F(VB) "once, {VB}"
+Sure ::= Gl "surely {Gl}"
+Gl ::= G(VB)
+VB ::= on "we act" | Low | not Low
+Low ::= VR < C "{VR} is under {C} feet per second"
+VR ::= rate | wind "the wind"
+C ::= 1 | 2 "two"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(on)", "once, we act"),
+        ("F(rate < 1)", "once, vertical rate is under 1 feet per second"),
+        ("F(wind < 2)", "once, the wind is under two feet per second"),
+        ("F(rate < 1 and on)", "while we act, {at least once}, vertical rate is under 1 feet per second"),
+        ("not F(on)", "it is not so that “once, we act”"),
+        ("F(on) and G(rate < 1)", "“once, we act”; and always “vertical rate is under 1 feet per second”"),
+        ("F(on) and G(not rate < 1)", "“once, we act”; and never “vertical rate is under 1 feet per second”"),
+    ],
+)
+def test_a_rule_speaks_for_itself(text, sentence):
+    formula = Grammar.parse(SPEAKING, SCHEMA).derive(text).expression
+    term = term_of(formula)
+    assert say(term, SCHEMA) == sentence
+    found = read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA))
+    assert same(found, term, Possible())
+
+
+NAMES = [
+    "a, b", "{0}", "{{", "größe\n$", "is", "is less than", "always", "at some point", "either", "rise and fall",
+    "on while off", "“quoted”", 'say "hi"', "\\", "5", "−3", "missing", "the", "or that is unknown", "x is", " x", "",
+    "for more than 3 s in all", "it is so that x", "\u2028", "\U0001f600", "both",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_names_are_told_from_our_own_words(name):
+    columns = [
+        Column(name, "real", unit=name or None),
+        Column("c", "categorical", levels=(name, "up")),
+        Column("flag", "Boolean", phrase=name or "flag"),
+        Column("x", "real"),
+    ]
+    schema = Schema(columns)
+    real = next(iter(Grammar.parse("Start ::= F(each real < 1)", Schema(columns[:1])).enumerate(9))).expression
+    level = next(iter(Grammar.parse("Start ::= F(c = levels)", Schema(columns[1:2])).enumerate(9))).expression
+    flag = Formula.parse("G(x > 1 and flag => x < 2)", schema).expression
+    for formula in (real, level, flag):
+        term = term_of(formula)
+        sentence = say(term, schema)
+        assert sentence.isprintable()
+        assert same(term_of(read(sentence, schema)), term, Possible()), sentence
+
+
+def test_only_what_could_be_misread_is_quoted():
+    schema = Schema(
+        [Column("a", "real", phrase="rise and fall"), Column("c", "categorical", levels=("a, b", "up or so"))]
+    )
+    assert said("F(a > 1)", schema) == "at some point “rise and fall” is above 1"
+    assert said('F(c = "a, b")', schema) == "at some point c is “a, b”"
+    assert said('F(c = "up or so")', schema) == "at some point c is “up or so”"
+    assert said("F(both_on)") == "at some point both advisories are active"
+
+
+def test_columns_of_the_same_phrase_are_told_apart_by_their_names():
+    schema = Schema([Column(name, "real", phrase="pressure") for name in ("p1", "p2")] + [Column("q", "real")])
+    assert (
+        said("F(p1 < q and p2 > 3)", schema) == "at some point pressure “p1” is below q while pressure “p2” is above 3"
+    )
+    schema = Schema([Column(name, "Boolean", phrase="it rains") for name in ("r1", "r2")])
+    assert said("F(r1 and not r2)", schema) == "at some point it rains “r1” while it is false that it rains “r2”"
+
+
+def test_phrases_that_hide_one_another_are_quoted():
+    schema = Schema(
+        [Column("a", "Boolean", phrase="it is hot"), Column("b", "categorical", phrase="it", levels=("hot",))]
+    )
+    assert said("F(a)", schema) == "at some point it is hot"
+    assert said('F(b = "hot")', schema) == "at some point “it” is hot"
+
+
+def test_a_negation_that_another_column_owns_is_not_taken():
+    schema = Schema([Column("a", "Boolean", phrase="it is hot"), Column("b", "Boolean", phrase="it is not hot")])
+    assert said("F(not a)", schema) == "at some point it is false that it is hot"
+    assert said("F(b)", schema) == "at some point it is not hot"
+
+
+def test_an_expression_that_is_no_formula_is_spoken_too():
+    operand = Formula.parse("F(rate < 2)", SCHEMA).expression.args[0]
+    assert say(term_of(operand), SCHEMA) == "vertical rate is below 2 ft/s"
+
+
+def test_an_unknown_column_is_named():
+    term = term_of(Formula.parse("F(rate < 2)", SCHEMA).expression)
+    with pytest.raises(DataError, match="unknown column 'rate'; did you mean 'rates'"):
+        say(term, Schema([Column("rates", "real")]))
+
+
+def test_a_phrase_with_too_many_operands_is_named():
+    with pytest.raises(SettingsError, match=r"\{1\}, but operands go up to \{0\}"):
+        said("F(careless(rate) < 2)")
+
+
+def test_thousands_of_columns():
+    schema = Schema(Column(f"x{i}", "real") for i in range(5000))
+    text = " and ".join(f"F(x{i} < 1)" for i in np.arange(0, 5000, 500))
+    assert said(text, schema).count("at some point") == 10
