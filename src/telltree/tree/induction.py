@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,15 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine, engine_for, signals_of
+from telltree.operators import Expression
 from telltree.search import Found, GeneticProgramming, Progress, Search
+from telltree.speech import question
 from telltree.tree.centring import centred
 from telltree.tree.fitness import Fitness, GiniSize, fitness_at
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+from telltree.tree.trimming import trimmed
 
 logger = logging.getLogger("telltree")
 DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), GiniSize()
@@ -89,6 +92,8 @@ class _Growth:
     def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
         self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
         self._signals = signals_of(panel)
+        self._missing = {name for name, count in panel.missing().items() if count}
+        self._static = {column.name for column in panel.schema.values() if column.static}
         self.found: dict[int, Found] = {}
         self.chosen: list[Formula] = []
         self.interrupted = False
@@ -126,23 +131,40 @@ class _Growth:
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
         if (limits.min_gain is not None and not gain >= limits.min_gain) or (limits.prevent_same_label and same):
             return leaf
-        formula, margin = self._centred(Formula(best.expression), margin, members)
+        formula, margin = self._kept(best.expression, margin, members)
         self.chosen.append(formula)
         del engine, objective  # the children need the memory
         true, false = self.split(sides[0], 2 * number), self.split(sides[1], 2 * number + 1)
         others = tuple(
             RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
         )
-        return Node(formula, true, false, leaf.counts, fitness, gain, margin, others)
+        node = Node(formula, true, false, leaf.counts, fitness, gain, margin, others)
+        return self._asked(node, Formula(best.expression))
 
-    def _centred(self, formula: Formula, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
-        """The formula with its constants in the middle of their gaps, where that is asked for, and its margin."""
+    def _kept(self, found: Expression, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
+        """What is kept of the formula that was found, and its margin.
+
+        Parts that decide nothing for these records go, and constants move to the middle of their gaps where that is
+        asked for.
+        """
         records = self._panel[members]
-        moved = centred(formula.expression, records, self._signals, self._settings.centre)
-        if moved == formula.expression:
-            return formula, margin
-        engine, population = engine_for(records, [moved], self._signals)
-        return Formula(moved), float(engine.margins(population)[0])
+        kept = centred(trimmed(found, records, self._signals), records, self._signals, self._settings.centre)
+        if kept == found:
+            return Formula(found), margin
+        engine, population = engine_for(records, [kept], self._signals)
+        return Formula(kept), float(engine.margins(population)[0])
+
+    def _asked(self, node: Node, found: Formula) -> Node:
+        """The node with the question that reads better: whether its formula holds, or whether it does not.
+
+        This comes after the sides were learned, so that what a seed finds does not depend on it.
+        """
+        expression = node.formula.expression
+        spoken = any(e.english is not None for e in expression.walk())
+        asked, opposite = (expression, False) if spoken else question(expression, self._missing, static=self._static)
+        if opposite:
+            node = replace(node, formula=Formula(asked), true=node.false, false=node.true)
+        return node if node.formula == found else replace(node, found=found)
 
     def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
         tell = self._settings.progress

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
+from telltree.speech import plain
 
 _BAR = "│   "
 
@@ -66,6 +67,8 @@ class Node:
     margin: float = 0.0
     """How far the nearest training record is from the other side, in standard deviations."""
     runners_up: tuple[RunnerUp, ...] = ()
+    found: Formula | None = None
+    """The formula as the search found it, if it was shortened, centred or turned round since."""
 
 
 Branch = tuple[Formula, bool]
@@ -149,6 +152,18 @@ class Tree:
         shares = np.array([leaf.probabilities for leaf, _ in self.leaves])
         found: NDArray[np.float64] = shares[self.apply(panel) - 1]
         return found
+
+    def plain(self) -> "Tree":
+        """The same tree with formulas as simple as they can be said; they answer alike on every possible record."""
+        static = {column.name for column in self.schema.values() if column.static}
+
+        def below(node: Node | Leaf) -> Node | Leaf:
+            if isinstance(node, Leaf):
+                return node
+            formula = Formula(plain(node.formula.expression, static=static))
+            return replace(node, formula=formula, true=below(node.true), false=below(node.false))
+
+        return replace(self, root=below(self.root))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""

@@ -181,7 +181,9 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
     counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-    return Node(formula, true, false, counts, float(entry.fitness), float(entry.gain), float(entry.margin), others)
+    found = None if entry.found is None else formulas.read(entry.found, spoken=False)
+    figures = float(entry.fitness), float(entry.gain), float(entry.margin)
+    return Node(formula, true, false, counts, *figures, others, found)
 
 
 def _used(schema: Schema, root: Node | Leaf) -> Schema:

@@ -100,6 +100,8 @@ class Branch(Entry):
     runners_up: Many[RunnerUpEntry]
     spoken: bool = False
     """Whether rules of the grammar have English of their own for it."""
+    found: Text | None = None
+    """The formula as the search found it, if another is kept."""
 
 
 class LeafEntry(Entry):

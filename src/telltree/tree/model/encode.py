@@ -100,6 +100,7 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
         "margin": _number(node.margin),
+        "found": None if node.found is None else str(node.found),
         "runners_up": [{**_formula(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
     }
     yield from _preorder(node.true)
