@@ -9,10 +9,11 @@ from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import user_function
 from telltree.speech import term_of
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.read import read, read_term
 from telltree.speech.same import same
 from telltree.speech.say import quotations, say
+from telltree.speech.vocabulary import static_columns
 
 PAGE = Schema(
     [
@@ -82,7 +83,7 @@ def said(text, schema=SCHEMA, missing=(), step=None):
     sentence = say(term, schema, step=step, missing=missing)
     quoted = quotations(term, schema, step=step, missing=missing)
     found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
-    assert same(found, term, Possible(missing)), sentence
+    assert same(found, term, Possible(missing, static_columns(schema))), sentence
     return sentence
 
 
@@ -178,14 +179,18 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
          "at some point advisory is active while vertical rate is below 2 or above 5 ft/s"),
         ("F(on or rate < 2 or rate > 5)",
          "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is above 5 ft/s"),
-        ("F((on and b) or (rate < 2 and x > 3))",
-         "at some point either both advisory is active and b is true, or both vertical rate is below 2 ft/s and x is "
-         "above 3"),
+        ("count((on and b) or (rate < 2 and x > 3)) > 8",
+         "at more than 8 steps in all, either both advisory is active and b is true, or both vertical rate is below 2 "
+         "ft/s and x is above 3"),
         ("F(on and (b or rate < 2) and (open or x > 3))",
          "at some point advisory is active while either b is true or vertical rate is below 2 ft/s, and either the "
          "valve is open or x is above 3"),
-        ("F(b or on and open and x > 3)",
-         "at some point either b is true or all of these: advisory is active, the valve is open and x is above 3"),
+        ("count(b or on and open and x > 3) > 8",
+         "at more than 8 steps in all, either b is true or all of these: advisory is active, the valve is open and x "
+         "is above 3"),
+        ("F((on and b) or (rate < 2 and x > 3))",
+         "at some point advisory is active while b is true; or at some point vertical rate is below 2 ft/s while x is "
+         "above 3"),
         # What is always so.
         ("G(on => rate < 2)", "whenever advisory is active, vertical rate is below 2 ft/s"),
         ("G(on or b)", "whenever b is false, advisory is active"),
@@ -291,6 +296,16 @@ def test_only_columns_that_may_miss_values_are_said_to():
 )
 def test_how_often(text, step, sentence):
     assert said(text, step=step) == sentence
+
+
+def test_of_static_columns_no_time_is_said():
+    columns = [Column("kg", "real", phrase="the weight", unit="kg", static=True), Column("sex", "Boolean", static=True)]
+    schema = Schema([*columns, Column("y", "real")])
+    assert said("F(kg > 80)", schema) == "the weight is above 80 kg"
+    assert said("G(kg > 80) and F(y > 2)", schema) == "the weight is above 80 kg, and at some point y is above 2"
+    assert said("F(kg > 80 and y > 2)", schema) == "at some point the weight is above 80 kg while y is above 2"
+    assert said("G(sex) or G(y > 2)", schema) == "sex is true; or y is always above 2"
+    assert str(read("the weight is above 80 kg", schema)) == "F(kg > 80)"
 
 
 @pytest.mark.parametrize("length", [0.0, -1.0, float("inf"), float("nan")])

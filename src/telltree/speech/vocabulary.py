@@ -197,6 +197,11 @@ def vocabulary(schema: Schema, functions: tuple[UserFunction, ...] = ()) -> Voca
     return Vocabulary(schema, functions)
 
 
+def static_columns(schema: Schema) -> frozenset[str]:
+    """The columns that have one value a record: what is said of them needs no "at some point"."""
+    return frozenset(name for name, column in schema.items() if column.static)
+
+
 def is_clause(column: Column) -> bool:
     """Whether the words of a column are a whole sentence: "the valve is open", but not a bare name."""
     if column.type is not ColumnType.BOOLEAN:
