@@ -13,6 +13,7 @@ from telltree.speech.possible import Possible
 from telltree.speech.read import read, read_term
 from telltree.speech.same import same
 from telltree.speech.say import quotations, say
+from telltree.speech.terms import All
 from telltree.speech.vocabulary import static_columns
 
 PAGE = Schema(
@@ -344,6 +345,14 @@ def test_a_rule_speaks_for_itself(text, sentence):
     assert say(term, SCHEMA) == sentence
     found = read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA))
     assert same(found, term, Possible())
+
+
+def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():
+    grammar = Grammar.parse('Start ::= F(Fast)\nFast ::= rate > 40 "altitude" | on "we act" | b "we act"', SCHEMA)
+    term = All(tuple(term_of(grammar.derive(text).expression) for text in ("F(rate > 40)", "F(on)", "F(b)")))
+    sentence = say(term, SCHEMA)
+    assert sentence == "at some point “rate > 40”; at some point “we act”; and at some point “the formula b”"
+    assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Possible())
 
 
 NAMES = [

@@ -150,6 +150,7 @@ class _Reader:
     def _part(self, nested: bool, lone: bool) -> Term | Clause:
         """The same, where a clause may have an adverb or no verb."""
         cursor = self._cursor
+        cursor.count_part()
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
@@ -236,6 +237,7 @@ class _Reader:
     def _at_once(self, first: Clause) -> Term:
         cursor, clauses = self._cursor, [first]
         while cursor.take(",") and not cursor.sees("and"):
+            cursor.count_part()
             clauses.append(self._clauses.clause(False))
         cursor.expect("and")
         clauses.append(self._clauses.clause(False))

@@ -105,9 +105,12 @@ class Vocabulary:
                 if all(isinstance(entry, Scale) for entry in branch.entries):
                     branch.entries.append(scale)
 
-    def match(self, tokens: Sequence[Token], at: int) -> tuple[int, list[Entry]]:
-        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0."""
-        branch: _Branch | None = self._root
+    def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
+        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0.
+
+        `article`: they are so with "the" before them.
+        """
+        branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
         found: tuple[int, list[Entry]] = (0, [])
         for length, token in enumerate(tokens[at : at + 200], 1):
             assert branch is not None

@@ -184,12 +184,10 @@ class Literals:
             relation = e.head.name.translate(_MIRROR) if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
-            said = self.nouns.quotation(e) if e.english is not None else self.nouns.part(e)
-            clause = Clause("it", "is", f"so that {said}") if self.nouns.careful else Clause("", "", said)
+            clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else self.nouns.part(e))
         if literal.holds:
             return Wording(clause)
-        said = str(clause).removeprefix("it is so that ")
-        return Wording(Clause("it", "is", f"not so that {said}"), 1)
+        return Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
     def _is_count(self, e: Expression) -> bool:
         return e.type in (Type.COUNT, Type.REAL)
