@@ -256,6 +256,9 @@ def test_sentences(text, sentence):
         ("not F(rate >= 2 and on)", "whenever advisory is active, vertical rate is below 2 ft/s or missing"),
         ("F(on or not rate >= 2)",
          "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is missing"),
+        ("F(on or not abs(rate) < 2)",
+         "at some point either advisory is active, vertical rate is at least 2 ft/s either way or vertical rate is "
+         "missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
         ("F(not rate < wind)", "at some point vertical rate is at least wind or that is unknown"),
         ("F(not abs(rate - wind) < 2)", "at some point vertical rate is at least 2 ft/s from wind or that is unknown"),
@@ -406,6 +409,11 @@ def test_phrases_that_hide_one_another_are_quoted():
     )
     assert said("F(a)", schema) == "at some point it is hot"
     assert said('F(b = "hot")', schema) == "at some point “it” is hot"
+
+
+def test_a_negated_phrase_that_cannot_be_told_is_replaced():
+    columns = [Column("a", "Boolean", phrase="it is hot", negated="cold and wet"), Column("b", "real")]
+    assert said("F(not a)", Schema(columns)) == "at some point it is not hot"
 
 
 def test_a_negation_that_another_column_owns_is_not_taken():

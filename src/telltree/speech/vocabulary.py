@@ -1,7 +1,7 @@
 """What a schema's columns and the functions at hand are called in sentences, and which is meant by some words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -138,10 +138,6 @@ class Vocabulary:
         """How a function is said, if that can be read back."""
         return self._calls.get(function)
 
-    def phrases(self) -> Iterator[str]:
-        """All words that sentences may have, for hints."""
-        yield from self.by_words
-
     def _branch(self, words: str) -> _Branch:
         branch = self._root
         for word in words.split(" "):
@@ -161,11 +157,12 @@ class Vocabulary:
             return
         positive = split(column.words)
         self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
-        negative = split(column.negated) if column.negated else None
-        if negative is None and positive.verb:
-            negative = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
-        if negative is not None and self._add(str(negative), Fact(column, False)):
-            self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+        denied = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
+        negatives = ([split(column.negated)] if column.negated else []) + ([denied] if positive.verb else [])
+        for negative in negatives:
+            if self._add(str(negative), Fact(column, False)):
+                self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+                break
 
     def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
         """The clause, in three parts only if all that an adverb makes of it is free."""
