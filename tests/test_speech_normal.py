@@ -223,8 +223,16 @@ def test_counts(text, wanted):
     same(text, wanted)
 
 
-def test_a_count_under_f_is_of_the_whole_record():
-    assert said("F(a and F(b))") != said("F(a and count(b) > 0)")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "F(a and F(b))",
+        "count(a) >= 2 and F(b and F(a))",
+        "F(b and (x > 1 or (G(a) and count(a and c) >= 2)))",
+    ],
+)
+def test_a_count_is_of_the_whole_record_and_f_and_g_are_not(text):
+    same(text, text)
 
 
 @pytest.mark.parametrize(
