@@ -26,7 +26,7 @@ def settled(term: Term, possible: Possible) -> Term:
         case Sometime(part) | Always(part):
             return type(term)(settled(part, possible))
         case HowOften(part=part, times=times):
-            return possible.literal(HowOften(settled(part, possible), times))
+            return possible.literal(HowOften(settled(part, possible), times.whole))
     return possible.literal(term)
 
 
