@@ -9,10 +9,12 @@ from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import user_function
 from telltree.speech import term_of
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.read import read, read_term
 from telltree.speech.same import same
 from telltree.speech.say import quotations, say
+from telltree.speech.terms import All
+from telltree.speech.vocabulary import static_columns
 
 PAGE = Schema(
     [
@@ -82,7 +84,7 @@ def said(text, schema=SCHEMA, missing=(), step=None):
     sentence = say(term, schema, step=step, missing=missing)
     quoted = quotations(term, schema, step=step, missing=missing)
     found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
-    assert same(found, term, Possible(missing)), sentence
+    assert same(found, term, Possible(missing, static_columns(schema))), sentence
     return sentence
 
 
@@ -178,14 +180,18 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
          "at some point advisory is active while vertical rate is below 2 or above 5 ft/s"),
         ("F(on or rate < 2 or rate > 5)",
          "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is above 5 ft/s"),
-        ("F((on and b) or (rate < 2 and x > 3))",
-         "at some point either both advisory is active and b is true, or both vertical rate is below 2 ft/s and x is "
-         "above 3"),
+        ("count((on and b) or (rate < 2 and x > 3)) > 8",
+         "at more than 8 steps in all, either both advisory is active and b is true, or both vertical rate is below 2 "
+         "ft/s and x is above 3"),
         ("F(on and (b or rate < 2) and (open or x > 3))",
          "at some point advisory is active while either b is true or vertical rate is below 2 ft/s, and either the "
          "valve is open or x is above 3"),
-        ("F(b or on and open and x > 3)",
-         "at some point either b is true or all of these: advisory is active, the valve is open and x is above 3"),
+        ("count(b or on and open and x > 3) > 8",
+         "at more than 8 steps in all, either b is true or all of these: advisory is active, the valve is open and x "
+         "is above 3"),
+        ("F((on and b) or (rate < 2 and x > 3))",
+         "at some point advisory is active while b is true; or at some point vertical rate is below 2 ft/s while x is "
+         "above 3"),
         # What is always so.
         ("G(on => rate < 2)", "whenever advisory is active, vertical rate is below 2 ft/s"),
         ("G(on or b)", "whenever b is false, advisory is active"),
@@ -250,6 +256,9 @@ def test_sentences(text, sentence):
         ("not F(rate >= 2 and on)", "whenever advisory is active, vertical rate is below 2 ft/s or missing"),
         ("F(on or not rate >= 2)",
          "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is missing"),
+        ("F(on or not abs(rate) < 2)",
+         "at some point either advisory is active, vertical rate is at least 2 ft/s either way or vertical rate is "
+         "missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
         ("F(not rate < wind)", "at some point vertical rate is at least wind or that is unknown"),
         ("F(not abs(rate - wind) < 2)", "at some point vertical rate is at least 2 ft/s from wind or that is unknown"),
@@ -293,6 +302,16 @@ def test_how_often(text, step, sentence):
     assert said(text, step=step) == sentence
 
 
+def test_of_static_columns_no_time_is_said():
+    columns = [Column("kg", "real", phrase="the weight", unit="kg", static=True), Column("sex", "Boolean", static=True)]
+    schema = Schema([*columns, Column("y", "real")])
+    assert said("F(kg > 80)", schema) == "the weight is above 80 kg"
+    assert said("G(kg > 80) and F(y > 2)", schema) == "the weight is above 80 kg, and at some point y is above 2"
+    assert said("F(kg > 80 and y > 2)", schema) == "at some point the weight is above 80 kg while y is above 2"
+    assert said("G(sex) or G(y > 2)", schema) == "sex is true; or y is always above 2"
+    assert str(read("the weight is above 80 kg", schema)) == "F(kg > 80)"
+
+
 @pytest.mark.parametrize("length", [0.0, -1.0, float("inf"), float("nan")])
 def test_no_step_has_such_a_length(length):
     with pytest.raises(SettingsError, match="a length above 0"):
@@ -329,6 +348,14 @@ def test_a_rule_speaks_for_itself(text, sentence):
     assert say(term, SCHEMA) == sentence
     found = read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA))
     assert same(found, term, Possible())
+
+
+def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():
+    grammar = Grammar.parse('Start ::= F(Fast)\nFast ::= rate > 40 "altitude" | on "we act" | b "we act"', SCHEMA)
+    term = All(tuple(term_of(grammar.derive(text).expression) for text in ("F(rate > 40)", "F(on)", "F(b)")))
+    sentence = say(term, SCHEMA)
+    assert sentence == "at some point “rate > 40”; at some point “we act”; and at some point “the formula b”"
+    assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Possible())
 
 
 NAMES = [
@@ -382,6 +409,11 @@ def test_phrases_that_hide_one_another_are_quoted():
     )
     assert said("F(a)", schema) == "at some point it is hot"
     assert said('F(b = "hot")', schema) == "at some point “it” is hot"
+
+
+def test_a_negated_phrase_that_cannot_be_told_is_replaced():
+    columns = [Column("a", "Boolean", phrase="it is hot", negated="cold and wet"), Column("b", "real")]
+    assert said("F(not a)", Schema(columns)) == "at some point it is not hot"
 
 
 def test_a_negation_that_another_column_owns_is_not_taken():

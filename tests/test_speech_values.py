@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -43,7 +44,7 @@ def reals(request):
 
 
 def test_sets_of_numbers_hold_what_comparisons_say(reals):
-    for (a, in_a), (b, in_b) in zip(reals, reals[1:], strict=False):
+    for (a, in_a), (b, in_b) in pairwise(reals):
         assert numbers_of(a) == in_a
         assert a.within(b) == in_a.issubset(in_b)
         assert a.empty == (not in_a)
@@ -55,7 +56,7 @@ def test_sets_of_numbers_hold_what_comparisons_say(reals):
 def test_intervals_come_in_order_and_do_not_touch(reals):
     for values, _ in reals:
         assert not any(interval.empty for interval in values.intervals)
-        for before, after in zip(values.intervals, values.intervals[1:], strict=False):
+        for before, after in pairwise(values.intervals):
             assert before.high < after.low or (before.high == after.low and not before.with_high and not after.with_low)
 
 
@@ -72,9 +73,11 @@ def test_whole_numbers_are_kept_and_nothing_else(reals):
         assert [n for n in range(9) if n in whole] == [n for n in range(9) if n in values]
         assert not whole.missing
         for interval in whole.intervals:
-            assert interval.with_low and interval.with_high and interval.low == int(interval.low) >= 0
+            assert interval.with_low
+            assert interval.with_high
+            assert interval.low == int(interval.low) >= 0
             assert interval.high == math.inf or interval.high == int(interval.high)
-        for before, after in zip(whole.intervals, whole.intervals[1:], strict=False):
+        for before, after in pairwise(whole.intervals):
             assert after.low > before.high + 1
 
 

@@ -10,7 +10,8 @@ from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.vocabulary import Entry, Vocabulary
 from telltree.speech.words import number_before, stands_bare
 
-MOST_NESTED = 80  # parts in one another; a person gives up at three
+MOST_NESTED = 120  # parts in one another; a person gives up at three
+MOST_PARTS = 200  # in all; no formula of telltree's own has as many
 
 
 class Cursor:
@@ -22,6 +23,7 @@ class Cursor:
         self.vocabulary = vocabulary
         self.at = 0
         self._nested = 0
+        self._parts = 0
 
     @property
     def next(self) -> Token:
@@ -92,6 +94,8 @@ class Cursor:
         if not length and self._length("the"):
             length, found = self.vocabulary.match(tokens, self.at + 1)
             length += bool(length)
+        elif not length:
+            length, found = self.vocabulary.match(tokens, self.at, article=True)
         return length, found
 
     def take_number(self, units: Iterable[str]) -> float | None:
@@ -118,6 +122,12 @@ class Cursor:
             )
         yield
         self._nested -= 1
+
+    def count_part(self) -> None:
+        """Refuse to go on where there are more parts than anyone would say."""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise SpeechError(f"more than {MOST_PARTS} parts; say it in several texts", self.next.place)
 
     def fail(self, expected: str, choices: Iterable[str] = ()) -> NoReturn:
         """Say what was expected here and what was found, with the nearest of some choices."""

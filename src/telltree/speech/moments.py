@@ -6,7 +6,8 @@ a term is the same throughout: counts are, and what is said of the last step. F 
 eventual, speak of the last step, where "later" and "from then on" mean just "then": both are F(G(...)) here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from telltree.speech.lists import Kind, joined
 from telltree.speech.possible import Possible
@@ -96,11 +97,8 @@ class Moments:
         if isinstance(part, through):
             if any(stays(p) or ends(p) for p in part.parts):
                 return self.joined(through, [self._over_time(operator, p) for p in part.parts])
-        elif isinstance(part, All | Some):
-            apart = [p for p in part.parts if stays(p) and ends(p)]
-            rest = [p for p in part.parts if p not in apart]
-            if apart:
-                return self.joined(type(part), [*apart, self._over_time(operator, self.joined(type(part), rest))])
+        elif isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+            return self._round(part, partial(self._over_time, operator))
         return operator(part)
 
     def _last(self, part: Term) -> Term:
@@ -108,12 +106,15 @@ class Moments:
         part = self.settled(part)
         if self.lasting(part):
             return part
-        if isinstance(part, All | Some):
-            apart = [p for p in part.parts if self.lasting(p)]
-            rest = [p for p in part.parts if p not in apart]
-            if apart:
-                return self.joined(type(part), [*apart, self._last(self.joined(type(part), rest))])
+        if isinstance(part, All | Some) and any(map(self.lasting, part.parts)):
+            return self._round(part, self._last)
         return Sometime(Always(part))
+
+    def _round(self, term: All | Some, over_time: Callable[[Term], Term]) -> Term:
+        """A list, taken over time but for the parts that are the same throughout."""
+        kind: Kind = type(term)
+        rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
+        return self.joined(kind, (part if self.lasting(part) else rest for part in term.parts))
 
 
 def _at_last(term: Term) -> bool:

@@ -70,12 +70,18 @@ class Nouns:
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
-        """What an expression is called, in quotes; one that is called like another is quoted as a formula."""
+        """What an expression is called, in quotes; one that is called like another, or a column, is so as a formula."""
         words = self.words(e).replace("“", "").replace("”", "")  # one pair of quotes is enough
-        if self.sentences.setdefault(words, e) != e:
+        if not self._is_free(words, e):
             words = str(e)
-            self.sentences[words] = e
+        while not self._is_free(words, e):
+            words = f"the formula {words}"
+        self.sentences[words] = e
         return quoted(words)
+
+    def _is_free(self, words: str, e: Expression) -> bool:
+        taken = words in self.vocabulary.by_words or words in self.vocabulary.schema
+        return not taken and self.sentences.get(words, e) == e
 
     def words(self, e: Expression) -> str:
         """An expression in the words that its rule or function gives it."""

@@ -6,15 +6,15 @@ from telltree.data import Schema
 from telltree.errors import SpeechError
 from telltree.operators import Expression, UserFunction
 from telltree.speech.cursor import Cursor
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute
 from telltree.speech.read_times import TimesReader
 from telltree.speech.same import settled
-from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Own, Some, Sometime, Term
+from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
-from telltree.speech.vocabulary import vocabulary
+from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.write import expression_of
 
 _EXACT = Possible()
@@ -66,6 +66,7 @@ class _Reader:
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
         self._times = TimesReader(cursor, steps)
+        self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
         self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand))
 
@@ -139,6 +140,9 @@ class _Reader:
             return part
         if part.verbless:
             self._cursor.fail("'is' before what something is")
+        timeless = isinstance(part.literal, Says | Compares) and self._possible.lasts(part.literal)
+        if timeless and not nested and not part.adverb:
+            return Sometime(part.literal)
         if part.adverb and nested:
             self._cursor.fail(f"no {part.adverb!r} inside a sentence unless 'from then on' goes before it")
         return _with_adverb(part)
@@ -146,6 +150,7 @@ class _Reader:
     def _part(self, nested: bool, lone: bool) -> Term | Clause:
         """The same, where a clause may have an adverb or no verb."""
         cursor = self._cursor
+        cursor.count_part()
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
@@ -232,6 +237,7 @@ class _Reader:
     def _at_once(self, first: Clause) -> Term:
         cursor, clauses = self._cursor, [first]
         while cursor.take(",") and not cursor.sees("and"):
+            cursor.count_part()
             clauses.append(self._clauses.clause(False))
         cursor.expect("and")
         clauses.append(self._clauses.clause(False))

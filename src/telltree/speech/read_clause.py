@@ -116,6 +116,7 @@ class ClauseReader:
             return first
         values: Values = first
         while lone and self._cursor.take("or"):
+            self._cursor.count_part()
             begun = self._cursor.at
             more = self._one(subject)
             if not isinstance(more, Reals | Names | Truths):
@@ -153,6 +154,7 @@ class ClauseReader:
             case "neither":
                 names = [self._level(subject)]
                 while cursor.take("nor"):
+                    cursor.count_part()
                     names.append(self._level(subject))
                 return Names(frozenset(names), True, False)
             case "the same as":
@@ -184,7 +186,8 @@ class ClauseReader:
         other = Expression(Number(value)) if value is not None else self._nouns.noun()
         if not fits(other.type, Type.COUNT):
             cursor.fail(f"a number of steps to compare with, not {str(other)!r}")
-        return Own(Expression(operator_named(BOUNDS.get(word, "=")), (subject, other)), word != "unequal to")
+        compared = self._nouns.applied(operator_named(BOUNDS.get(word, "=")), subject, other)
+        return Own(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
         """What a number may be, or how it stands to another signal."""
@@ -223,6 +226,7 @@ class ClauseReader:
         side = cursor.take("either way", "from", "above", "below")
         if side in ("above", "below"):
             if relation not in (">", ">="):
+                cursor.at -= 1
                 cursor.fail("'more than' or 'at least' before a distance above or below something")
             return self._apart(subject, bound if side == "above" else bound.mirrored)
         if side is not None:

@@ -32,9 +32,9 @@ class NounReader:
         part = self.part()
         if is_truth(part) or part.type is Type.COUNT or not self.cursor.take("minus"):
             return part
-        return self._applied(DIFFERENCE, part, self.part())
+        return self.applied(DIFFERENCE, part, self.part())
 
-    def _applied(self, head: Operator | UserFunction, *operands: Expression) -> Expression:
+    def applied(self, head: Operator | UserFunction, *operands: Expression) -> Expression:
         """An expression whose operands fit."""
         found = Expression(head, operands)
         if head.result(tuple(operand.type for operand in operands)) is None:
@@ -59,11 +59,11 @@ class NounReader:
         cursor = self.cursor
         for keyword, operator in _OF_ONE.items():
             if cursor.take(keyword):
-                return self._applied(operator, self.part())
+                return self.applied(operator, self.part())
         if found := cursor.take("the difference", "the excess of"):
             first = self.part()
             cursor.expect("minus" if found == "the difference" else "over")
-            return self._applied(DIFFERENCE, first, self.part())
+            return self.applied(DIFFERENCE, first, self.part())
         return Expression(COUNT, (self.truth(),)) if cursor.take("the number of steps at which") else None
 
     def _number(self) -> Expression | None:
@@ -132,7 +132,7 @@ class NounReader:
             operands.append(self.truth() if kind == "Boolean" else self.part())
             if piece and not self.cursor.take_words(piece):
                 self.cursor.fail(repr(piece))
-        return self._applied(call.function, *operands)
+        return self.applied(call.function, *operands)
 
     def _choices(self) -> list[str]:
         return list(self.cursor.vocabulary.by_words)

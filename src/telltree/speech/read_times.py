@@ -39,6 +39,7 @@ class TimesReader:
     def _ranges(self, in_time: bool) -> Reals | None:
         times = self._range(in_time)
         while times is not None and self.cursor.take("or"):
+            self.cursor.count_part()
             more = self._range(in_time)
             if more is None:
                 self.cursor.fail("another number")

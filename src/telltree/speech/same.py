@@ -4,9 +4,9 @@ from collections.abc import Hashable
 
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
 from telltree.speech.lists import joined
-from telltree.speech.literals import Possible
 from telltree.speech.moments import Moments
 from telltree.speech.normal import taken_apart
+from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.write import expression_of
 
@@ -26,7 +26,7 @@ def settled(term: Term, possible: Possible) -> Term:
         case Sometime(part) | Always(part):
             return type(term)(settled(part, possible))
         case HowOften(part=part, times=times):
-            return possible.literal(HowOften(settled(part, possible), times))
+            return possible.literal(HowOften(settled(part, possible), times.whole))
     return possible.literal(term)
 
 

@@ -7,7 +7,7 @@ from telltree.data import Schema
 from telltree.errors import SpeechError
 from telltree.operators import Expression, UserFunction
 from telltree.speech.atoms import has_own_words
-from telltree.speech.literals import Possible
+from telltree.speech.possible import Possible
 from telltree.speech.read import read_term
 from telltree.speech.same import same, settled
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
@@ -38,9 +38,8 @@ def _spoken(
     term: Term, schema: Schema, step: tuple[float, str] | None, missing: Container[str] | None
 ) -> tuple[str, dict[str, Expression]]:
     """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
-    possible = Possible(missing)
     functions = tuple(dict.fromkeys(_functions(term)))
-    term = settled(term, possible)
+    term = settled(term, Possible(missing))
     if isinstance(term, Own) and term.holds and has_own_words(term.expression):
         words = Voice(schema, functions, step, missing).nouns.words(term.expression)
         return words, {words: term.expression}

@@ -34,7 +34,7 @@ class Steps:
         match intervals:
             case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
                 return f"other than {self._amount(before + 1)}"
-        return " or ".join(map(self._range, intervals)) or "exactly 0.5"  # no number of steps will do
+        return " or ".join(map(self._range, intervals))
 
     def _range(self, i: Interval) -> str:
         """Of the ways to say a range of whole numbers the one with the rounder number."""

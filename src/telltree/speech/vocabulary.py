@@ -1,7 +1,7 @@
 """What a schema's columns and the functions at hand are called in sentences, and which is meant by some words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -105,9 +105,12 @@ class Vocabulary:
                 if all(isinstance(entry, Scale) for entry in branch.entries):
                     branch.entries.append(scale)
 
-    def match(self, tokens: Sequence[Token], at: int) -> tuple[int, list[Entry]]:
-        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0."""
-        branch: _Branch | None = self._root
+    def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
+        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0.
+
+        `article`: they are so with "the" before them.
+        """
+        branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
         found: tuple[int, list[Entry]] = (0, [])
         for length, token in enumerate(tokens[at : at + 200], 1):
             assert branch is not None
@@ -135,10 +138,6 @@ class Vocabulary:
         """How a function is said, if that can be read back."""
         return self._calls.get(function)
 
-    def phrases(self) -> Iterator[str]:
-        """All words that sentences may have, for hints."""
-        yield from self.by_words
-
     def _branch(self, words: str) -> _Branch:
         branch = self._root
         for word in words.split(" "):
@@ -158,11 +157,12 @@ class Vocabulary:
             return
         positive = split(column.words)
         self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
-        negative = split(column.negated) if column.negated else None
-        if negative is None and positive.verb:
-            negative = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
-        if negative is not None and self._add(str(negative), Fact(column, False)):
-            self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+        denied = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
+        negatives = ([split(column.negated)] if column.negated else []) + ([denied] if positive.verb else [])
+        for negative in negatives:
+            if self._add(str(negative), Fact(column, False)):
+                self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
+                break
 
     def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
         """The clause, in three parts only if all that an adverb makes of it is free."""
@@ -195,6 +195,11 @@ class Vocabulary:
 def vocabulary(schema: Schema, functions: tuple[UserFunction, ...] = ()) -> Vocabulary:
     """The words of a schema and of functions."""
     return Vocabulary(schema, functions)
+
+
+def static_columns(schema: Schema) -> frozenset[str]:
+    """The columns that have one value a record: what is said of them needs no "at some point"."""
+    return frozenset(name for name, column in schema.items() if column.static)
 
 
 def is_clause(column: Column) -> bool:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from telltree.data import Schema
 from telltree.operators import Expression, UserFunction
-from telltree.speech.literals import Possible
 from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
+from telltree.speech.possible import Possible
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
-from telltree.speech.vocabulary import vocabulary
+from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
@@ -59,7 +59,7 @@ class Voice:
         missing: Container[str] | None = None,
         careful: bool = False,
     ) -> None:
-        self.possible = Possible(missing)
+        self.possible = Possible(missing, static_columns(schema))
         self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand)
         self._literals = Literals(self.nouns)
         self._steps = Steps.of(step)
@@ -88,6 +88,8 @@ class Voice:
     def _sentence(self, term: Term) -> Said:
         """One sentence, which need not show its end."""
         match term:
+            case Sometime(part) | Always(part) if self._is_timeless(part):
+                return self.item(part)
             case Sometime(Always(part)):
                 return said("at the end,") + self._moment(part)
             case Sometime(part):
@@ -123,6 +125,8 @@ class Voice:
                 return self.item(part, nested, lone)
             case All() | Some():
                 return said("it is always so" if term == TRUE else "it is never so")
+            case Sometime(part) | Always(part) if not nested and self._is_timeless(part):
+                return self.item(part, nested, lone)
             case Sometime(Always(part)):
                 return said("at the end,") + self.item(part, True, lone)
             case Sometime(part):
@@ -130,6 +134,10 @@ class Voice:
             case Always(part):
                 always = self._always(part, False, lone)
                 return said("from then on") + always if nested else always
+
+    def _is_timeless(self, term: Term) -> bool:
+        """Whether a term is about static columns alone, so that it need not be said when it is so."""
+        return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
     def _literal(self, term: Says | Compares | Own) -> Said:
         wording = self._literals.wording(term)

@@ -77,7 +77,8 @@ class Literals:
         parts: Sequence[Values]
         match literal.values:
             case Reals(intervals=intervals, missing=missing):
-                alone = [intervals] if len(amounts(literal.values, "")) == 1 else [(i,) for i in intervals]
+                one = len(amounts(Reals(intervals, False), "")) == 1
+                alone = [intervals] if one else [(i,) for i in intervals]
                 parts = [Reals(some, False) for some in alone if some] + [Reals((), True)] * missing
             case Names(names=names, others=False, missing=missing):
                 parts = [Names(frozenset([name]), False, False) for name in self._in_order(literal.signal, names)]
@@ -113,7 +114,7 @@ class Literals:
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
             return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
-        return Wording(clause, 0 if true or column.negated else 1)
+        return Wording(clause, 0 if true or str(clause) == column.negated else 1)
 
     def _value(self, literal: Says) -> Wording:
         signal, values = literal.signal, literal.values
@@ -184,12 +185,10 @@ class Literals:
             relation = e.head.name.translate(_MIRROR) if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
-            said = self.nouns.quotation(e) if e.english is not None else self.nouns.part(e)
-            clause = Clause("it", "is", f"so that {said}") if self.nouns.careful else Clause("", "", said)
+            clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else self.nouns.part(e))
         if literal.holds:
             return Wording(clause)
-        said = str(clause).removeprefix("it is so that ")
-        return Wording(Clause("it", "is", f"not so that {said}"), 1)
+        return Wording(Clause("it", "is", f"not so that {clause}"), 1)
 
     def _is_count(self, e: Expression) -> bool:
         return e.type in (Type.COUNT, Type.REAL)
