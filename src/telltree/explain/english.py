@@ -1,162 +1,61 @@
-"""English: formulas as sentences, with square brackets round the parts that might be misread."""
+"""English: what formulas say, as a person would say it, or in the paper's form."""
 
-import re
 from collections.abc import Container
-from dataclasses import dataclass
+from typing import Literal, get_args
 
-from telltree.data import Schema
-from telltree.data.schema import require_known
+from telltree.data import Panel, Schema
 from telltree.errors import SettingsError
+from telltree.explain.paper_english import paper_english
 from telltree.logic import Formula
-from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.expression import number_text
-from telltree.operators.table import (
-    ABS,
-    COMPARISONS,
-    DIFFERENCE,
-    EQUAL,
-    EVENTUALLY,
-    GLOBALLY,
-    GREATER,
-    GREATER_EQUAL,
-    LESS,
-    LESS_EQUAL,
-    MISSING,
-    NOT,
-)
+from telltree.operators import Expression
+from telltree.speech import say, term_of
+from telltree.speech import plain as plain_expression
 
-_PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
-_TEMPORAL = (EVENTUALLY, GLOBALLY)
-_NEGATED = {EVENTUALLY: "at no point, {0}", GLOBALLY: "not for all time, {0}", MISSING: "{0} is not missing"}
-_OPPOSITE = {LESS: GREATER_EQUAL, GREATER_EQUAL: LESS, GREATER: LESS_EQUAL, LESS_EQUAL: GREATER}
-_OF_CATEGORIES = "{0} is {1}"
+Style = Literal["plain", "paper"]
+Step = tuple[float, str]
+"""The length of a step, and its unit: (1.0, "s")."""
 
 
-def english(formula: Expression | Formula, schema: Schema, missing: Container[str] | None = None) -> str:
-    """What a formula says, in English: "at some point, [advisory is active] and [[vertical rate] is less than 2]".
+def english(
+    formula: Expression | Formula,
+    schema: Schema,
+    missing: Container[str] | None = None,
+    *,
+    style: Style = "plain",
+    step: Step | None = None,
+) -> str:
+    """What a formula says, in English: "at some point the vertical rate is below 2 ft/s while the advisory is active".
 
     Columns are spoken of by their phrase in the schema, or else by their name; constants take the unit of what they
-    are compared with. A grammar rule's own sentence goes before its operator's. `missing` names the columns that may
-    miss values (None: any may); only of those is a negated comparison said to hold "(or is missing)", and a negated
-    Boolean column "(or it is missing)". The text is plain: whoever writes it into a page or on a terminal must escape
-    it.
+    are compared with. `missing` names the columns that may miss values (None: any may); only of those is it said that a
+    value may be missing. `step` is the length of a step and its unit, if steps have one; counts are then told as
+    durations. What is said in plain style `Formula.from_english` reads back; `style="paper"` is the paper's form, with
+    square brackets. The text is plain: whoever writes it into a page or on a terminal must escape it.
     """
-    return _Voice(schema, missing).says(formula.expression if isinstance(formula, Formula) else formula)
+    e = formula.expression if isinstance(formula, Formula) else formula
+    if style not in get_args(Style):
+        raise SettingsError(f"style must be {' or '.join(map(repr, get_args(Style)))}, got {style!r}")
+    if style == "paper":
+        return paper_english(e, schema, missing)
+    return say(term_of(e, missing, static=static_columns(schema)), schema, step=step, missing=missing)
 
 
-@dataclass(frozen=True)
-class _Voice:
-    schema: Schema
-    missing: Container[str] | None
+def plain(formula: Expression | Formula, schema: Schema, missing: Container[str] | None = None) -> Formula:
+    """The formula in normal form: as simple as it can be found to be said.
 
-    def says(self, e: Expression, unit: str | None = None) -> str:
-        """The sentence of an expression, without brackets round it; `unit` is for a constant."""
-        if _has_own_words(e):
-            return self._own_words(e)
-        match e.head:
-            case Attribute(name=name):
-                require_known(name, self.schema.names, "column")
-                return self.schema[name].words
-            case Number(value=value):
-                return number_text(value) + (f" {unit}" if unit else "")
-            case Level(name=name):
-                return name or '""'
-            case Operator() | UserFunction():
-                return self._negation(e.args[0]) if e.head is NOT else self._sentence(_template(e), e)
-        return str(e)  # a hole or a random constant: a rule's template, not yet a formula
-
-    def _own_words(self, e: Expression) -> str:
-        """The sentence of the rule that wrote the expression: to the letter, so without units of ours."""
-        assert e.english is not None
-        renames = e.parts == (e,)  # the rule says the same in other words: who uses it brackets the whole
-        follows = e.head in _TEMPORAL and e.parts == e.args
-        parts = [self.says(part) if renames or follows else self._operand(part) for part in e.parts]
-        return _filled(e.english, parts)
-
-    def _sentence(self, template: str, e: Expression) -> str:
-        if e.head in _TEMPORAL:
-            return _filled(template, [self.says(e.args[0])])
-        measured = e.head in COMPARISONS or e.head is DIFFERENCE
-        unit = self._unit(e) if measured else None
-        return _filled(template, [self._operand(arg, unit) for arg in e.args])
-
-    def _operand(self, e: Expression, unit: str | None = None) -> str:
-        said = self.says(e, unit)
-        return said if isinstance(e.head, Number | Level) else f"[{said}]"
-
-    def _negation(self, e: Expression) -> str:
-        if not _has_own_words(e):
-            if e.head in COMPARISONS:
-                return self._negated_comparison(e)
-            if e.head in _NEGATED:
-                return self._sentence(_NEGATED[e.head], e)
-            if isinstance(e.head, Attribute) and self._may_miss(e):  # what is missing is not true, so its negation is
-                return f"not [{self.says(e)}] (or it is missing)"
-        return f"not [{self.says(e)}]"
-
-    def _negated_comparison(self, e: Expression) -> str:
-        """Of a missing value no comparison is true, so its negation is: it says more than the opposite comparison."""
-        assert isinstance(e.head, Operator)
-        doubtful = any(self._may_miss(arg) for arg in e.args)
-        if not doubtful and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
-            return self._sentence(_OPPOSITE[e.head].english, e)
-        template = _template(e).replace(" is ", " is not ", 1)
-        return self._sentence(template + (" (or is missing)" if doubtful else ""), e)
-
-    def _may_miss(self, e: Expression) -> bool:
-        if e.type is Type.COUNT:
-            return False
-        if isinstance(e.head, Attribute):
-            return self.missing is None or e.head.name in self.missing
-        return isinstance(e.head, UserFunction) or any(self._may_miss(arg) for arg in e.args)
-
-    def _unit(self, e: Expression) -> str | None:
-        """The unit of the constants beside the attributes of a comparison or difference, if these agree."""
-        units = set().union(*(self._units(arg) for arg in e.args))
-        return units.pop() if len(units) == 1 else None
-
-    def _units(self, e: Expression) -> set[str | None]:
-        match e.head:
-            case Attribute(name=name):
-                return {self.schema[name].unit} if name in self.schema else {None}
-            case Number():
-                return set()
-        if e.head is ABS or e.head is DIFFERENCE:
-            return set().union(*(self._units(arg) for arg in e.args))
-        return {None}
+    Negations stand at the conditions, lists are flat, bounds and levels of one signal are one, and what is implied is
+    gone. It answers like the formula on every possible record in which only the columns of `missing` miss values (None:
+    any may). `telltree.speech.cost` is the measure of what is simple.
+    """
+    e = formula.expression if isinstance(formula, Formula) else formula
+    return Formula(plain_expression(e, missing, static=static_columns(schema)))
 
 
-def _template(e: Expression) -> str:
-    assert isinstance(e.head, Operator | UserFunction)
-    if e.head is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
-        return _OF_CATEGORIES
-    return e.head.english
+def static_columns(schema: Schema) -> set[str]:
+    """The columns that have one value a record."""
+    return {column.name for column in schema.values() if column.static}
 
 
-def _has_own_words(e: Expression) -> bool:
-    """Whether a rule speaks otherwise than its operator would; if not, negation can do better than "not [...]"."""
-    if e.english is None or not isinstance(e.head, Operator):
-        return e.english is not None
-    return e.english != e.head.english or e.parts != e.args
-
-
-def _takes_infinities_apart(e: Expression) -> bool:
-    """Whether the value may be missing though no column misses any: inf - inf is."""
-    constant = any(isinstance(arg.head, Number) for arg in e.args)
-    here = e.head is DIFFERENCE and e.type is Type.REAL_VECTOR and not constant
-    return here or any(map(_takes_infinities_apart, e.args))
-
-
-def _filled(template: str, operands: list[str]) -> str:
-    """The template with operands for {0}, {1} … and single braces for doubled ones."""
-
-    def filling(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0][0]
-        if int(found[1]) >= len(operands):
-            raise SettingsError(
-                f"the phrase {template!r} has {found[0]}, but operands go up to {{{len(operands) - 1}}}"
-            )
-        return operands[int(found[1])]
-
-    return _PLACE.sub(filling, template)
+def step_of(panel: Panel) -> Step | None:
+    """The length of a panel's steps and its unit, if they have both."""
+    return None if panel.period is None or panel.time_unit is None else (panel.period, panel.time_unit)

@@ -11,6 +11,7 @@ from telltree.errors import GrammarError
 from telltree.grammar import parse_formula
 from telltree.logic.engine import engine_for
 from telltree.operators import Expression, Type, UserFunction
+from telltree.speech import read
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,22 @@ class Formula:
     def parse(cls, text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> "Formula":
         """Read a formula over the columns of `schema`, in any spelling of the operators."""
         return cls(parse_formula(text, schema, functions=functions))
+
+    @classmethod
+    def from_english(
+        cls,
+        text: str,
+        schema: Schema,
+        *,
+        functions: Sequence[UserFunction] = (),
+        step: tuple[float, str] | None = None,
+    ) -> "Formula":
+        """Read a formula from plain English: what `telltree.explain.english` says, and much that is like it.
+
+        `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". SpeechError says
+        where the text cannot be understood, what was expected, and the nearest phrase.
+        """
+        return cls(read(text, schema, functions=functions, step=step))
 
     def __str__(self) -> str:
         return str(self.expression)
