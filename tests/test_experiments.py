@@ -22,7 +22,7 @@ from telltree import (
     TelltreeError,
 )
 from telltree.experiments import Study, run_experiment
-from telltree.experiments.models import BASELINES, PAPER_SEARCHES, SEARCHES
+from telltree.experiments.models import BASELINES, SEARCHES
 from telltree.experiments.paper import ACASX, AUSLAN
 from telltree.experiments.store import Store
 from telltree.experiments.trial import Run
@@ -264,7 +264,7 @@ def test_a_file_that_cannot_be_written_is_found_before_the_work(study, tmp_path)
 
 def test_the_papers_figures_have_a_column_for_every_model():
     for table in (AUSLAN, ACASX):
-        assert set(table) == {*PAPER_SEARCHES, *BASELINES}
+        assert set(table) == {*SEARCHES, *BASELINES}
         assert max(table, key=lambda name: table[name].f1) == "gp"
     assert isinstance(SEARCHES["ge"].search, GrammaticalEvolution)
 

@@ -10,7 +10,7 @@ from telltree import GeneticProgramming, GiniSize, GrammaticalEvolution, MonteCa
 from telltree.datasets import load_acasx
 from telltree.experiments import acasx_study, run_experiment
 from telltree.experiments.collisions import sort_collisions, whole_records
-from telltree.experiments.models import SEARCHES
+from telltree.experiments.models import ACASX_SEARCHES
 from telltree.experiments.pictures import draw_acasx
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "acasx"
@@ -48,7 +48,7 @@ def test_the_study_is_the_papers():
 
 
 def test_every_search_of_the_experiment(study):
-    few = {name: replace(model.search, evaluations=200) for name, model in SEARCHES.items()}
+    few = {name: replace(model.search, evaluations=200) for name, model in ACASX_SEARCHES.items()}
     found = run_experiment(study, trials=1, searches=few, baselines=["bayes"], jobs=1)
     for model in found.models.values():
         assert len(model.runs) == 1
@@ -64,7 +64,7 @@ def test_the_names_of_the_experiment(monkeypatch, study):
     assert list(authors) == ["mc", "ge", "gp", "tree", "forest", "bayes"]
     assert "population=5000" in authors["gp"].settings
     assert "fitness=GiniSize(w1=100.0, w2=0.1" in authors["gp"].settings
-    with pytest.raises(SettingsError, match="no search with the authors' settings called 'gp-long'"):
+    with pytest.raises(SettingsError, match="there is no search called 'gp-long'"):
         run_experiment("acasx", searches=["gp-long"], paper_budgets=True)
 
 

@@ -1,7 +1,7 @@
 """The models an experiment compares: telltree with each search, and the paper's baselines from scikit-learn."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -128,51 +128,48 @@ SEARCHES: Mapping[str, Telltree] = {
     "mc": Telltree("telltree, MC", MonteCarlo()),
     "ge": Telltree("telltree, GE", GrammaticalEvolution()),
     "gp": Telltree("telltree, GP", GeneticProgramming()),
-    "gp-long": Telltree("GP, any length", GeneticProgramming(), GiniSize(w2=120, per_record=True)),
 }
+"""The searches as they are by default."""
+_THOROUGH = GeneticProgramming(evaluations=300_000, population=6_000, tournament=10)
+ACASX_SEARCHES: Mapping[str, Telltree] = {
+    "mc": Telltree("telltree, MC", MonteCarlo(evaluations=100_000)),
+    "ge": Telltree("telltree, GE", GrammaticalEvolution()),
+    "gp": Telltree("telltree, GP", _THOROUGH),
+    "gp-long": Telltree("GP, any length", _THOROUGH, GiniSize(w2=120, per_record=True)),
+}
+"""The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, and it decides most."""
 
 
-PAPER_SEARCHES: Mapping[str, Callable[[PaperExperiment], Search]] = {
-    "mc": MonteCarlo.paper,
-    "ge": GrammaticalEvolution.paper,
-    "gp": GeneticProgramming.paper,
-}
-"""The searches as the paper's authors set them for one of their experiments."""
+def searches_of(experiment: str, *, paper_budgets: bool = False) -> Mapping[str, Telltree]:
+    """The searches that an experiment compares, or those with the settings and the fitness of the paper's authors."""
+    if not paper_budgets:
+        return ACASX_SEARCHES if experiment == "acasx" else SEARCHES
+    name: PaperExperiment = "auslan" if experiment == "auslan" else "acasx"
+    budgets = {
+        "mc": MonteCarlo.paper(name),
+        "ge": GrammaticalEvolution.paper(name),
+        "gp": GeneticProgramming.paper(name),
+    }
+    return {key: Telltree(SEARCHES[key].title, search, GiniSize()) for key, search in budgets.items()}
 
 
 def choose_models(
     searches: Iterable[str] | Mapping[str, Search],
     baselines: Iterable[str],
-    *,
-    evaluations: int | None = None,
-    paper_budget: PaperExperiment | None = None,
+    known: Mapping[str, Telltree] = SEARCHES,
 ) -> dict[str, Model]:
     """The models of these names, in order. A mapping gives searches with settings of one's own, by name.
 
-    Searches that are given by name try so many `evaluations` (None: as they do by default), or, with `paper_budget`,
-    have the settings of the paper's authors for that experiment.
+    `known` are the searches that have names.
     """
     if isinstance(searches, Mapping):
         chosen: dict[str, Model] = {name: Telltree(f"telltree, {name}", own) for name, own in searches.items()}
     else:
-        chosen = _named(searches, evaluations, paper_budget)
+        chosen = {name: known[name] for name in _known(searches, known, "search")}
     chosen |= {name: Baseline(name) for name in _known(baselines, BASELINES, "baseline")}
     if not chosen:
         raise SettingsError("an experiment needs at least one search or baseline")
     return chosen
-
-
-def _named(searches: Iterable[str], evaluations: int | None, paper_budget: PaperExperiment | None) -> dict[str, Model]:
-    if paper_budget is None:
-        models = {name: SEARCHES[name] for name in _known(searches, SEARCHES, "search")}
-        if evaluations is None:
-            return {**models}
-        return {
-            name: replace(model, search=replace(model.search, evaluations=evaluations))
-            for name, model in models.items()
-        }
-    named = _known(searches, PAPER_SEARCHES, "search with the authors' settings")
-    return {name: Telltree(SEARCHES[name].title, PAPER_SEARCHES[name](paper_budget), GiniSize()) for name in named}
 
 
 def _known(names: Iterable[str], table: Mapping[str, Any], what: str) -> list[str]:

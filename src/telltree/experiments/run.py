@@ -6,14 +6,14 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 
 from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
-from telltree.experiments.models import PAPER_SEARCHES, Model, Telltree, choose_models, compile_all
+from telltree.experiments.models import Model, Telltree, choose_models, compile_all, searches_of
 from telltree.experiments.progress import Clock, Progress
 from telltree.experiments.store import Store
-from telltree.experiments.studies import default_budget, default_searches, study_named
+from telltree.experiments.studies import study_named
 from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
-from telltree.search.settings import PaperExperiment, require_whole
+from telltree.search.settings import require_whole
 
 
 def run_experiment(
@@ -53,15 +53,8 @@ def run_experiment(
     require_whole("seed", seed, 0)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    name = study if isinstance(study, str) else study.name
-    budget: PaperExperiment = "auslan" if name == "auslan" else "acasx"
-    usual = tuple(PAPER_SEARCHES) if paper_budgets else default_searches(name)
-    models = choose_models(
-        usual if searches is None else searches,
-        baselines,
-        evaluations=default_budget(name),
-        paper_budget=budget if paper_budgets else None,
-    )
+    known = searches_of(study if isinstance(study, str) else study.name, paper_budgets=paper_budgets)
+    models = choose_models(tuple(known) if searches is None else searches, baselines, known)
     kept = Store(store)  # a file that cannot be used is found before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity)

@@ -89,16 +89,6 @@ def encounter_study(records: int = 10_000, *, proximity: bool = False) -> Study:
 NAMES = ("auslan", "acasx", "encounters")
 
 
-def default_searches(name: str) -> tuple[str, ...]:
-    """The searches that the experiment of that name compares."""
-    return ("mc", "ge", "gp", "gp-long") if name == "acasx" else ("mc", "ge", "gp")
-
-
-def default_budget(name: str) -> int | None:
-    """How many formulas its searches try at each node; None: as many as they do by default."""
-    return 100_000 if name == "acasx" else None
-
-
 def study_named(name: str, *, data: str | os.PathLike[str] | None, records: int, proximity: bool) -> Study:
     """The experiment of that name."""
     if name == "auslan":
