@@ -19,7 +19,7 @@ from telltree.speech.situation import Situation, Work
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Names, Reals, Truths, Values
 
-MOST_WORK = 3_000  # claims looked at for one formula
+MOST_WORK = 5_000  # claims looked at for one formula
 ROUNDS = 4
 
 
@@ -94,6 +94,8 @@ class _Simplifier:
         about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
             there = here
+            if here.work.over:
+                break
             if not about[i].isdisjoint(known.union(*about[:i], *about[i + 1 :])):
                 others = parts[:i] + parts[i + 1 :]
                 there = here.knowing(others if kind is All else map(self.possible.negated, others))

@@ -136,7 +136,6 @@ class Situation:
         choices, self.choices = self.choices, []
         for i, choice in enumerate(choices):
             parts = tuple(part for part in choice.parts if not self._clashes(part))
-            self.work.spend(len(choice.parts))
             if len(parts) < 2:
                 self.impossible = not parts
                 if parts:
@@ -157,6 +156,7 @@ class Situation:
                 return self._clashes(part)
             case Sometime():
                 return False
+        self.work.spend(1)
         known = self.values.get(subject(claim))
         return known is not None and (known & values_of(claim)).empty
 
@@ -171,5 +171,6 @@ class Situation:
                 return claim in self.hopes or self._given(part)
             case Always():
                 return claim in self.later
+        self.work.spend(1)
         known = self.values.get(subject(claim))
         return known is not None and known.within(values_of(claim))
