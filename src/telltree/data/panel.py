@@ -148,6 +148,11 @@ class Panel:
         return len(self), len(self.schema)
 
     @property
+    def step(self) -> tuple[float, str] | None:
+        """The length of a step and its unit, if both are known and the same for all."""
+        return None if self.period is None or self.time_unit is None else (self.period, self.time_unit)
+
+    @property
     def steps(self) -> int:
         """The total number of steps of the records in this view."""
         return int(self.lengths.sum())

@@ -15,6 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.data import Panel, check_labels, unusable
+from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
@@ -137,7 +138,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             one_class = f"there is only one class, {classes[present[0]]!r}"
             reason = one_class if len(present) == 1 else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            return Learned(Tree(leaf_of(labels), classes, panel.schema), {}, False)
+            return Learned(Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step), {}, False)
         depth = min(DEEPEST, len(panel) if self.max_depth is None else self.max_depth)
         limits = Limits(depth, self.min_members, self.min_gain, self.prevent_same_label)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
@@ -211,7 +212,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def rules(self) -> list[RuleRow]:
         """One row a leaf: formula, English, class, probability, support."""
-        return rules_table(self._fitted(), missing=self.training_.missing)
+        return rules_table(self._fitted())
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
@@ -244,7 +245,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and the tree once there is one."""
         fitted = hasattr(self, "tree_")
-        return tree_html(self.tree_, missing=self.training_.missing) if fitted else super()._html_repr()
+        return tree_html(self.tree_) if fitted else super()._html_repr()
 
     def _fitted(self) -> Tree:
         check_is_fitted(self, "tree_")

@@ -1,7 +1,7 @@
 """Why, in words: English, categories, the rule table, and the steps that decided."""
 
 from telltree.explain.categories import Category, categories_text, categorize, sentence
-from telltree.explain.english import english, plain, step_of
+from telltree.explain.english import english, plain
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
@@ -24,6 +24,5 @@ __all__ = [
     "rules_text",
     "sentence",
     "shown",
-    "step_of",
     "way_of",
 ]

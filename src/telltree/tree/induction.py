@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.data.usable import doubtful
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
@@ -18,6 +19,7 @@ from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.speech import question
 from telltree.tree.centring import centred
 from telltree.tree.fitness import Fitness, GiniSize, fitness_at
+from telltree.tree.headlines import with_headlines
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
@@ -77,7 +79,8 @@ class Induction:
             )
         used = {name for found in growth.chosen for name in found.expression.attributes()}
         schema = panel.select([name for name in panel.schema if name in used]).schema if used else panel.schema
-        return Learned(Tree(root, classes, schema), growth.found, growth.interrupted)
+        tree = Tree(root, classes, schema, doubtful(panel), panel.step)
+        return Learned(with_headlines(tree, panel), growth.found, growth.interrupted)
 
 
 class Learned(NamedTuple):
@@ -92,7 +95,7 @@ class _Growth:
     def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
         self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
         self._signals = signals_of(panel)
-        self._missing = {name for name, count in panel.missing().items() if count}
+        self._missing = doubtful(panel)
         self._static = {column.name for column in panel.schema.values() if column.static}
         self.found: dict[int, Found] = {}
         self.chosen: list[Formula] = []

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,22 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
-from telltree.speech import plain
+from telltree.operators import Expression
+from telltree.operators.table import AND
+from telltree.speech import plain, say, term_of
 
 _BAR = "│   "
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A short formula that is true of all training records of a leaf, and of few others."""
+
+    formula: Formula
+    others: int
+    """Training records of other leaves of which it is true too."""
+    elsewhere: int
+    """Training records of other leaves."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,8 @@ class Leaf:
     """Training records of each class."""
     weights: tuple[float, ...]
     """The same, weighted, up to a factor common to all leaves."""
+    headline: Headline | None = None
+    """None if no short formula is worth one, or the tree is a single leaf."""
 
     @cached_property
     def label(self) -> int:
@@ -81,6 +96,10 @@ class Tree:
     root: Node | Leaf
     classes: tuple[Any, ...]
     schema: Schema
+    missing: frozenset[str] | None = None
+    """The columns that missed values or were infinite in training; English allows for it of these alone. None: of any."""
+    step: tuple[float, str] | None = None
+    """The length of a step in training and its unit, if all had one; counts are told as durations by it."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -154,16 +173,37 @@ class Tree:
         return found
 
     def plain(self) -> "Tree":
-        """The same tree with formulas as simple as they can be said; they answer alike on every possible record."""
-        static = {column.name for column in self.schema.values() if column.static}
+        """The same tree with formulas as simple as they can be said.
+
+        They answer alike on every possible record in which only the columns of `missing` miss values.
+        """
 
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
                 return node
-            formula = Formula(plain(node.formula.expression, static=static))
+            formula = Formula(plain(node.formula.expression, self.missing, static=self.static))
             return replace(node, formula=formula, true=below(node.true), false=below(node.false))
 
         return replace(self, root=below(self.root))
+
+    @property
+    def static(self) -> frozenset[str]:
+        """The columns that have one value a record."""
+        return frozenset(column.name for column in self.schema.values() if column.static)
+
+    def says(self, *claims: Expression) -> str:
+        """What it says in plain English that all these formulas are true; "every record" for none."""
+        if not claims:
+            return "every record"
+        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
+        return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
+
+    def outline(self, *, formulas: bool = False) -> str:
+        """The tree as questions in plain English, with each leaf's class and how many records have it.
+
+        formulas: also show the formula of each question, below it.
+        """
+        return "\n".join(_outline(self.root, self, "", "", iter(range(1, len(self.leaves) + 1)), formulas))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
@@ -198,6 +238,20 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield node
         yield from _nodes(node.true)
         yield from _nodes(node.false)
+
+
+def _outline(
+    node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int], formulas: bool
+) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        label, records = tree.classes[node.label], "record" if node.support == 1 else "records"
+        yield f"{first}[{next(numbers)}] {label}: {node.counts[node.label]} of {node.support} {records}"
+        return
+    yield f"{first}{tree.says(node.formula.expression)}?"
+    if formulas:
+        yield f"{rest}{_BAR}{node.formula}"
+    yield from _outline(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers, formulas)
+    yield from _outline(node.false, tree, rest + "└─ no:  ", rest + "    ", numbers, formulas)
 
 
 def _lines(node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int]) -> Iterator[str]:
