@@ -141,7 +141,7 @@ def test_labels_the_tree_has_never_seen_are_named(plain):
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        ({"y": ["calm"]}, DataError, "1 labels for 40 records"),
+        ({"y": ["calm"]}, DataError, "1 label for 40 records"),
         ({"y": ["a"] * 40}, DataError, "none of the labels is a class of the tree"),
         ({"panel": [[1.0]]}, DataError, "a report shows the records of a Panel, got list"),
         ({"tree": "a tree"}, SettingsError, "a Tree or a fitted classifier, got str"),

@@ -10,6 +10,7 @@ from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, listed, unique_names
 from telltree.data.text import KeyColumn, TextColumn, TimeColumn
 from telltree.errors import DataError
+from telltree.plural import counted
 
 DELIMITERS = ",;\t|"
 CELLS = 1 << 18  # a chunk: as text, some 20 MB
@@ -125,7 +126,8 @@ def _read_rows(rows: _Rows, names: list[str], columns: Mapping[str, AnyColumn], 
 
     for row in rows:
         if len(row) != width:
-            raise rows.wrong(f"{len(row)} cells where the header names {width} columns; is a delimiter unquoted?")
+            found = counted(len(row), "cell")
+            raise rows.wrong(f"{found} where the header names {counted(width, 'column')}; is a delimiter unquoted?")
         chunk.append(row)
         ends.append(rows.line)
         count += 1

@@ -21,6 +21,7 @@ from telltree.data.rows import Roles, gather
 from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.errors import DataError
+from telltree.plural import counted
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
@@ -173,7 +174,7 @@ class Panel:
             return key
         index = np.asarray(key)
         if index.dtype.kind == "b" and index.shape != (len(self),):
-            raise IndexError(f"a mask of shape {index.shape} cannot select from {len(self)} records")
+            raise IndexError(f"a mask of shape {index.shape} cannot select from {counted(len(self), 'record')}")
         if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
             index = index.astype(Index)  # an empty list arrives as float
         if index.dtype.kind not in "biu" or index.ndim > 1:
@@ -361,10 +362,10 @@ class Panel:
     def __repr__(self) -> str:
         """Summarise in a few lines, whatever the size."""
         if len(self) == 0:
-            return f"Panel: no records, {len(self.schema)} columns"
+            return f"Panel: no records, {counted(len(self.schema), 'column')}"
         shortest, longest = int(self.lengths.min()), int(self.lengths.max())
-        steps = _count(longest, "step") if shortest == longest else f"{shortest} to {longest} steps"
-        lines = [f"Panel: {_count(len(self), 'record')} of {steps} ({self.steps} in all)"]
+        steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
+        lines = [f"Panel: {counted(len(self), 'record')} of {steps} ({self.steps:,} in all)"]
         for kind in ColumnType:
             names = [column.name for column in self.schema.of_type(kind)]
             lines += [f"  {kind} columns ({len(names)}): {listed(names)}"] if names else []
@@ -376,10 +377,6 @@ class Panel:
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
         return "\n".join(lines)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _retyped(own: Column, wanted: Column, array: Array) -> Array:

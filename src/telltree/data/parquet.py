@@ -17,6 +17,7 @@ from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
 from telltree.data.store import MISSING, Array, Code, Real
 from telltree.errors import DataError
+from telltree.plural import counted
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, which are no column of the user's
 CELLS = 1 << 20  # of a batch: some 8 MB of numbers
@@ -39,7 +40,9 @@ def read_parquet(
         for column in columns.values():
             column.make_room(sum(lengths))
     except (MemoryError, ValueError):
-        raise DataError(f"{sum(lengths)} rows of {len(columns)} columns do not fit into memory") from None
+        raise DataError(
+            f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
+        ) from None
     start = 0
     for file, length in zip(files, lengths, strict=True):
         _fill(columns, start, length, file)
@@ -60,7 +63,7 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File)
                 column.put(start, batch.column(name))
             start += batch.num_rows
     if count != length:
-        raise DataError(f"cannot read {file.name}: it does not hold the {length} rows that it says it has")
+        raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 
 
 @contextmanager

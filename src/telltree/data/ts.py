@@ -13,6 +13,7 @@ from telltree.data.schema import require_known
 from telltree.data.store import Array, Real
 from telltree.data.text import TimeColumn, plain
 from telltree.errors import DataError
+from telltree.plural import counted
 
 TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read what follows
 STEP = re.compile(r"\(([^()]*),([^(),]*)\)")  # (time, value)
@@ -50,7 +51,7 @@ def read_ts(file: File, names: list[str] | None, encoding: str | None) -> tuple[
     if found.tags["timestamps"] and TIME in names:
         raise DataError(f"{file.name} has time stamps, which are called {TIME!r}; give its columns other names")
     if len(names) != width:
-        raise DataError(f"{len(names)} column names were given for {width} columns")
+        raise DataError(f"got {counted(len(names), 'column name')} for {counted(width, 'column')}")
     values = {name: np.concatenate([record[i] for record in found.records]) for i, name in enumerate(names)}
     if found.tags["timestamps"]:
         values[TIME] = found.times.finish()
@@ -100,7 +101,9 @@ def _read_record(line: str, number: int, found: _Series) -> None:
         steps = f"{min(widths)} to {max(widths)} steps"
         raise _wrong(found, number, f"the dimensions of a record have {steps}; all must have as many")
     if found.records and len(columns) != len(found.records[0]):
-        raise _wrong(found, number, f"{len(columns)} dimensions where the first record has {len(found.records[0])}")
+        raise _wrong(
+            found, number, f"{counted(len(columns), 'dimension')} where the first record has {len(found.records[0])}"
+        )
     found.records.append(np.array(columns, Real))
 
 

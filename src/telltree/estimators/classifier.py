@@ -23,6 +23,7 @@ from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
+from telltree.plural import counted
 from telltree.search import Search
 from telltree.tree import Fitness, Induction, Learned, Limits, NodeProgress, Tree
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
@@ -116,8 +117,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         weights = record_weights(labels, sample_weight, self.class_weight)
         if weights is not None and not weights.all():
-            counted = np.flatnonzero(weights)
-            panel, codes, weights = panel[counted], codes[counted], weights[counted]
+            weighing = np.flatnonzero(weights)
+            panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         grammar = self._grammar_for(panel)
         seed = int(generator.randint(2**31 - 1))
@@ -146,8 +147,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         learned = induction.run(panel, labels, classes)
         if depth and not learned.searches and not learned.interrupted:
             warn(
-                f"no formula that was tried splits the {len(panel)} records into sides of at least {self.min_members}: "
-                f"the tree is a single leaf; give a richer grammar, or the search more evaluations"
+                f"no formula that was tried splits the {counted(len(panel), 'record')} into sides of at least "
+                f"{self.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
             )
         return learned
 

@@ -14,6 +14,7 @@ from telltree.data.frames import is_frame
 from telltree.data.panel import Overrides
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import remember
+from telltree.plural import counted
 
 
 class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -78,7 +79,8 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         panel = self._read(X)
         if y is not None and len(y) != len(panel):
             split = "; the rows of a long table cannot be split: make a panel of it first, and cross-validate that"
-            raise DataError(f"there are {len(y)} labels for {len(panel)} records{split if self.id is not None else ''}")
+            remedy = split if self.id is not None else ""
+            raise DataError(f"got {counted(len(y), 'label')} for {counted(len(panel), 'record')}{remedy}")
         self.schema_ = panel.schema
         remember(self, panel, panel)
         return panel

@@ -15,6 +15,7 @@ from telltree.explain.implication import shown
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
+from telltree.plural import counted
 from telltree.tree.tree import Branch, Tree
 
 
@@ -53,7 +54,7 @@ class Category:
         return reduce(lambda left, right: Expression(AND, (left, right)), parts) if parts else None
 
     def __str__(self) -> str:
-        size = f"{len(self.positions)} record{'' if len(self.positions) == 1 else 's'}, {self.coverage:.1%}"
+        size = f"{counted(len(self.positions), 'record')}, {self.coverage:.1%}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
         return f"[{self.number}] {self.label}  ({size}{mixed})\n    {self.description}\n    {self.english}"
 
@@ -108,7 +109,7 @@ def _labels(y: ArrayLike, panel: Panel) -> list[Any]:
     labels = np.asarray(y)
     if labels.shape != (len(panel),):
         raise DataError(
-            f"expected one label for each of the {len(panel)} records, got an array of shape {labels.shape}"
+            f"expected one label for each of the {counted(len(panel), 'record')}, got an array of shape {labels.shape}"
         )
     found: list[Any] = labels.tolist()
     return found

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator
 
 from telltree.data.notebook import escaped
 from telltree.explain.english import english
+from telltree.plural import counted
 from telltree.tree.tree import Leaf, Node, Tree
 
 # Only the page's own colours, so that it reads in light and dark themes.
@@ -44,4 +45,4 @@ def _node(
 def _records(counts: tuple[int, ...], tree: Tree) -> str:
     mixed = ", ".join(f"{escaped(tree.classes[k])}: {n}" for k, n in enumerate(counts) if n)
     whole = sum(counts)
-    return f"{whole} record{'' if whole == 1 else 's'} ({mixed})"
+    return f"{counted(whole, 'record')} ({mixed})"

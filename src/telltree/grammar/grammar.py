@@ -24,6 +24,7 @@ from telltree.grammar.stock import OPERATORS, stock_text
 from telltree.grammar.syntax import parse_grammar
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
+from telltree.plural import counted
 
 if TYPE_CHECKING:
     from telltree.grammar.derivation import Derivation
@@ -262,7 +263,5 @@ class Grammar:
         return self._text
 
     def __repr__(self) -> str:
-        return (
-            f"<Grammar of {len(self.symbols)} symbols, {len(self.rules)} rules and {len(self.attributes)} attributes, "
-            f"start {self.start}>"
-        )
+        symbols, rules = counted(len(self.symbols), "symbol"), counted(len(self.rules), "rule")
+        return f"<Grammar of {symbols}, {rules} and {counted(len(self.attributes), 'attribute')}, start {self.start}>"

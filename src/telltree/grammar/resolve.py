@@ -26,6 +26,7 @@ from telltree.grammar.source import (
 )
 from telltree.operators import Attribute, Level, Number, UserFunction
 from telltree.operators.expression import RandomNumber
+from telltree.plural import counted
 
 
 def resolve(
@@ -91,8 +92,9 @@ class Resolver:
     def _call(self, call: Call) -> Term:
         head = self.names.called(call.name, call.place)
         if len(call.args) != head.arity:
-            operands = "operand" if head.arity == 1 else "operands"
-            raise GrammarError(f"{call.name} takes {head.arity} {operands}, found {len(call.args)}", *call.place)
+            raise GrammarError(
+                f"{call.name} takes {counted(head.arity, 'operand')}, found {len(call.args)}", *call.place
+            )
         return Term(head, tuple(map(self.draft, call.args)), call.place)
 
     def _comparison(self, comparison: Comparison) -> Draft:

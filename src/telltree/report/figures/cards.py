@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import Panel, check_labels
+from telltree.plural import counted
 from telltree.report.figures.layout import Box
 from telltree.report.figures.style import BODY, SMALL, lines_height
 from telltree.report.figures.words import BOLD, drawable, width, wrapped
@@ -112,4 +113,4 @@ def _told(classes: Sequence[Any], counts: Counts, total: int) -> str:
     if largest and width(named, SMALL) <= _LEAF_TEXT:
         return named
     several = f", {len(largest)} classes" if len(largest) > 1 else ""
-    return f"{total} record{'' if total == 1 else 's'}{several}"
+    return f"{counted(total, 'record')}{several}"

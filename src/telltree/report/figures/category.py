@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import SettingsError
 from telltree.explain import Category, categorize, decisive_steps, shown
+from telltree.plural import counted
 from telltree.report.figures.mentions import Pane, Voice, Wording, at_least, panes, voice
 from telltree.report.figures.style import (
     BODY,
@@ -133,7 +134,7 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
     counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
-    size = f"{len(category.positions)} record{'' if len(category.positions) == 1 else 's'}{counts}"
+    size = f"{counted(len(category.positions), 'record')}{counts}"
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
     said = wrapped(speaks.path(category.branches), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15

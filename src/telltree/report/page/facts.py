@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from telltree.data import ColumnType, unusable
+from telltree.plural import counted
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
-from telltree.report.page.text import clipped, counted, words
+from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 
 MOST_COLUMNS = 60  # in the table of columns

@@ -13,6 +13,7 @@ from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.plural import counted
 from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import (
     Branch,
@@ -175,7 +176,9 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
         if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {classes} classes")
+            raise ModelFormatError(
+                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
+            )
         return Leaf(tuple(entry.counts), tuple(entry.weights))
     formula = formulas.read(entry.formula, entry.spoken)
     others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
