@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from telltree.plural import counted
+from telltree.amounts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

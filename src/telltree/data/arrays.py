@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.encode import Values, object_array
 from telltree.data.frames import is_frame, open_frame
@@ -12,7 +13,6 @@ from telltree.data.grouping import given_ids, in_order
 from telltree.data.schema import listed, unique_names
 from telltree.data.store import Array
 from telltree.errors import DataError
-from telltree.plural import counted
 
 LIST_LAYOUTS = ("steps, columns", "columns, steps")
 CUBE_LAYOUTS = ("records, steps, columns", "records, columns, steps")

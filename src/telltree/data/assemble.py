@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import Encoded, Owner, Values, encode
 from telltree.data.grouping import Grouping
 from telltree.data.levels import align_codes
@@ -15,7 +16,6 @@ from telltree.data.schema import Column, ColumnType, Schema, checked_fields, lis
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
-from telltree.plural import counted
 
 FEW = 10  # an integer column of at most this many values may really be categorical
 

@@ -4,13 +4,13 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from telltree.amounts import counted
 from telltree.data.encode import Values
 from telltree.data.files import File
 from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, listed, unique_names
 from telltree.data.text import KeyColumn, TextColumn, TimeColumn
 from telltree.errors import DataError
-from telltree.plural import counted
 
 DELIMITERS = ",;\t|"
 CELLS = 1 << 18  # a chunk: as text, some 20 MB

@@ -10,10 +10,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
 from telltree.errors import DataError
-from telltree.plural import counted
 
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
 

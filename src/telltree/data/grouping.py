@@ -9,12 +9,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
-from telltree.plural import counted
 
 NANO, MICRO = 1e9, 1e6  # ticks in a second
 

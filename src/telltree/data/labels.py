@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import is_absent
 from telltree.data.frames import open_frame
 from telltree.data.grouping import by_id
@@ -12,7 +13,6 @@ from telltree.data.rows import labels_of
 from telltree.data.schema import listed, require_known
 from telltree.data.store import Array
 from telltree.errors import DataError
-from telltree.plural import counted
 
 
 def labels_from_frame(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.directory import is_path
 from telltree.data.encode import object_array
 from telltree.data.files import File
@@ -16,7 +17,6 @@ from telltree.data.schema import listed, require_known
 from telltree.data.store import Array
 from telltree.data.tables import read_tables
 from telltree.errors import DataError
-from telltree.plural import counted
 
 
 def match_labels(

@@ -3,7 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from telltree.plural import counted
+from telltree.amounts import counted
 
 if TYPE_CHECKING:
     from telltree.data.panel import Panel

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
@@ -21,7 +22,6 @@ from telltree.data.rows import Roles, gather
 from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.errors import DataError
-from telltree.plural import counted
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.delimited import require_same
 from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
 from telltree.data.files import File
@@ -17,7 +18,6 @@ from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
 from telltree.data.store import MISSING, Array, Code, Real
 from telltree.errors import DataError
-from telltree.plural import counted
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, which are no column of the user's
 CELLS = 1 << 20  # of a batch: some 8 MB of numbers

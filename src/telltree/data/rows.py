@@ -9,13 +9,13 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.encode import Encoded, Values, encode, object_array
 from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.store import Array, is_missing
 from telltree.errors import DataError
-from telltree.plural import counted
 
 
 class Use(enum.Enum):

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from telltree.amounts import counted
 from telltree.errors import DataError
-from telltree.plural import counted
 
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
 

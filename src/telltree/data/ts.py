@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import object_array
 from telltree.data.files import File
 from telltree.data.rows import Rows
@@ -13,7 +14,6 @@ from telltree.data.schema import require_known
 from telltree.data.store import Array, Real
 from telltree.data.text import TimeColumn, plain
 from telltree.errors import DataError
-from telltree.plural import counted
 
 TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read what follows
 STEP = re.compile(r"\(([^()]*),([^(),]*)\)")  # (time, value)

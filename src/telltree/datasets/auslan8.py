@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.schema import listed, require_known
 from telltree.datasets.tctodd import Example
 from telltree.errors import DataError
-from telltree.plural import counted
 
 _FILES = ("data.csv", "starts.txt", "labels.txt")
 

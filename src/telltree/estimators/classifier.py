@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data import Panel, check_labels, unusable
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
@@ -23,7 +24,6 @@ from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
-from telltree.plural import counted
 from telltree.search import Search
 from telltree.tree import Fitness, Induction, Learned, Limits, NodeProgress, Tree
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
@@ -191,7 +191,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[tree.predict(panel)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
+        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
         return tree.probabilities(panel)
 
@@ -211,7 +211,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 
     def rules(self) -> list[RuleRow]:
-        """One row a leaf: formula, English, class, probability, support."""
+        """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""
         return rules_table(self._fitted(), missing=self.training_.missing)
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:

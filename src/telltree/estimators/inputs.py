@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.data.frames import is_frame, open_frame
 from telltree.data.warn import warn
 from telltree.errors import DataError
-from telltree.plural import counted
 
 _NO_SERIES = (
     "make a panel of series first: Panel.from_frame(table, id=...) for a long table, one row a step, or "

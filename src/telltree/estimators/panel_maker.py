@@ -8,13 +8,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
 from telltree.data.frames import is_frame
 from telltree.data.panel import Overrides
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import remember
-from telltree.plural import counted
 
 
 class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]

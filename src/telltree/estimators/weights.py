@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from telltree.amounts import counted
 from telltree.errors import SettingsError
-from telltree.plural import counted
 from telltree.tree.objective import ONE
 
 Weights = NDArray[np.float64]

@@ -2,9 +2,9 @@
 
 import textwrap
 
+from telltree.amounts import counted
 from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.metrics import Summary
-from telltree.plural import counted
 
 _ROWS = (  # metric, its name, decimals
     ("accuracy", "accuracy", 4),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
@@ -24,7 +25,6 @@ from telltree.grammar.stock import OPERATORS, stock_text
 from telltree.grammar.syntax import parse_grammar
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
-from telltree.plural import counted
 
 if TYPE_CHECKING:
     from telltree.grammar.derivation import Derivation

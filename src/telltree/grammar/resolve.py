@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
@@ -26,7 +27,6 @@ from telltree.grammar.source import (
 )
 from telltree.operators import Attribute, Level, Number, UserFunction
 from telltree.operators.expression import RandomNumber
-from telltree.plural import counted
 
 
 def resolve(

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.errors import SettingsError
 from telltree.grammar.population import Population
 from telltree.logic.engine import Engine
-from telltree.plural import counted
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness
 

@@ -1,5 +1,6 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import by_weight
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
@@ -42,6 +44,17 @@ class Leaf:
     def support(self) -> int:
         """Training records that came here."""
         return sum(self.counts)
+
+    @property
+    def weighted_share(self) -> float | None:
+        """The label's share of the weight; None where there is none."""
+        whole = math.fsum(self.weights)
+        return self.weights[self.label] / whole if whole else None
+
+    @property
+    def decided_by_weights(self) -> bool:
+        """Whether another class has more records here than the label, and only less weight."""
+        return self.counts[self.label] < max(self.counts)
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,18 @@ class Tree:
     def depth(self) -> int:
         """Branches on the longest way from the root to a leaf."""
         return max(len(path) for _, path in self.leaves)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether some training records counted more than others."""
+        leaves = [leaf for leaf, _ in self.leaves]
+        records = sum(leaf.support for leaf in leaves)
+        factor = math.fsum(weight for leaf in leaves for weight in leaf.weights) / max(records, 1)
+        return not all(
+            math.isclose(weight, factor * count, rel_tol=1e-9)
+            for leaf in leaves
+            for weight, count in zip(leaf.weights, leaf.counts, strict=True)
+        )
 
     @property
     def terminals(self) -> float:
@@ -188,7 +213,9 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
 def _lines(node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int]) -> Iterator[str]:
     if isinstance(node, Leaf):
         mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(node.counts) if n]
-        yield f"{first}[{next(numbers)}] {tree.classes[node.label]}  ({', '.join(mixed)})"
+        label = tree.classes[node.label]
+        weighed = f"; {by_weight(label, node.weighted_share)}" if node.decided_by_weights else ""
+        yield f"{first}[{next(numbers)}] {label}  ({', '.join(mixed)}{weighed})"
         return
     yield first + str(node.formula)
     yield from _lines(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers)

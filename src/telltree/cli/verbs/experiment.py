@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import Json
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import put
 from telltree.cli.progress import bar
-from telltree.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
 from telltree.errors import DataError
-from telltree.plural import counted
 
 if TYPE_CHECKING:
     from telltree.data import Panel

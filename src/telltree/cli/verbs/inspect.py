@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.sources import read_sources
 from telltree.cli.text import one_line, table
-from telltree.plural import counted
 
 if TYPE_CHECKING:
     from telltree.data import Panel

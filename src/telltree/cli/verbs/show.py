@@ -6,7 +6,6 @@ import typer
 
 from telltree.cli.options import Json, Model
 from telltree.cli.output import put, put_json
-from telltree.plural import counted
 
 if TYPE_CHECKING:
     from telltree.explain import RuleRow
@@ -39,5 +38,4 @@ def show(
 
 
 def _sentence(rule: "RuleRow") -> str:
-    share = f"{rule.probability:.0%}, {rule.low:.0%} to {rule.high:.0%}"
-    return f"[{rule.cluster}] {rule.label} ({share} of {counted(rule.support, 'record')})\n    {rule.english}"
+    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {rule.english}"

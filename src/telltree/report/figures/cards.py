@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted, percent
 from telltree.data import Panel, check_labels
-from telltree.plural import counted
 from telltree.report.figures.layout import Box
 from telltree.report.figures.style import BODY, SMALL, lines_height
 from telltree.report.figures.words import BOLD, drawable, width, wrapped
@@ -93,6 +93,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
         counts = seen.counts[place]
         if isinstance(node, Leaf):
             lines = wrapped(f"[{next(numbers)}] {tree.classes[node.label]}", _LEAF_TEXT, BODY, lines=3)
+            lines += [f"by weight: {percent(node.weighted_share, 0)}"] if node.decided_by_weights else []
             children: tuple[Card, ...] = ()
         else:
             lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)

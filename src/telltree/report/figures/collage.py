@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from telltree.amounts import by_weight, counted
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import DataError
 from telltree.explain import Category, categorize
-from telltree.plural import counted
 from telltree.report.figures.mentions import Voice, Wording, at_least, voice
 from telltree.report.figures.style import (
     BODY,
@@ -115,6 +115,7 @@ def _assemble(
     for category, lines, head in zip(chosen, told, heads, strict=True):
         size = counted(len(category.positions), "record")
         counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
+        counts += f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
         title = clipped(f"[{category.number}] {category.label}  ({size}{counts})", (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:

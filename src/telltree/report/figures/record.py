@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, Panel
 from telltree.data.schema import require_known
 from telltree.errors import DataError
 from telltree.grammar.names import attribute
 from telltree.operators import Expression
-from telltree.plural import counted
 from telltree.report.figures.held import Held, held
 from telltree.report.figures.layout import spread
 from telltree.report.figures.mentions import Pane, Voice, Wording, panes, voice

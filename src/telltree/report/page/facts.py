@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
-from telltree.plural import counted
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
@@ -59,6 +59,8 @@ class Facts:
     search: tuple[tuple[str, str], ...]
     grammar: str | None
     interrupted: bool
+    weighted: bool
+    """Whether classes or records were given weights in training."""
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
@@ -93,6 +95,7 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         search=tuple(_search(subject.fitted)),
         grammar=_grammar(subject.fitted),
         interrupted=bool(getattr(subject.fitted, "interrupted_", False)),
+        weighted=tree.weighted or getattr(subject.fitted, "class_weight", None) is not None,
     )
 
 

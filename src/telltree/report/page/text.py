@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from telltree.plural import counted
+from telltree.amounts import counted
 
 
 def words(value: Any) -> str:
@@ -26,12 +26,3 @@ def number(value: float | None, digits: int = 6) -> float | None:
 def moment(time: float) -> float | None:
     """A time: it may be counted from long ago, so more digits matter."""
     return number(time, 12)
-
-
-def percent(share: float | None) -> str:
-    """A share for reading; 100 % and 0 % only where it is exactly that."""
-    if share is None or math.isnan(share):
-        return "–"
-    if 0 < share < 0.001 or 0.999 < share < 1:
-        return "< 0.1 %" if share < 0.5 else "> 99.9 %"
-    return f"{100 * share:.1f} %" if share not in (0, 1) else f"{100 * share:.0f} %"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Column, Schema
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
-from telltree.plural import counted
 from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import (
     Branch,

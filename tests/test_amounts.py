@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import telltree
-from telltree.plural import counted
+from telltree.amounts import counted
 
 
 @pytest.mark.parametrize(
