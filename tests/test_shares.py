@@ -61,20 +61,15 @@ def learned(x, y, *, class_weight=None, sample_weight=None, depth=3):
 def draw(seed):
     """Records of up to four classes, some far more common, with any sort of weights or none."""
     rng = random.Random(seed)
-    names = rng.sample(["a", "b", 'say "hi"', "new\nline", "émigré", "<b>"], rng.randint(1, 4))
-    records = rng.randint(2, 80)
+    names = rng.sample(["a", "b", 'say "hi"', "new\nline", "émigré", "<b>"], rng.choice([1, 2, 2, 3, 4, 4]))
+    records = rng.randint(2, 99)
     x = [rng.random() for _ in range(records)]
-    likely = {name: rng.random() ** 3 + 0.01 for name in names}
-    y = [rng.choices(names, [likely[name] * (2 if i % len(names) == k else 1) for k, name in enumerate(names)])[0]
-         for i in range(records)]  # fmt: skip
-    sorts = {
-        "none": {},
-        "balanced": {"class_weight": "balanced"},
-        "classes": {"class_weight": {name: rng.choice([1, 2, 10, 0.3]) for name in names}},
-        "samples": {"sample_weight": [rng.choice([0, 1, 2, 7]) if i else 1 for i in range(records)]},
-        "the same": {"sample_weight": [0.1] * records},
-    }
-    return learned(x, y, **sorts[list(sorts)[seed % len(sorts)]], depth=rng.randint(0, 3))
+    likely = [{name: rng.random() ** 4 for name in names} for _ in range(4)]  # in each quarter of the values
+    y = [rng.choices(names, [likely[int(4 * value)][name] for name in names])[0] for value in x]
+    classes = {"class_weight": {name: rng.choice([1, 3, 20]) for name in names}}
+    samples = {"sample_weight": [rng.choice([0, 1, 2, 7]) if i else 1 for i in range(records)]}
+    sorts = [{}, {"class_weight": "balanced"}, classes, samples, classes | samples]
+    return learned(x, y, **sorts[seed % len(sorts)], depth=rng.choice([0, 1, 2, 2]))
 
 
 def belongs(formula, value):
@@ -139,7 +134,7 @@ def close(value):
     return None if value is None else pytest.approx(value, rel=2e-5, abs=1e-9)
 
 
-SEEDS = range(20)
+SEEDS = range(25)
 
 
 @pytest.fixture(params=SEEDS)
@@ -324,6 +319,13 @@ def test_records_of_weight_0_are_not_counted():
     first, second = case.model.rules()
     assert (first.counts, first.share, second.counts, second.share) == ({"a": 2}, 1.0, {"b": 2}, 1.0)
     assert (first.lift, first.weighted) == (2.0, None)
+
+
+def test_weights_that_are_all_the_same_change_nothing():
+    x = [k / 40 for k in range(40)]
+    case = learned(x, ["low" if value < 0.5 else "high" for value in x], sample_weight=[0.1] * 40)
+    assert not case.model.tree_.weighted
+    assert all(rule.weighted is None for rule in case.model.rules())
 
 
 def test_one_class_is_one_leaf_with_the_share_in_all():
