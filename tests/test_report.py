@@ -10,7 +10,7 @@ from report_page import Page, data_of
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
 from telltree.explain import categorize, way_of
-from telltree.explain.rules import wilson
+from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
 
 
@@ -125,7 +125,7 @@ def test_labels_may_be_left_away(plain):
     found = data_of(made)
     assert not found["labelled"]
     assert found["list"]["label"] is None
-    assert all(category["wrong"] is None and category["purity"] is not None for category in found["categories"])
+    assert all(category["wrong"] is None and category["share"] is not None for category in found["categories"])
     assert "No labels were given" in Page(made).text
 
 
@@ -141,7 +141,7 @@ def test_labels_the_tree_has_never_seen_are_named(plain):
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        ({"y": ["calm"]}, DataError, "1 labels for 40 records"),
+        ({"y": ["calm"]}, DataError, "1 label for 40 records"),
         ({"y": ["a"] * 40}, DataError, "none of the labels is a class of the tree"),
         ({"panel": [[1.0]]}, DataError, "a report shows the records of a Panel, got list"),
         ({"tree": "a tree"}, SettingsError, "a Tree or a fitted classifier, got str"),

@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
@@ -77,7 +78,7 @@ def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
         return np.arange(count, dtype=Index)
     array = id_array(list(ids))
     if len(array) != count:
-        raise DataError(f"{len(array)} ids were given for {count} records")
+        raise DataError(f"got {counted(len(array), 'id')} for {counted(count, 'record')}")
     if any(is_absent(value) for value in array.tolist()):
         raise DataError("an id is missing; every record needs one")
     _require_hashable(array.tolist())
@@ -94,7 +95,9 @@ def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Groupin
         raise DataError("there are no records")
     if (sizes == 0).any():
         empty = np.asarray(ids)[sizes == 0].tolist()
-        raise DataError(f"{len(empty)} records have no steps: {listed(empty)}; leave them out")
+        raise DataError(
+            f"{counted(len(empty), 'record has', 'records have')} no steps: {listed(empty)}; leave them out"
+        )
     return _timed(Grouping(ids, sizes), times)
 
 
@@ -118,7 +121,9 @@ def _require_ids(ids: Values, name: str) -> None:
     absent = absent_rows(ids)
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
-        raise DataError(f"the id column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+        raise DataError(
+            f"the id column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
 
 
 def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
@@ -185,7 +190,8 @@ def _timed(grouping: Grouping, times: Times | None) -> Grouping:
         shown = ", ".join(
             f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
         )
-        raise DataError(f"{len(twice)} steps repeat the time of their record: {shown}; keep one row for each time")
+        repeats = counted(len(twice), "step repeats a time of its record", "steps repeat a time of their record")
+        raise DataError(f"{repeats}: {shown}; keep one row for each time")
     return Grouping(grouping.ids, grouping.lengths, grouping.order, _seconds(times, values, grouping))
 
 
@@ -193,7 +199,8 @@ def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
     codes = np.repeat(np.arange(len(grouping.lengths)), grouping.lengths)
     late = np.unique(codes[backward])
     ids = grouping.ids[late].tolist()
-    warn(f"{len(ids)} records were not sorted by time and now are: {listed(ids)}")
+    were = counted(len(ids), "record was not sorted by time and now is", "records were not sorted by time and now are")
+    warn(f"{were}: {listed(ids)}")
     by_time = np.lexsort((values, codes)).astype(Index)
     return Grouping(grouping.ids, grouping.lengths, by_time if grouping.order is None else grouping.order[by_time])
 

@@ -3,6 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from telltree.amounts import counted
+
 if TYPE_CHECKING:
     from telltree.data.panel import Panel
 
@@ -26,7 +28,7 @@ def panel_html(panel: "Panel") -> str:
         levels = ", ".join(column.levels[:5]) + (", …" if len(column.levels) > 5 else "")
         rows.append(_row("td", (column.name, kind, column.kind or "", column.unit or "", levels, absent[column.name])))
     hidden = len(names) - COLUMNS_SHOWN
-    more = f"<div>… and {hidden} more columns</div>" if hidden > 0 else ""
+    more = f"<div>… and {counted(hidden, 'more column')}</div>" if hidden > 0 else ""
     return f"<div><div>{escaped(summary)}</div><table>{''.join(rows)}</table>{more}</div>"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
@@ -178,7 +179,7 @@ class Panel:
             return key
         index = np.asarray(key)
         if index.dtype.kind == "b" and index.shape != (len(self),):
-            raise IndexError(f"a mask of shape {index.shape} cannot select from {len(self)} records")
+            raise IndexError(f"a mask of shape {index.shape} cannot select from {counted(len(self), 'record')}")
         if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
             index = index.astype(Index)  # an empty list arrives as float
         if index.dtype.kind not in "biu" or index.ndim > 1:
@@ -366,10 +367,10 @@ class Panel:
     def __repr__(self) -> str:
         """Summarise in a few lines, whatever the size."""
         if len(self) == 0:
-            return f"Panel: no records, {len(self.schema)} columns"
+            return f"Panel: no records, {counted(len(self.schema), 'column')}"
         shortest, longest = int(self.lengths.min()), int(self.lengths.max())
-        steps = _count(longest, "step") if shortest == longest else f"{shortest} to {longest} steps"
-        lines = [f"Panel: {_count(len(self), 'record')} of {steps} ({self.steps} in all)"]
+        steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
+        lines = [f"Panel: {counted(len(self), 'record')} of {steps} ({self.steps:,} in all)"]
         for kind in ColumnType:
             names = [column.name for column in self.schema.of_type(kind)]
             lines += [f"  {kind} columns ({len(names)}): {listed(names)}"] if names else []
@@ -381,10 +382,6 @@ class Panel:
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
         return "\n".join(lines)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _retyped(own: Column, wanted: Column, array: Array) -> Array:

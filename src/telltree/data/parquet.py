@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.delimited import require_same
 from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
 from telltree.data.files import File
@@ -39,7 +40,9 @@ def read_parquet(
         for column in columns.values():
             column.make_room(sum(lengths))
     except (MemoryError, ValueError):
-        raise DataError(f"{sum(lengths)} rows of {len(columns)} columns do not fit into memory") from None
+        raise DataError(
+            f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
+        ) from None
     start = 0
     for file, length in zip(files, lengths, strict=True):
         _fill(columns, start, length, file)
@@ -60,7 +63,7 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File)
                 column.put(start, batch.column(name))
             start += batch.num_rows
     if count != length:
-        raise DataError(f"cannot read {file.name}: it does not hold the {length} rows that it says it has")
+        raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 
 
 @contextmanager

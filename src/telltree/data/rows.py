@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.encode import Encoded, Values, encode, object_array
 from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
@@ -126,7 +127,7 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     absent = grouping.arranged(absent_rows(values))
     if absent.any():
         ids = _ids_at(grouping, absent)
-        raise DataError(f"label {name!r} is missing in {len(ids)} records: {listed(ids)}; leave them out")
+        raise DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
     if isinstance(values, Encoded):
         array = values.array
     else:
@@ -136,7 +137,9 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     differ = np.asarray(array != np.repeat(firsts, grouping.lengths), np.bool_)
     if differ.any():
         ids = _ids_at(grouping, differ)
-        raise DataError(f"label {name!r} varies inside {len(ids)} records: {listed(ids)}; a record has one label")
+        raise DataError(
+            f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
+        )
     if not isinstance(values, Encoded) or values.type is ColumnType.REAL:
         return firsts
     return firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
@@ -168,7 +171,9 @@ def _times(column: Values, name: str) -> Times:
 def _require_times(absent: Array, name: str) -> None:
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
-        raise DataError(f"the time column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+        raise DataError(
+            f"the time column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
 
 
 def _ticks(column: nw.Series[Any], name: str) -> Times:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from telltree.amounts import counted
 from telltree.errors import DataError
 
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
@@ -171,7 +172,7 @@ class Schema(Mapping[str, Column]):
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         lines = [" ".join(cell.ljust(width + 1) for cell, width in zip(row, widths, strict=True)) for row in table]
         if len(self) > ROWS_SHOWN:
-            lines.append(f"... and {len(self) - ROWS_SHOWN} more columns")
+            lines.append(f"... and {counted(len(self) - ROWS_SHOWN, 'more column')}")
         return "\n".join(line.rstrip() for line in lines)
 
     @property

@@ -16,7 +16,7 @@ def unusable(panel: Panel) -> dict[str, str]:
 
 
 def doubtful(panel: Panel) -> frozenset[str]:
-    """Give the columns of this view in which a value is missing or infinite, so that what is said of them may not be."""
+    """Give the columns of this view in which a value is missing or infinite: comparisons say less of these."""
     return frozenset(name for name, column in panel.schema.items() if _in_doubt(panel.stacked(name), column.type))
 
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data import Panel, check_labels, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
@@ -117,8 +118,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         weights = record_weights(labels, sample_weight, self.class_weight)
         if weights is not None and not weights.all():
-            counted = np.flatnonzero(weights)
-            panel, codes, weights = panel[counted], codes[counted], weights[counted]
+            weighing = np.flatnonzero(weights)
+            panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         grammar = self._grammar_for(panel)
         seed = int(generator.randint(2**31 - 1))
@@ -147,8 +148,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         learned = induction.run(panel, labels, classes)
         if depth and not learned.searches and not learned.interrupted:
             warn(
-                f"no formula that was tried splits the {len(panel)} records into sides of at least {self.min_members}: "
-                f"the tree is a single leaf; give a richer grammar, or the search more evaluations"
+                f"no formula that was tried splits the {counted(len(panel), 'record')} into sides of at least "
+                f"{self.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
             )
         return learned
 
@@ -191,7 +192,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[tree.predict(panel)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
+        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
         return tree.probabilities(panel)
 
@@ -211,7 +212,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 
     def rules(self) -> list[RuleRow]:
-        """One row a leaf: formula, English, class, probability, support."""
+        """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""
         return rules_table(self._fitted())
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:

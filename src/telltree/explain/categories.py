@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.errors import DataError
 from telltree.explain.english import english
 from telltree.explain.implication import shown
+from telltree.explain.shares import Share, wilson
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
@@ -40,6 +42,22 @@ class Category:
     """How many of them have each label; empty if labels were not given."""
     coverage: float
     """Their share of the panel's records."""
+    lift: float | None
+    """How many times the label's share in the whole panel `share` is; None if labels were not given, or none is it."""
+    weighted: float | None
+    """The label's share of the training weight here; None if all records weighed the same."""
+    decided_by_weights: bool
+    """Whether another class had more training records here, and the label only more weight."""
+
+    @property
+    def share(self) -> float | None:
+        """Of the members, those with the category's label; None if there are no members or labels."""
+        return self.counts.get(self.label, 0) / len(self.positions) if self.counts else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `share` (Wilson)."""
+        return wilson(self.share, len(self.positions))
 
     @property
     def purity(self) -> float | None:
@@ -53,9 +71,10 @@ class Category:
         return reduce(lambda left, right: Expression(AND, (left, right)), parts) if parts else None
 
     def __str__(self) -> str:
-        size = f"{len(self.positions)} record{'' if len(self.positions) == 1 else 's'}, {self.coverage:.1%}"
+        size = f"{counted(len(self.positions), 'record')}, {self.coverage:.1%}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
-        return f"[{self.number}] {self.label}  ({size}{mixed})\n    {self.description}\n    {self.english}"
+        weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
+        return f"[{self.number}] {self.label}  ({size}{mixed}{weighed})\n    {self.description}\n    {self.english}"
 
 
 def categorize(
@@ -63,26 +82,32 @@ def categorize(
 ) -> tuple[Category, ...]:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
-    `y` are the records' labels, for `counts` and `purity`. `missing` names the columns of which English must allow that
+    `y` are the records' labels, for `counts` and shares. `missing` names the columns of which English must allow that
     values are missing: by default those that do miss values in this panel.
     """
     labels = None if y is None else _labels(y, panel)
     clusters = tree.apply(panel)
     doubtful = missing_columns(tree, panel) if missing is None else missing
+    everyone = _counts(labels or [], tree.classes)
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        positions = np.flatnonzero(clusters == number)
+        positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
+        counts = {} if labels is None else _counts([labels[i] for i in positions], tree.classes)
+        seen = Share(counts.get(label, 0), len(positions), everyone.get(label, 0), len(panel))
         found.append(
             Category(
                 number=number,
-                label=tree.classes[leaf.label],
+                label=label,
                 branches=branches,
                 description=conjunction(signed(branches)),
                 english=sentence(branches, tree.schema, doubtful),
                 positions=positions,
                 members=panel.ids[positions],
-                counts={} if labels is None else _counts([labels[i] for i in positions], tree.classes),
+                counts=counts,
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
+                lift=seen.lift,
+                weighted=leaf.weighted_share if tree.weighted else None,
+                decided_by_weights=leaf.decided_by_weights,
             )
         )
     return tuple(found)
@@ -108,7 +133,7 @@ def _labels(y: ArrayLike, panel: Panel) -> list[Any]:
     labels = np.asarray(y)
     if labels.shape != (len(panel),):
         raise DataError(
-            f"expected one label for each of the {len(panel)} records, got an array of shape {labels.shape}"
+            f"expected one label for each of the {counted(len(panel), 'record')}, got an array of shape {labels.shape}"
         )
     found: list[Any] = labels.tolist()
     return found

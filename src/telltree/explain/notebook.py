@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator
 
+from telltree.amounts import by_weight, counted
 from telltree.data.notebook import escaped
 from telltree.explain.english import english
 from telltree.tree.tree import Leaf, Node, Tree
@@ -30,8 +31,9 @@ def _node(
 ) -> str:
     records = f'<span class="counts">{_records(node.counts, tree)}</span>'
     if isinstance(node, Leaf):
-        label = escaped(tree.classes[node.label])
-        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{label}</b> {records}</div>'
+        label = tree.classes[node.label]
+        weighed = escaped(f"; {by_weight(label, node.weighted_share)}") if node.decided_by_weights else ""
+        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}</div>'
     said = escaped(english(node.formula, tree.schema, missing))
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'
@@ -44,4 +46,4 @@ def _node(
 def _records(counts: tuple[int, ...], tree: Tree) -> str:
     mixed = ", ".join(f"{escaped(tree.classes[k])}: {n}" for k, n in enumerate(counts) if n)
     whole = sum(counts)
-    return f"{whole} record{'' if whole == 1 else 's'} ({mixed})"
+    return f"{counted(whole, 'record')} ({mixed})"

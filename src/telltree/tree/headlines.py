@@ -1,7 +1,7 @@
 """Headlines: for each leaf the short formula that tells its records best from all others.
 
-What describes a leaf exactly is often long. Each part of it, and each condition of "at some point A while B", is true of
-all records of the leaf too, and of some others. Of those that can be said in few words, the one that is true of the
+What describes a leaf exactly is often long. Each part of it, and each condition of "at some point A while B", is true
+of all records of the leaf too, and of some others. Of those that can be said in few words, the one that is true of the
 fewest others is the headline, and how many these are is told with it.
 """
 

@@ -1,7 +1,8 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
@@ -59,6 +61,17 @@ class Leaf:
         """Training records that came here."""
         return sum(self.counts)
 
+    @property
+    def weighted_share(self) -> float | None:
+        """The label's share of the weight; None where there is none."""
+        whole = math.fsum(self.weights)
+        return self.weights[self.label] / whole if whole else None
+
+    @property
+    def decided_by_weights(self) -> bool:
+        """Whether another class has more records here than the label, and only less weight."""
+        return self.counts[self.label] < max(self.counts)
+
 
 @dataclass(frozen=True)
 class RunnerUp:
@@ -97,7 +110,7 @@ class Tree:
     classes: tuple[Any, ...]
     schema: Schema
     missing: frozenset[str] | None = None
-    """The columns that missed values or were infinite in training; English allows for it of these alone. None: of any."""
+    """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
     step: tuple[float, str] | None = None
     """The length of a step in training and its unit, if all had one; counts are told as durations by it."""
 
@@ -115,6 +128,18 @@ class Tree:
     def depth(self) -> int:
         """Branches on the longest way from the root to a leaf."""
         return max(len(path) for _, path in self.leaves)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether some training records counted more than others."""
+        leaves = [leaf for leaf, _ in self.leaves]
+        records = sum(leaf.support for leaf in leaves)
+        factor = math.fsum(weight for leaf in leaves for weight in leaf.weights) / max(records, 1)
+        return not all(
+            math.isclose(weight, factor * count, rel_tol=1e-9)
+            for leaf in leaves
+            for weight, count in zip(leaf.weights, leaf.counts, strict=True)
+        )
 
     @property
     def terminals(self) -> float:
@@ -203,7 +228,10 @@ class Tree:
 
         formulas: also show the formula of each question, below it.
         """
-        return "\n".join(_outline(self.root, self, "", "", iter(range(1, len(self.leaves) + 1)), formulas))
+        asked = {id(node): [f"{self.says(node.formula.expression)}?"] for node in self.nodes}
+        if formulas:
+            asked = {id(node): [*asked[id(node)], f"{_BAR}{node.formula}"] for node in self.nodes}
+        return "\n".join(_drawn(self, lambda node: asked[id(node)], _outcome))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
@@ -218,7 +246,7 @@ class Tree:
         return write_report(self, panel, y, path, **options)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self.root, self, "", "", iter(range(1, len(self.leaves) + 1))))
+        return "\n".join(_drawn(self, lambda node: [str(node.formula)], _mixed))
 
     def _repr_html_(self) -> str:
         """For notebooks: the printed tree; a fitted classifier shows it with English."""
@@ -240,25 +268,27 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _outline(
-    node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int], formulas: bool
-) -> Iterator[str]:
-    if isinstance(node, Leaf):
-        label, records = tree.classes[node.label], "record" if node.support == 1 else "records"
-        yield f"{first}[{next(numbers)}] {label}: {node.counts[node.label]} of {node.support} {records}"
-        return
-    yield f"{first}{tree.says(node.formula.expression)}?"
-    if formulas:
-        yield f"{rest}{_BAR}{node.formula}"
-    yield from _outline(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers, formulas)
-    yield from _outline(node.false, tree, rest + "└─ no:  ", rest + "    ", numbers, formulas)
+def _outcome(leaf: Leaf, tree: Tree) -> str:
+    return f"{tree.classes[leaf.label]}: {leaf.counts[leaf.label]} of {counted(leaf.support, 'record')}"
 
 
-def _lines(node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int]) -> Iterator[str]:
-    if isinstance(node, Leaf):
-        mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(node.counts) if n]
-        yield f"{first}[{next(numbers)}] {tree.classes[node.label]}  ({', '.join(mixed)})"
-        return
-    yield first + str(node.formula)
-    yield from _lines(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers)
-    yield from _lines(node.false, tree, rest + "└─ no:  ", rest + "    ", numbers)
+def _mixed(leaf: Leaf, tree: Tree) -> str:
+    mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(leaf.counts) if n]
+    return f"{tree.classes[leaf.label]}  ({', '.join(mixed)})"
+
+
+def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Leaf, Tree], str]) -> Iterator[str]:
+    """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
+    numbers = iter(range(1, len(tree.leaves) + 1))
+
+    def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:
+        if isinstance(node, Leaf):
+            yield f"{first}[{next(numbers)}] {outcome(node, tree)}"
+            return
+        question, *more = asked(node)
+        yield first + question
+        yield from (rest + line for line in more)
+        yield from lines(node.true, rest + "├─ yes: ", rest + _BAR)
+        yield from lines(node.false, rest + "└─ no:  ", rest + "    ")
+
+    return lines(tree.root, "", "")

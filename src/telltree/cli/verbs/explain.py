@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
@@ -54,7 +55,7 @@ def _position(panel: "Panel", record: str) -> int:
     if record in ids:
         return ids.index(record)
     near = get_close_matches(record, ids, 3) or ids[:3]
-    raise DataError(f"there is no record {record!r}; there are {len(ids)} records, such as {', '.join(near)}")
+    raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 
 def _told(turn: "Turn", panel: "Panel") -> str:

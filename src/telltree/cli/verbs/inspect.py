@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put, put_json
@@ -97,9 +98,9 @@ def _values(panel: "Panel", name: str) -> Any:
 def _told(found: dict[str, Any]) -> str:
     steps = found["steps"]
     pace = "" if found["period"] is None else f", one every {found['period']:g} {found['time_unit'] or '(no unit)'}"
-    length = f"{steps['shortest']} to {steps['longest']}" if steps["shortest"] < steps["longest"] else steps["longest"]
-    of_records, of_steps = ("" if count == 1 else "s" for count in (found["records"], steps["longest"]))
-    lines = [f"{found['records']} record{of_records} of {length} step{of_steps}{pace}"]
+    length = f"{steps['shortest']:,} to " if steps["shortest"] < steps["longest"] else ""
+    length += counted(steps["longest"], "step")
+    lines = [f"{counted(found['records'], 'record')} of {length}{pace}"]
     if found["labels"] is not None:
         lines.append("labels: " + ", ".join(f"{one_line(str(k))} ({n})" for k, n in found["labels"].items()))
     rows = [

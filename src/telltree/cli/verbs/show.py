@@ -38,5 +38,4 @@ def show(
 
 
 def _sentence(rule: "RuleRow") -> str:
-    share = f"{rule.probability:.0%}, {rule.low:.0%} to {rule.high:.0%}"
-    return f"[{rule.cluster}] {rule.label} ({share} of {rule.support} records)\n    {rule.english}"
+    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {rule.english}"

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.amounts import by_weight, counted
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import SettingsError
 from telltree.explain import Category, categorize, decisive_steps, shown
@@ -133,7 +134,8 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
     counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
-    size = f"{len(category.positions)} record{'' if len(category.positions) == 1 else 's'}{counts}"
+    weighed = f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
+    size = f"{counted(len(category.positions), 'record')}{counts}{weighed}"
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
     said = wrapped(speaks.path(category.branches), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from telltree.amounts import by_weight, counted
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import DataError
 from telltree.explain import Category, categorize
@@ -81,7 +82,7 @@ def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> li
         raise DataError(f"no category has the label {only_label!r}; there are {known}")
     found = [c for c in named if len(c.positions)]
     if not found:
-        raise DataError(f"there is nothing to draw: no category has members among the {len(panel)} records")
+        raise DataError(f"there is nothing to draw: no category has members among the {counted(len(panel), 'record')}")
     last = max(int(c.positions.max()) for c in found)
     if last >= len(panel):
         raise DataError(
@@ -112,8 +113,9 @@ def _assemble(
     figure = new_figure(wide, high)
     top = 0.15 + key
     for category, lines, head in zip(chosen, told, heads, strict=True):
-        size = f"{len(category.positions)} record{'' if len(category.positions) == 1 else 's'}"
+        size = counted(len(category.positions), "record")
         counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
+        counts += f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
         title = clipped(f"[{category.number}] {category.label}  ({size}{counts})", (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:

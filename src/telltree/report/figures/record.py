@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, Panel
 from telltree.data.schema import require_known
 from telltree.errors import DataError
@@ -108,7 +109,7 @@ def plot_record(
     at = clock.times[0]
     drawn = [_shown(pane, aligned if _known(pane, tree) else panel, record, at, speaks) for pane in chosen]
     title = f"record {panel.ids[record]}: [{number}] {tree.classes[leaf.label]}"
-    note = [f"… and {left_out} more signals that the formulas mention"] if left_out else []
+    note = [f"… and {counted(left_out, 'more signal')} that the formulas mention"] if left_out else []
     said = wrapped(speaks.path(branches), _WIDE - 0.4, BODY, lines=6) + note
     labels = [f"{row.branch}: {speaks.formula(row.part)}" for row in rows]
     figure, axes = _frame(title, said, drawn, labels)

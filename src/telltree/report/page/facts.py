@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
-from telltree.report.page.text import clipped, counted, words
+from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 
 MOST_COLUMNS = 60  # in the table of columns
@@ -58,6 +59,8 @@ class Facts:
     search: tuple[tuple[str, str], ...]
     grammar: str | None
     interrupted: bool
+    weighted: bool
+    """Whether classes or records were given weights in training."""
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
@@ -92,6 +95,7 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         search=tuple(_search(subject.fitted)),
         grammar=_grammar(subject.fitted),
         interrupted=bool(getattr(subject.fitted, "interrupted_", False)),
+        weighted=tree.weighted or getattr(subject.fitted, "class_weight", None) is not None,
     )
 
 

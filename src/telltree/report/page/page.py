@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from telltree.amounts import counted, percent
 from telltree.data import Panel
 from telltree.errors import SettingsError
 from telltree.report.page.cards import cards
@@ -17,7 +18,7 @@ from telltree.report.page.facts import facts_of
 from telltree.report.page.members import all_members, columns_of
 from telltree.report.page.shown import MOST_BYTES, Gallery, chosen_records, listing, records_view
 from telltree.report.page.subject import Subject, subject_of
-from telltree.report.page.text import counted, percent, words
+from telltree.report.page.text import words
 from telltree.report.page.tree_view import tree_view
 from telltree.search.settings import require_whole
 from telltree.writing import would_replace, write_whole

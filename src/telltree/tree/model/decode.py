@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Column, Schema
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
@@ -181,7 +182,9 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
         if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {classes} classes")
+            raise ModelFormatError(
+                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
+            )
         return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas))
     formula = formulas.read(entry.formula, entry.spoken)
     others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
