@@ -20,7 +20,7 @@ def duration_text(value: float, unit: str | None) -> str:
     for larger in larger_units(unit) if np.isfinite(value) else ():
         size = value * UNITS[unit or "s"] / UNITS[larger]
         halves = round(2 * size)
-        if 2 <= abs(halves) and abs(2 * size - halves) < 1e-9 * abs(halves) and abs(size) * UNITS[larger] <= _LONGEST:
+        if abs(halves) >= 2 and abs(2 * size - halves) < 1e-9 * abs(halves) and abs(size) * UNITS[larger] <= _LONGEST:
             return f"{number_text(halves / 2)} {larger}"
     return f"{number_text(value)} {unit}" if unit else number_text(value)
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -31,7 +31,7 @@ class Times:
     zone: str | None = None  # of dates: the name of their time zone, if that was said
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> Literal["ns", "us"]:
         """What ticks are called."""
         return "ns" if self.per_second == NANO else "us"
 

@@ -344,7 +344,8 @@ class Panel:
     ) -> Any:
         """Give one long table: a column of ids, one of times if they are known, and all columns decoded.
 
-        A categorical value that is not a level comes out as missing, since its name is not known.
+        Times that were dates are dates again. A categorical value that is not a level comes out as missing, since its
+        name is not known.
         """
         return frame_of(self, backend, id, time)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from telltree.data.delimited import require_same
 from telltree.data.dates import stamped
+from telltree.data.delimited import require_same
 from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
 from telltree.data.files import File
 from telltree.data.levels import align_codes

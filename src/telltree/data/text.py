@@ -163,7 +163,7 @@ class TimeColumn:
         return date
 
     def finish(self) -> Array:
-        """Give the whole column: whole numbers, floats, dates, or dates with the offsets that they were written with."""
+        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
         dated = {chunk.dtype.names is not None for chunk in self._chunks}
         if len(dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")

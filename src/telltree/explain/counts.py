@@ -110,7 +110,7 @@ class Tally:
             others = {other: np.array([float(n)]) for other, n in self.totals.items()}
             numbers = np.arange(total + reach, dtype=np.float64)
             changed = np.flatnonzero(self._answers({**others, operand: numbers}) != self.holds)
-            least = min(least, float(np.abs(changed - total).min(initial=np.inf)))
+            least = min(least, float(np.abs(changed - float(total)).min(initial=np.inf)))
         return least if self.holds else -least
 
     def told(self, operand: Expression) -> str:
