@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from telltree.data.panel import Panel
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}  # in seconds
-_LONGEST = 1000 * UNITS["d"]  # what is longer was counted from a day long ago, and no unit makes it a duration
+LONGEST = 1000 * UNITS["d"]
+"""In seconds; what is longer was counted from a day long ago, and no unit makes it a duration."""
+FITTING = 5
+"""An axis has a unit of which so many fit on it."""
 
 
 def duration_text(value: float, unit: str | None) -> str:
@@ -17,26 +20,29 @@ def duration_text(value: float, unit: str | None) -> str:
     518400 s is "6 d", 79200 s "22 h", 90 s "1.5 min", 100 s "100 s". A unit that is not one of time stays, and a number
     without a unit is a number.
     """
-    for larger in larger_units(unit) if np.isfinite(value) else ():
-        size = value * UNITS[unit or "s"] / UNITS[larger]
-        halves = round(2 * size)
-        if abs(halves) >= 2 and abs(2 * size - halves) < 1e-9 * abs(halves) and abs(size) * UNITS[larger] <= _LONGEST:
+    for larger, size in larger_units(unit) if abs(value) <= longest(unit) else ():
+        halves = round(2 * value / size)
+        if abs(halves) >= 2 and abs(2 * value / size - halves) < 1e-9 * abs(halves):
             return f"{number_text(halves / 2)} {larger}"
     return f"{number_text(value)} {unit}" if unit else number_text(value)
 
 
-def larger_units(unit: str | None) -> list[str]:
-    """The units of time above this one, the largest first; none if it is not one of time."""
-    size = UNITS.get(unit or "", np.inf)
-    return [name for name in ("d", "h", "min", "s", "ms", "µs") if UNITS[name] > size]
+def larger_units(unit: str | None) -> list[tuple[str, float]]:
+    """The units of time above this one, the largest first, and how many of it each has; none if it is not of time."""
+    own = UNITS.get(unit or "", np.inf)
+    return [(name, UNITS[name] / own) for name in ("d", "h", "min", "s", "ms", "µs") if UNITS[name] > own]
+
+
+def longest(unit: str | None) -> float:
+    """How many of a unit of time may be told in a larger one."""
+    return LONGEST / UNITS.get(unit or "", np.inf)
 
 
 def axis_unit(span: float, unit: str | None) -> tuple[float, str | None]:
-    """What to divide times by for an axis that spans so much, and the unit they have then: five of it or more fit."""
-    for larger in larger_units(unit):
-        factor = UNITS[larger] / UNITS[unit or "s"]
-        if 5 * factor <= span <= _LONGEST / UNITS[unit or "s"]:
-            return factor, larger
+    """What to divide times by for an axis that spans so much, and the unit they have then."""
+    for larger, size in larger_units(unit) if span <= longest(unit) else ():
+        if span >= FITTING * size:
+            return size, larger
     return 1.0, unit
 
 

@@ -12,14 +12,20 @@ from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.expression import number_text
 from telltree.operators.table import (
     ABS,
+    AND,
     COMPARISONS,
     COUNT,
     DIFFERENCE,
     EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
     GREATER,
     GREATER_EQUAL,
+    IMPLIES,
     LESS,
     LESS_EQUAL,
+    NOT,
+    OR,
 )
 
 Floats = NDArray[np.float64]
@@ -39,6 +45,12 @@ _FARTHEST = 1 << 20
 def compares_counts(e: Expression) -> bool:
     """Tell whether an expression compares counts, and so has one answer for the whole record."""
     return isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN
+
+
+def timeless(e: Expression) -> bool:
+    """Tell whether a formula has the same answer at every step, because all that it speaks of are counts."""
+    joins = e.head in (NOT, AND, OR, IMPLIES, EVENTUALLY, GLOBALLY)
+    return compares_counts(e) or (joins and all(map(timeless, e.args)))
 
 
 def counted(e: Expression) -> tuple[Expression, ...]:

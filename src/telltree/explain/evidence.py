@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.errors import DataError
-from telltree.explain.counts import Tally, compares_counts, counted
+from telltree.explain.counts import Tally, compares_counts, counted, timeless
 from telltree.logic import Formula
 from telltree.logic.atoms import Atom
 from telltree.logic.engine import signals_of
@@ -139,7 +139,7 @@ _COMBINE: dict[Operator, Callable[..., Floats]] = {
 
 
 def _decisive(e: Expression, margins: Margins, record: int) -> int:
-    if e.head is NOT or (e.head in (EVENTUALLY, GLOBALLY) and _timeless(e)):
+    if e.head is NOT or (e.head in (EVENTUALLY, GLOBALLY) and timeless(e)):
         return _decisive(e.args[0], margins, record)
     if e.head is EVENTUALLY or e.head is GLOBALLY:
         return _witness(e, margins, record)
@@ -157,12 +157,6 @@ def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> Ex
     if e.head is AND or e.head is OR or e.head is IMPLIES:
         return _deciding(_weightier(e, margins, record, step), margins, record, step)
     return e
-
-
-def _timeless(e: Expression) -> bool:
-    """Whether a formula has the same answer at every step, because all that it speaks of are counts."""
-    joins = isinstance(e.head, Operator) and e.head in _COMBINE
-    return compares_counts(e) or (joins and all(map(_timeless, e.args)))
 
 
 def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:

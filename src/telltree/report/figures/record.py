@@ -92,7 +92,7 @@ def plot_record(
     Real columns are lines, Boolean and categorical ones bands: those in `columns`, by default those that the formulas
     on the record's way mention. Below, a band for each formula shows the steps at which what it asks for, or counts,
     held, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted lines carry those
-    steps up to the columns. Beside a band stands whether the formula is true, and how many steps were counted of how many.
+    steps up to the columns. Beside a band stands whether the formula is true, and what was counted of how many.
     `text="english"` speaks in English; constants are shown with so many significant `digits` (None: all).
     """
     if not 0 <= record < len(panel):

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.data import Panel
+from telltree.data.clock import FITTING, larger_units, longest
 from telltree.errors import SettingsError
 from telltree.report.page.cards import cards
 from telltree.report.page.facts import facts_of
@@ -24,7 +25,7 @@ from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
-    "dom.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
+    "dom.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
     "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
@@ -120,6 +121,8 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "learned": len(subject.tree.classes),
         "labelled": subject.labels is not None,
         "time_unit": words(subject.panel.time_unit or ""),
+        "daily": subject.panel.daily,
+        **_scale(subject.panel.time_unit),
         "total": len(subject.panel),
         "nodes": nodes,
         "categories": entries,
@@ -127,6 +130,12 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "records": records,
         "list": everyone,
     }
+
+
+def _scale(unit: str | None) -> dict[str, Any]:
+    """The units that times may be told in instead of their own, as `clock` does it."""
+    units = larger_units(unit)
+    return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
 
 def _room(subject: Subject, others: list[Any]) -> int:
