@@ -67,6 +67,16 @@ def date_text(panel: "Panel", record: int, step: int, *, iso: bool = False) -> s
     return _date(moments[step], None if offsets is None else int(offsets[step]), daily=panel.daily, iso=iso)
 
 
+def date_range(panel: "Panel", *, iso: bool = False) -> tuple[str, str] | None:
+    """The first and the last date of a panel's records, as in `date_text`; None if there is none."""
+    dates, times = panel._own_dates(), panel.stacked_times()
+    if dates is None or times is None or len(panel) == 0:
+        return None
+    ends = dates.instants(dates.starts, times[np.cumsum(panel.lengths) - 1])
+    first, last = int(np.argmin(dates.starts)), int(np.argmax(ends))
+    return str(date_text(panel, first, 0, iso=iso)), str(date_text(panel, last, -1, iso=iso))
+
+
 def _date(moment: np.datetime64, offset: int | None, *, daily: bool, iso: bool) -> str:
     day, _, clock = str(np.datetime_as_string(moment)).partition("T")
     if daily and not iso:

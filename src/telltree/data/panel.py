@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
-from telltree.data.clock import duration_text
+from telltree.data.clock import date_range, duration_text
 from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.encode import nothing
@@ -402,6 +402,8 @@ class Panel:
         lines += [f"  static among them ({len(static)}): {listed(static)}"] if static else []
         if self.period is not None:
             lines.append(f"  one step every {duration_text(self.period, self.time_unit or '(no unit)')}")
+        dates = date_range(self)
+        lines += [f"  dates from {dates[0]} to {dates[1]}"] if dates else []
         missing = {name: count for name, count in self.missing().items() if count}
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []

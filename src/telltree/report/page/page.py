@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from telltree.data import Panel
+from telltree.data.clip import clip
 from telltree.data.clock import FITTING, larger_units, longest
 from telltree.errors import SettingsError
 from telltree.report.page.cards import cards
@@ -25,8 +26,8 @@ from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
-    "dom.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
-    "chart.js", "record.js", "export.js", "start.js",
+    "dom.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js",
+    "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
 FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
@@ -178,5 +179,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_template),
     )
-    environment.filters |= {"percent": percent, "counted": counted}
+    environment.filters |= {"percent": percent, "counted": counted, "short": lambda name: clip(name, 70)}
     return environment

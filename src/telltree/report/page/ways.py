@@ -10,7 +10,7 @@ from telltree.explain import decisive_steps
 from telltree.explain.way import distance_text
 from telltree.operators import Expression
 from telltree.report.page.subject import Subject
-from telltree.report.page.text import moment, number
+from telltree.report.page.text import moment, number, words
 from telltree.report.page.traces import band
 from telltree.report.page.tree_view import looked_at, spots
 from telltree.tree.tree import Node
@@ -21,7 +21,7 @@ Way = list[dict[str, Any]]
 def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
     """For each record the turns from the root to its leaf.
 
-    A turn has the `node` (its place in the tree), whether it `holds`, the decisive `step` and its `time` (and `date`, if
+    A turn has the `node` (its place in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
     times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is in steps), and
     `looks`: where what the formula looks for is true, step by step, with `counts` beside those that are counted.
     """
@@ -55,7 +55,7 @@ def _measured(subject: Subject, e: Expression, record: int) -> dict[str, Any]:
         "looks": [band(margins.over_time(look.what, record) > 0) for look in looks],
     }
     if distance.unit == "steps":
-        told["distance"] = distance_text(distance, subject.known).lstrip("+-")
+        told["distance"] = words(distance_text(distance, subject.known).lstrip("+-"))
     if any(look.counts for look in looks):
         told["counts"] = [look.counts and margins.tally(look.counts, record).told(look.what) for look in looks]
     return told

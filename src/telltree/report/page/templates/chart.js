@@ -72,10 +72,13 @@ function levelLegend(record, number) {
         make(
             'ul',
             { class: 'levels' },
-            met.slice(0, 12).map((code) => make('li', { class: 'data' }, swatch(levelLook(code)), column.levels[code])),
+            met.slice(0, 12).map((code) => levelItem(column.levels[code], code)),
         ),
     );
 }
+
+const levelItem = (level, code) =>
+    make('li', { class: 'data', title: level }, swatch(levelLook(code)), short(level, 40));
 
 // Where what a question looks for is true, step by step; and how often so far, if it is counted.
 function lookLanes(record, turn, order) {

@@ -178,8 +178,8 @@ function fixedTable(record, numbers) {
                 make(
                     'tr',
                     {},
-                    make('th', { scope: 'row', class: 'data' }, DATA.columns[number].words),
-                    make('td', { class: 'data' }, wordsAt(record, record.x[number], DATA.columns[number], 0.5)),
+                    make('th', { scope: 'row', class: 'data' }, short(DATA.columns[number].words)),
+                    make('td', { class: 'data' }, short(wordsAt(record, record.x[number], DATA.columns[number], 0.5))),
                 ),
             ),
         ),
