@@ -106,7 +106,7 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         notes += _notes(name, encoded)
     parts = Parts(
         Schema(columns),
-        Store(grouping.lengths, rows, static, grouping.times),
+        Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
         grouping.ids,
         options.period,
         options.time_unit,

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from telltree.amounts import counted
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.clock import date_range, duration_text
+from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.encode import nothing
 from telltree.data.frames import frame_per_record, long_frame
@@ -72,10 +74,10 @@ class Panel:
         """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
 
         Records come in order of first appearance; rows are sorted by `time` if given. `id` and `time` may be index
-        levels of a pandas frame. A date `time` becomes seconds from the start of its record. `columns` are the
-        attributes (default: all others); `static` ones have one value per record. `schema` overrides what is
-        inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses missing
-        values.
+        levels of a pandas frame. A date `time` becomes seconds from the start of its record, and `dates` gives it back.
+        `columns` are the attributes (default: all others); `static` ones have one value per record. `schema` overrides
+        what is inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses
+        missing values.
         """
         options = Options(schema, period, time_unit, missing)
         rows = long_frame(frame, id=id, time=time)
@@ -242,6 +244,32 @@ class Panel:
         before = np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
         return np.asarray((np.arange(self.steps) - before) * self.period, Real)
 
+    def dates(self, i: int) -> npt.NDArray[np.datetime64] | None:
+        """Give the dates of one record's steps, as the clock of the data showed them; None if times were no dates."""
+        dates, times = self._store.dates, self.times(i)
+        if dates is None or times is None:
+            return None
+        return dates.local(dates.starts[self._positions[i]], times, self._rows_of(i))
+
+    def offsets(self, i: int) -> npt.NDArray[np.int32] | None:
+        """Give how many seconds that clock was ahead of UTC at each step of a record; None if that was not said."""
+        known = None if self._store.dates is None else self._store.dates.offsets
+        return None if known is None else frozen(known[self._rows_of(i)])
+
+    def _own_dates(self) -> Dates | None:
+        """Give the dates of this view's records alone."""
+        known = self._store.dates
+        return None if known is None else known.cut(self._positions, self.rows())
+
+    @property
+    def daily(self) -> bool:
+        """Whether times were dates, all of them at midnight."""
+        return self._store.dates is not None and self._store.dates.daily
+
+    def _rows_of(self, i: int) -> slice:
+        start = int(self.starts[i])
+        return slice(start, start + int(self.lengths[i]))
+
     def static_values(self, name: str) -> Array:
         """Give one value per record of a static column, encoded as in `column`."""
         if not self.schema[self._known(name)].static:
@@ -322,7 +350,8 @@ class Panel:
     ) -> Any:
         """Give one long table: a column of ids, one of times if they are known, and all columns decoded.
 
-        A categorical value that is not a level comes out as missing, since its name is not known.
+        Times that were dates are dates again. A categorical value that is not a level comes out as missing, since its
+        name is not known.
         """
         return frame_of(self, backend, id, time)
 
@@ -358,6 +387,7 @@ class Panel:
             {name: array[rows] for name, array in store.rows.items()},
             {name: array[self._positions] for name, array in store.static.items()},
             None if store.times is None else store.times[rows],
+            self._own_dates(),
         )
         return Panel._whole, (Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes),)
 
@@ -377,7 +407,9 @@ class Panel:
         static = [column.name for column in self.schema.values() if column.static]
         lines += [f"  static among them ({len(static)}): {listed(static)}"] if static else []
         if self.period is not None:
-            lines.append(f"  one step every {self.period:g} {self.time_unit or '(no unit)'}")
+            lines.append(f"  one step every {duration_text(self.period, self.time_unit or '(no unit)')}")
+        dates = date_range(self)
+        lines += [f"  dates from {dates[0]} to {dates[1]}"] if dates else []
         missing = {name: count for name, count in self.missing().items() if count}
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from telltree.amounts import counted
+from telltree.data.dates import stamped
 from telltree.data.delimited import require_same
 from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
 from telltree.data.files import File
@@ -184,6 +185,22 @@ class _AsIs(_Column):
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
+class _Stamped(_AsIs):
+    """Dates that know how far their clock was ahead of UTC."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
+
+    def put(self, start: int, batch: Any) -> None:
+        here = self.array[start : start + len(batch)]
+        here["utc"] = batch.to_numpy(zero_copy_only=False)
+        shown = batch
+        if getattr(batch.type, "tz", None):
+            shown = import_module("pyarrow.compute").local_timestamp(batch)
+        ahead = shown.to_numpy(zero_copy_only=False).astype(here["utc"].dtype) - here["utc"]
+        here["offset"] = np.where(np.isnat(ahead), 0, ahead.astype("m8[s]").view(np.int64))
+
+
 def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], wanted: ColumnType | None) -> _Column:
     """Choose how to keep a column by its type in all files."""
     kinds = [schema.field(name).type for schema in schemas]
@@ -204,6 +221,8 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
         return _Boolean(name)
     dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
     exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
+    if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
+        return _Stamped(name, np.result_type(*dtypes))
     if exact and use is not Use.ATTRIBUTE:
         return _AsIs(name, np.result_type(*dtypes))
     return _Real(name, whole=exact)

@@ -24,6 +24,9 @@ def show(
       telltree show model.json
       telltree show model.json --english
     """
+    from dataclasses import replace
+
+    from telltree.data.clip import clip
     from telltree.estimators import load
     from telltree.explain import as_records, rules_text
 
@@ -34,7 +37,7 @@ def show(
     elif english:
         put("\n\n".join(map(_sentence, rules)))
     else:
-        put(f"{classifier.tree_}\n\n{rules_text(rules)}")
+        put(f"{classifier.tree_}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
 
 
 def _sentence(rule: "RuleRow") -> str:

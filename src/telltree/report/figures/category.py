@@ -26,7 +26,6 @@ from telltree.report.figures.style import (
     legend,
     lines_height,
     look,
-    name_axis,
     new_figure,
     stroke,
     write_lines,
@@ -106,7 +105,7 @@ def plot_category(
     for ax, pane in zip(axes, chosen, strict=True):
         _draw_pane(ax, pane, members, speaks)
     if axes:
-        name_axis(axes[-1], x=members.clocks.name)
+        members.clocks.name_axis(axes[-1])
     if labels is not None:
         _name_classes(figure, _classes(tree, labels), members)
     return figure

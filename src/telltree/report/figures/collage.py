@@ -29,7 +29,7 @@ from telltree.report.figures.style import (
     write,
     write_lines,
 )
-from telltree.report.figures.traces import bands, clock, clocks, edges, fill_of, fit_height, line
+from telltree.report.figures.traces import bands, clock, edges, fill_of, fit_height, from_starts, line
 from telltree.report.figures.words import BOLD, clipped, wrapped
 from telltree.tree import Tree
 
@@ -155,11 +155,13 @@ class _Sketch:
     limits: tuple[float, float]
     across: str
     """What the horizontal axis is."""
+    factor: float
+    """What times are divided by for it."""
 
     def __call__(self, ax: Axes, panel: Panel, record: int) -> None:
         at = clock(panel, record)
         if panel.times(record) is not None:
-            at = at - at[0]
+            at = (at - at[0]) / self.factor
         for number, (name, (low, high)) in enumerate(zip(self.names, self.ranges, strict=False)):
             it = look(number)
             with np.errstate(over="ignore"):  # what is far beyond the range is drawn as infinite
@@ -193,9 +195,10 @@ def _sketch(chosen: Sequence[Category], panel: Panel, columns: int) -> _Sketch:
     real = [name for name in names if panel.schema[name].type is ColumnType.REAL][:_MOST_SKETCHED]
     drawn = [int(i) for c in chosen for i in c.positions[:columns]]
     spans = [edges(clock(panel, i)) - (clock(panel, i)[0] if panel.times(i) is not None else 0.0) for i in drawn]
-    limits = min(float(span[0]) for span in spans), max(float(span[-1]) for span in spans)
+    factor, across = from_starts(panel, drawn)
+    limits = min(float(span[0]) for span in spans) / factor, max(float(span[-1]) for span in spans) / factor
     ranges = tuple(_range(np.concatenate([panel.values(name, i) for i in drawn])) for name in real)
-    return _Sketch(panel.schema, tuple(real or names[:1]), ranges, limits, clocks(panel, drawn[:1]).name)
+    return _Sketch(panel.schema, tuple(real or names[:1]), ranges, limits, across, factor)
 
 
 def _range(values: Any) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
+from telltree.data.clock import duration_text
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
@@ -105,7 +106,7 @@ def _steps(subject: Subject) -> str:
     steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
     if panel.period is None:
         return steps
-    return words(f"{steps}, one every {panel.period:g} {panel.time_unit or '(no unit given)'}")
+    return words(f"{steps}, one every {duration_text(panel.period, panel.time_unit or '(no unit given)')}")
 
 
 def _kinds(subject: Subject) -> str:
