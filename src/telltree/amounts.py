@@ -17,10 +17,10 @@ def percent(share: float | None, decimals: int = 1) -> str:
         return "–"
     if share in (0, 1):
         return f"{100 * share:.0f} %"
-    least = 10.0 ** -(decimals + 2)
-    if share < least:
-        return f"< {100 * least:g} %"
-    return f"> {100 - 100 * least:g} %" if share > 1 - least else f"{100 * share:.{decimals}f} %"
+    shown, least = f"{100 * share:.{decimals}f}", 10.0**-decimals
+    if float(shown) == 0:
+        return f"< {least:g} %"
+    return f"> {100 - least:g} %" if float(shown) == 100 else f"{shown} %"
 
 
 def times_all(lift: float) -> str:

@@ -31,9 +31,10 @@ function said(number, digits = 6) {
 
 function percent(share) {
     if (share === null) return '–';
-    if (share > 0 && share < 0.001) return '< 0.1 %';
-    if (share < 1 && share > 0.999) return '> 99.9 %';
-    return `${share === 0 || share === 1 ? share * 100 : (share * 100).toFixed(1)} %`;
+    if (share === 0 || share === 1) return `${share * 100} %`;
+    const text = (share * 100).toFixed(1);
+    if (text === '0.0') return '< 0.1 %';
+    return text === '100.0' ? '> 99.9 %' : `${text} %`;
 }
 
 const counted = (number, thing, things = `${thing}s`) => `${whole(number)} ${number === 1 ? thing : things}`;
