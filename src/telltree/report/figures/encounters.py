@@ -128,7 +128,7 @@ def draw_encounter(ax: Axes, panel: Panel, record: int) -> None:
     flights = _flights(panel, record, "altitude")
     for flight in flights:
         _draw(ax, flight, 1.2)
-    ax.margins(x=0.14, y=0.1)  # numbers of aircraft stand there
+    ax.margins(x=0.1, y=0.1)
     ax.locator_params(nbins=4)
     _number(ax, flights, SMALL)
 
