@@ -6,6 +6,7 @@ from typing import Any
 
 from telltree.amounts import by_weight, counted, percent, times_all
 from telltree.explain.categories import sentence, signed
+from telltree.explain.headline import headline_text
 from telltree.explain.shares import Share
 from telltree.operators.expression import conjunction
 from telltree.tree.tree import Tree
@@ -19,6 +20,8 @@ class RuleRow:
     formula: str
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
+    headline: str | None
+    """A short sentence that is true of all records that came here, with the share of the others it is true of too."""
     label: Any
     share: float | None
     """Of the records that came here, those with the label; None if none came."""
@@ -53,8 +56,10 @@ class RuleRow:
 def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[RuleRow]:
     """The rules of a tree, one for each leaf, in the order of clusters.
 
-    `missing` names the columns that may miss values, of which English must speak (None: any may).
+    `missing` names the columns that may miss values, of which English must speak; by default those of the training
+    records that did.
     """
+    unsure = tree.missing if missing is None else missing
     rows = []
     totals = [sum(counts) for counts in zip(*(leaf.counts for leaf, _ in tree.leaves), strict=True)]
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
@@ -64,7 +69,8 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
             RuleRow(
                 cluster=number,
                 formula=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, missing),
+                english=sentence(branches, tree.schema, unsure, step=tree.step),
+                headline=None if leaf.headline is None else headline_text(leaf.headline, tree),
                 label=tree.classes[leaf.label],
                 share=seen.share,
                 low=low,

@@ -67,7 +67,7 @@ def _turns(
         yield Turn(
             formula=node.formula,
             holds=holds,
-            english=english(said, panel.schema, missing),
+            english=english(said, panel.schema, missing, step=panel.step),
             step=step,
             time=None if times is None else float(times[step]),
             date=date_text(panel, record, step, iso=True),

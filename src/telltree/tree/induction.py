@@ -158,16 +158,17 @@ class _Growth:
         return Formula(kept), float(engine.margins(population)[0])
 
     def _asked(self, node: Node, found: Formula) -> Node:
-        """The node with the question that reads better: whether its formula holds, or whether it does not.
+        """The node with the question that reads better, in normal form: whether its formula holds, or does not.
 
         This comes after the sides were learned, so that what a seed finds does not depend on it.
         """
         expression = node.formula.expression
-        spoken = any(e.english is not None for e in expression.walk())
-        asked, opposite = (expression, False) if spoken else question(expression, self._missing, static=self._static)
-        if opposite:
-            node = replace(node, formula=Formula(asked), true=node.false, false=node.true)
-        return node if node.formula == found else replace(node, found=found)
+        if any(e.english is not None for e in expression.walk()):  # it is said as its grammar has it
+            return node if node.formula == found else replace(node, found=found)
+        asked, opposite = question(expression, self._missing, static=self._static)
+        sides = (node.false, node.true) if opposite else (node.true, node.false)
+        formula = Formula(asked)
+        return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)
 
     def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
         tell = self._settings.progress

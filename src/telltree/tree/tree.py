@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import counted
+from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
@@ -269,12 +269,17 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
 
 
 def _outcome(leaf: Leaf, tree: Tree) -> str:
-    return f"{tree.classes[leaf.label]}: {leaf.counts[leaf.label]} of {counted(leaf.support, 'record')}"
+    share = f"{leaf.counts[leaf.label]} of {counted(leaf.support, 'record')}"
+    return f"{tree.classes[leaf.label]}: {share}{_weighed(leaf, tree)}"
 
 
 def _mixed(leaf: Leaf, tree: Tree) -> str:
     mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(leaf.counts) if n]
-    return f"{tree.classes[leaf.label]}  ({', '.join(mixed)})"
+    return f"{tree.classes[leaf.label]}  ({', '.join(mixed)}{_weighed(leaf, tree)})"
+
+
+def _weighed(leaf: Leaf, tree: Tree) -> str:
+    return f"; {by_weight(tree.classes[leaf.label], leaf.weighted_share)}" if leaf.decided_by_weights else ""
 
 
 def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Leaf, Tree], str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The tree as the page draws it: nodes and leaves in preorder, each with what it says and who passes it."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -82,7 +82,7 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
     return found
 
 
-def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
+def _branch(node: Node, schema: Schema, missing: Container[str]) -> dict[str, Any]:
     e = node.formula.expression
     return {
         "formula": words(node.formula),
@@ -97,7 +97,7 @@ def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
     }
 
 
-def _other(other: RunnerUp, schema: Schema, missing: set[str]) -> dict[str, Any]:
+def _other(other: RunnerUp, schema: Schema, missing: Container[str]) -> dict[str, Any]:
     """A runner-up in few digits; of columns that these records do not have there is no English."""
     e = rounded(other.formula.expression, DIGITS)
     said = words(english(e, schema, missing)) if all(name in schema for name in e.attributes()) else None
