@@ -23,6 +23,7 @@ from telltree.tree.tree import Branch, Headline, Leaf, Node, Tree
 
 WORDS = 15
 _MOST = 24  # candidates of one leaf
+_MOST_OTHERS = 0.5  # the share of other records that a headline may be true of; beyond it, it tells nothing
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
 
 
@@ -53,7 +54,10 @@ def _headline(tree: Tree, branches: Sequence[Branch], records: Panel, members: N
     truth = truth_of(formulas, records)
     others = np.count_nonzero(truth & ~members, axis=1)
     best = min(range(len(said)), key=lambda i: (others[i], said[i][1], i))
-    return Headline(Formula(formulas[best]), int(others[best]), int(np.count_nonzero(~members)))
+    elsewhere = int(np.count_nonzero(~members))
+    if others[best] > _MOST_OTHERS * elsewhere:
+        return None
+    return Headline(Formula(formulas[best]), int(others[best]), elsewhere)
 
 
 def _sayable(term: Term, tree: Tree) -> Iterator[tuple[Term, int]]:
