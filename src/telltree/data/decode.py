@@ -129,31 +129,31 @@ def _pyarrow(library: Any, column: Column, values: Array) -> Any:
 
 
 def _pandas_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
-    index = library.DatetimeIndex(_instants(dates, lengths, times))
-    return index if dates.offsets is None else index.tz_localize("UTC").tz_convert(_zone(dates))
+    index, zone = library.DatetimeIndex(_instants(dates, lengths, times)), _zone(dates)
+    return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
 
 
 def _polars_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
-    series = library.Series(_instants(dates, lengths, times))
-    zone = str(_zone(dates))
-    if dates.offsets is None:
+    series, zone = library.Series(_instants(dates, lengths, times)), _zone(dates)
+    if zone is None:
         return series
-    return series.dt.replace_time_zone("UTC").dt.convert_time_zone("UTC" if zone.startswith(("+", "-")) else zone)
+    named = "UTC" if zone.startswith(("+", "-")) else zone  # polars knows zones by name alone
+    return series.dt.replace_time_zone("UTC").dt.convert_time_zone(named)
 
 
 def _pyarrow_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
     instants = _instants(dates, lengths, times)
-    zone = None if dates.offsets is None else _zone(dates)
-    return library.array(instants, library.timestamp(np.datetime_data(instants.dtype)[0], zone))
+    return library.array(instants, library.timestamp(np.datetime_data(instants.dtype)[0], _zone(dates)))
 
 
 def _instants(dates: Dates, lengths: Array, times: Array) -> Array:
     return dates.instants(np.repeat(dates.starts, lengths), times)
 
 
-def _zone(dates: Dates) -> str:
-    """The time zone to give dates in: their own, or an offset that all had, or else UTC."""
-    assert dates.offsets is not None
+def _zone(dates: Dates) -> str | None:
+    """The time zone to give dates in: their own, or an offset that all had, or else UTC; None if they had neither."""
+    if dates.offsets is None:
+        return None
     if dates.zone is not None and _is_zone(dates.zone):
         return dates.zone
     if len(dates.offsets) == 0 or (dates.offsets != dates.offsets[0]).any() or dates.offsets[0] % 60:
