@@ -28,7 +28,7 @@ def test_one_row_for_each_leaf(tree):
     assert first.counts == {"calm": 3, "storm": 1}
     assert second.counts == {"storm": 4}
     assert second.english == (
-        "[at some point, [height] is less than 4] and [for all time, a b]; and at no point, [height] is less than 2"
+        "at some point height is below 4; a b is always true; and height is never below 2"  # or is missing
     )
     assert (third.label, third.share, third.support) == ("storm", 1 / 3, 3)
     assert (third.weighted, third.decided_by_weights) == (0.6, True)
@@ -83,7 +83,7 @@ def test_a_leaf_nobody_came_to_promises_nothing():
 def test_frames_are_made_of_records(tree):
     records = as_records(rules_table(tree))
     assert list(records[0]) == [
-        "cluster", "formula", "english", "label", "share", "low", "high", "support", "counts", "lift", "weighted",
+        "cluster", "formula", "english", "headline", "label", "share", "low", "high", "support", "counts", "lift", "weighted",
         "decided_by_weights",
     ]  # fmt: skip
     assert pd.DataFrame(records)["label"].tolist() == ["calm", "storm", "storm"]
@@ -112,5 +112,5 @@ def test_missing_values_are_spoken_of_as_the_caller_says():
         Formula.parse("G(not x < 2)", SCHEMA), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1)
     )
     tree = Tree(root, ("calm", "storm"), SCHEMA)
-    assert rules_table(tree)[0].english == "for all time, [height] is not less than 2 (or is missing)"
-    assert rules_table(tree, missing=())[0].english == "for all time, [height] is greater than or equal to 2"
+    assert rules_table(tree)[0].english == "height is never below 2"
+    assert rules_table(tree, missing=())[0].english == "height is always at least 2"

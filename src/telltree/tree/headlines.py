@@ -46,6 +46,8 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 
 def _headline(tree: Tree, branches: Sequence[Branch], records: Panel, members: NDArray[np.bool_]) -> Headline | None:
     signed = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+    if any(e.english is not None for claim in signed for e in claim.walk()):
+        return None  # parts of what a grammar says in its own words are not said in others
     whole = reduce(lambda left, right: Expression(AND, (left, right)), signed)
     said = list(_sayable(term_of(whole, tree.missing, static=tree.static), tree))
     if not said:
