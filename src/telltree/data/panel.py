@@ -23,7 +23,7 @@ from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
-    from telltree.explain import Answer
+    from telltree.explain.ask import Answer
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
@@ -316,7 +316,7 @@ class Panel:
         `panel.ask("at some point pressure is below 2.8 bar while the valve is open")`. The options are those of
         `telltree.explain.ask`.
         """
-        from telltree.explain import ask
+        from telltree.explain.ask import ask
 
         return ask(self, question, y, **options)
 

@@ -1,6 +1,5 @@
 """Asking: of how many records something is true, of which classes, when, and which they are."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -48,7 +47,7 @@ class ClassAnswer:
         said = f"{self.label}: {self.holds:,} of {self.records:,} ({_shares(self.share, self.low, self.high)})"
         if not self.among or self.lift is None:
             return said
-        return f"{said}; {_percent(self.among)} of those it is true of, {_times(self.lift)} the share in all"
+        return f"{said}; {_percent(self.among)} of those it is true of, {_times_all(self.lift)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,13 +208,17 @@ def _shares(share: float, low: float, high: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share to be read; 0 % and 100 % only where it is that."""
-    if share in (0, 1):
+    """A share to be read, with a digit more at the ends; 0 % and 100 % only where it is that."""
+    if min(share, 1 - share) < 1e-12:  # an interval that ends there does so but for rounding
         return f"{100 * share:.0f} %"
-    return "< 1 %" if share < 0.005 else "> 99 %" if share >= 0.995 else f"{100 * share:.0f} %"
+    if 0.01 <= share <= 0.99:
+        return f"{100 * share:.0f} %"
+    return "< 0.1 %" if share < 0.0005 else "> 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
 
 
-def _times(lift: float) -> str:
-    if math.isclose(lift, 1):
-        return "as much as"
-    return f"{lift:,.0f} times" if lift >= 10 else f"{lift:.2g} times"
+def _times_all(lift: float) -> str:
+    """A share beside that in all records: "2.3 times the share in all"."""
+    times = f"{lift:,.0f}" if lift >= 10 else f"{lift:.2g}"
+    if times == "1":
+        return "the share in all" if lift == 1 else "about the share in all"
+    return f"{times} times the share in all"

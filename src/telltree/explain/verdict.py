@@ -1,5 +1,6 @@
 """One record's answer to a question: whether it is true, when that was decided, and by what margin."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
-from telltree.speech.vocabulary import vocabulary
+from telltree.speech.vocabulary import is_clause, vocabulary
 from telltree.speech.words import bare_or_quoted
 
 
@@ -75,13 +76,15 @@ def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Ite
         value = decoded(column, codes)[0]
         if column.type is ColumnType.BOOLEAN and value is not None:
             yield str(words.clause(column, bool(value)) or f"it is false that {words.noun(column)}")
+        elif is_clause(column):
+            yield f"it is unknown whether {words.noun(column)}"
         else:
             unseen = column.type is ColumnType.CATEGORICAL and codes[0] == UNSEEN
             yield f"{words.noun(column)} is {'none of its categories' if unseen else _value(column, value)}"
 
 
 def _value(column: Column, value: Any) -> str:
-    if value is None or value != value:
+    if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
         return "missing"
     if column.type is ColumnType.REAL:
         return f"{number(float(value))} {column.unit}" if column.unit else number(float(value))
