@@ -8,6 +8,7 @@ from telltree.cli.config import ConfigurableCommand
 from telltree.cli.options import expanded
 from telltree.cli.outcome import ending_well
 from telltree.cli.output import put
+from telltree.cli.verbs.ask import ask
 from telltree.cli.verbs.categorize import categorize
 from telltree.cli.verbs.demo import demo
 from telltree.cli.verbs.experiment import experiment
@@ -49,6 +50,6 @@ def telltree(
     """
 
 
-for _verb in (inspect, fit, show, predict, categorize, explain, report, export, demo, experiment):
+for _verb in (inspect, ask, fit, show, predict, categorize, explain, report, export, demo, experiment):
     _first_line = (_verb.__doc__ or "").split("\n")[0]
     app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(ending_well(expanded(_verb)))

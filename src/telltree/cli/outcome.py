@@ -11,13 +11,14 @@ from typing import Any, NoReturn
 import typer
 
 from telltree.cli.text import printable
-from telltree.errors import DataError, GrammarError, ModelFormatError, SettingsError, TelltreeError
+from telltree.errors import DataError, GrammarError, ModelFormatError, SettingsError, SpeechError, TelltreeError
 
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
 _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
     (ModelFormatError, MODEL),
     (DataError, DATA),
     (GrammarError, USAGE),
+    (SpeechError, USAGE),
     (SettingsError, USAGE),
     (TelltreeError, FAILURE),
 )

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from telltree.data.rows import Roles, gather
 from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.explain.ask import Answer
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
@@ -340,6 +343,16 @@ class Panel:
         value are missing. Missing values are passed over. Static columns stay as they are.
         """
         return Panel._whole(resampled(self, every, how))
+
+    def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
+        """Give the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
+
+        `panel.ask("at some point pressure is below 2.8 bar while the valve is open")`. The options are those of
+        `telltree.explain.ask`.
+        """
+        from telltree.explain.ask import ask
+
+        return ask(self, question, y, **options)
 
     def to_frame(
         self,

@@ -1,18 +1,26 @@
-"""Why, in words: English, categories, the rule table, and the steps that decided."""
+"""Why, in words: English, questions, categories, the rule table, and the steps that decided."""
 
+from telltree.explain.ask import Answer, ClassAnswer, ask
 from telltree.explain.categories import Category, categories_text, categorize, sentence
 from telltree.explain.english import english, plain
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
+from telltree.explain.moments import Moments
 from telltree.explain.rules import RuleRow, as_records, rules_table, rules_text
-from telltree.explain.way import Turn, way_of
+from telltree.explain.verdict import Verdict
+from telltree.explain.way import Turn, turn_of, way_of
 
 __all__ = [
+    "Answer",
     "Category",
+    "ClassAnswer",
     "Margins",
+    "Moments",
     "RuleRow",
     "Turn",
+    "Verdict",
     "as_records",
+    "ask",
     "categories_text",
     "categorize",
     "decisive_step",
@@ -24,5 +32,6 @@ __all__ = [
     "rules_text",
     "sentence",
     "shown",
+    "turn_of",
     "way_of",
 ]

@@ -54,6 +54,14 @@ def way_of(
     return tuple(_turns(tree.root, aligned, record, others, doubtful))
 
 
+def turn_of(
+    formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] = ()
+) -> Turn:
+    """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
+    leaf = Leaf((), ())
+    return next(_turns(Node(formula, leaf, leaf, ()), panel, record, reference, missing))
+
+
 def _turns(
     node: Node | Leaf, panel: Panel, record: int, reference: Reference | None, missing: Container[str]
 ) -> Iterator[Turn]:

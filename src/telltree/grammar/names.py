@@ -9,7 +9,7 @@ from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.complaint import WORDS
 from telltree.grammar.source import Place
 from telltree.operators import OPERATORS, Attribute, Operator, Type, UserFunction
-from telltree.operators.expression import name_text
+from telltree.operators.expression import level_text, name_text
 from telltree.operators.table import Form
 
 _TYPE_OF = {
@@ -59,7 +59,14 @@ class Names:
             raise GrammarError(f"{name} needs operands: write {name}(...)", *place)
         known = [*map(name_text, self.schema), *self.symbols, *self._called]
         what = "attribute or symbol" if self.symbols else "attribute"
-        raise GrammarError(f"there is no {what} called {name_text(name)}{nearest(name, known)}", *place)
+        hint = nearest(name, known) or self._category(name)
+        raise GrammarError(f"there is no {what} called {name_text(name)}{hint}", *place)
+
+    def _category(self, name: str) -> str:
+        """A hint at the category most like a name that is none; empty if none is like it."""
+        quoted = {level: level_text(level) for column in self.schema.values() for level in column.levels}
+        close = difflib.get_close_matches(name, quoted, n=1)
+        return f"; a category is written in quotes: {quoted[close[0]]}" if close else ""
 
     def called(self, name: str, place: Place) -> Operator | UserFunction:
         """The operator or user function that is written `name(...)`."""

@@ -35,7 +35,7 @@ def explain(
 
     classifier = load(model)
     panel, _ = read_sources(source, data, classifier.training_.schema)
-    place = _position(panel, record)
+    place = position_of(panel, record)
     training = classifier.training_
     turns = way_of(classifier.tree_, panel, place, reference=training.spread)
     category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
@@ -48,7 +48,8 @@ def explain(
     put("\n".join(lines))
 
 
-def _position(panel: "Panel", record: str) -> int:
+def position_of(panel: "Panel", record: str) -> int:
+    """Where the record with this id stands in the panel."""
     from difflib import get_close_matches
 
     ids = [str(one) for one in panel.ids.tolist()]

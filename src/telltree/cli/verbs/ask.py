@@ -1,0 +1,45 @@
+"""telltree ask: of how many records something is true, of which classes, when, and which they are."""
+
+from typing import Annotated
+
+import typer
+
+from telltree.cli.options import DataOptions, Json, Source
+from telltree.cli.output import put, put_json
+from telltree.cli.sources import read_sources
+from telltree.cli.verbs.explain import position_of
+
+_MEMBERS = 5
+
+
+def ask(
+    *,
+    source: Source,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A sentence in plain English, or a formula.")],
+    data: DataOptions,
+    explain: Annotated[
+        str | None, typer.Option("--explain", metavar="ID", help="Say of this record when, and by what margin.")
+    ] = None,
+    members: Annotated[
+        int | None, typer.Option(min=0, help=f"How many to list; by default {_MEMBERS}, with --json all.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say of how many records something is true, of which classes, when it first was, and of which.
+
+    \b
+    Examples:
+      telltree ask pumps.csv "at some point pressure is below 2.8 bar while the valve is open" --id pump --label end
+      telltree ask pumps.csv 'F(pressure < 2.8 and valve = "open")' --id pump --time t --explain 17
+    """
+    from telltree.explain import ask as answer_to
+
+    panel, labels = read_sources(source, data)
+    answer = answer_to(panel, question, labels)
+    verdict = None if explain is None else answer.explain(position_of(panel, explain))
+    if json:
+        explained = {} if verdict is None else {"explain": verdict.to_dict()}
+        put_json({**answer.to_dict(members), **explained})
+        return
+    told = answer.text(_MEMBERS if members is None else members)
+    put(told if verdict is None else f"{told}\n\n{verdict}")

@@ -1,0 +1,224 @@
+"""Asking: of how many records something is true, of which classes, when, and which they are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from telltree.data import Panel, check_labels
+from telltree.errors import DataError
+from telltree.explain.english import english
+from telltree.explain.evidence import decisive_steps
+from telltree.explain.moments import Moments, has_moments, how_decided
+from telltree.explain.question import read_question
+from telltree.explain.shares import wilson
+from telltree.explain.verdict import Verdict, verdict_of
+from telltree.logic import Formula
+from telltree.operators import UserFunction
+
+_MEMBERS = 5  # that a text names
+_CLASSES = 12  # that a text has a line for
+
+
+@dataclass(frozen=True)
+class ClassAnswer:
+    """Of how many records of one class it is true."""
+
+    label: Any
+    records: int
+    """All of the class."""
+    holds: int
+    """Those of them that it is true of."""
+    share: float
+    """Of the class, those that it is true of."""
+    low: float
+    high: float
+    """The 95 % confidence interval of `share` (Wilson)."""
+    among: float | None
+    """Of all records that it is true of, those of the class; None if it is true of none."""
+    overall: float
+    """Of all records, those of the class."""
+    lift: float | None
+    """How many times `overall` `among` is; None if it is true of none."""
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.holds:,} of {self.records:,} ({_shares(self.share, self.low, self.high)})"
+        if not self.among or self.lift is None:
+            return said
+        return f"{said}; {_percent(self.among)} of those it is true of, {_times_all(self.lift)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer to a question about a panel; `str(answer)` is a short text to read aloud."""
+
+    formula: Formula
+    """What was asked."""
+    english: str
+    """The same as telltree says it: how the question was understood."""
+    records: int
+    """All that were asked about."""
+    positions: NDArray[np.int64]
+    """Those that it is true of: their places in the panel, in order."""
+    members: NDArray[Any]
+    """Their ids."""
+    steps: NDArray[np.int64]
+    """The step (from 0) of each that decided, as `decisive_step` finds it: the first at which an F holds."""
+    times: NDArray[np.float64] | None
+    """When that was, if times are known."""
+    first: Moments | None
+    """The steps or times in sum; None if it is true of no record, or of what does not change in a record."""
+    classes: tuple[ClassAnswer, ...]
+    """One for each class, in their order; none if labels were not given."""
+    _panel: Panel = field(repr=False)
+    _missing: set[str] = field(repr=False)
+
+    @property
+    def share(self) -> float | None:
+        """Of the records, those that it is true of; None if there are no records."""
+        return len(self.positions) / self.records if self.records else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `share` (Wilson)."""
+        return wilson(self.share or 0.0, self.records)
+
+    def explain(self, record: int) -> Verdict:
+        """Whether it is true of a record, by its position in the panel, when that was decided, and by what margin."""
+        if not 0 <= record < self.records:
+            raise DataError(f"there is no record {record}: the panel has {self.records}, counted from 0")
+        return verdict_of(self.formula, self._panel, record, self._missing)
+
+    def text(self, members: int = _MEMBERS) -> str:
+        """The answer in words, with so many members by their ids."""
+        return "\n".join(self._lines(members))
+
+    def _lines(self, members: int) -> Iterator[str]:
+        yield self.english
+        shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
+        yield f"true of {len(self.positions):,} of {self.records:,} record{'' if self.records == 1 else 's'}{shares}"
+        told = self.classes
+        if len(told) > _CLASSES:  # those that the members are of, the most of them first
+            told = tuple(sorted(told, key=lambda row: -row.holds)[:_CLASSES])
+        yield from (f"  {row}" for row in told)
+        if len(told) < len(self.classes):
+            yield f"  and {len(self.classes) - len(told)} more classes with as many or fewer"
+        if self.first is not None:
+            yield str(self.first)
+        if members and len(self.members):
+            lead = "such as" if members < len(self.members) else "namely"
+            yield f"{lead} {', '.join(map(str, self.members[:members].tolist()))}"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def to_dict(self, members: int | None = None) -> dict[str, Any]:
+        """For JSON, with so many members (None: all)."""
+        low, high = self.interval
+        times = [None] * len(self.positions) if self.times is None else self.times.tolist()
+        found = zip(self.members.tolist(), self.steps.tolist(), times, strict=True)
+        return {
+            "formula": str(self.formula),
+            "english": self.english,
+            "records": self.records,
+            "true_of": len(self.positions),
+            "share": self.share,
+            "low": low,
+            "high": high,
+            "classes": [asdict(row) for row in self.classes],
+            "first": None if self.first is None else asdict(self.first),
+            "members": [{"id": name, "step": step, "time": time} for name, step, time in list(found)[:members]],
+        }
+
+
+def ask(
+    panel: Panel, question: str | Formula, y: ArrayLike | None = None, *, functions: Sequence[UserFunction] = ()
+) -> Answer:
+    """Of how many records something is true, when it first was, and of which.
+
+    question: plain English, "at some point pressure is below 2.8 bar while the valve is open", or a formula,
+        "F(pressure < 2.8 and valve)". A SpeechError or GrammarError says where it cannot be read, and the nearest word.
+    y: the records' labels; with them, the answer tells of each class.
+    functions: user-defined functions that the question may call.
+    """
+    labels = None if y is None else check_labels(y, panel)
+    formula, schema = read_question(question, panel, functions)
+    panel = panel.with_schema(schema)
+    used = dict.fromkeys(formula.expression.attributes())
+    missing = {name for name, count in panel.select(used).missing().items() if count}
+    holds = formula(panel)
+    positions = np.flatnonzero(holds)
+    steps = decisive_steps(formula, panel, positions)
+    times = _times_of(panel, positions, steps)
+    return Answer(
+        formula=formula,
+        english=english(formula, schema, missing, step=panel.step),
+        records=len(panel),
+        positions=positions,
+        members=panel.ids[positions],
+        steps=steps,
+        times=times,
+        first=_moments(formula, panel, steps, times),
+        classes=() if labels is None else tuple(_by_class(labels, holds)),
+        _panel=panel,
+        _missing=missing,
+    )
+
+
+def _times_of(panel: Panel, positions: NDArray[np.int64], steps: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    found = [(panel.times(i), step) for i, step in zip(positions.tolist(), steps.tolist(), strict=True)]
+    times = [float(times[step]) for times, step in found if times is not None]
+    return np.array(times) if len(times) == len(positions) else None
+
+
+def _moments(
+    formula: Formula, panel: Panel, steps: NDArray[np.int64], times: NDArray[np.float64] | None
+) -> Moments | None:
+    how = how_decided(formula, True)
+    all_alike = how.startswith("came nearest") and not steps.any()  # the first of many that are as near
+    if not len(steps) or all_alike or not has_moments(formula, panel):
+        return None
+    return Moments.of(how, panel, steps, times)
+
+
+def _by_class(labels: NDArray[Any], holds: NDArray[np.bool_]) -> Iterator[ClassAnswer]:
+    everyone, members = len(labels), int(holds.sum())
+    for label in np.unique(labels).tolist():
+        of_class = labels == label
+        records, true = int(of_class.sum()), int((of_class & holds).sum())
+        low, high = wilson(true / records, records)
+        yield ClassAnswer(
+            label=label,
+            records=records,
+            holds=true,
+            share=true / records,
+            low=low,
+            high=high,
+            among=true / members if members else None,
+            overall=records / everyone,
+            lift=true * everyone / (members * records) if members else None,
+        )
+
+
+def _shares(share: float, low: float, high: float) -> str:
+    """A share with its interval: "15 %, 12 to 18 %"."""
+    return f"{_percent(share)}, {_percent(low).removesuffix(' %')} to {_percent(high)}"
+
+
+def _percent(share: float) -> str:
+    """A share to be read, with a digit more at the ends; 0 % and 100 % only where it is that."""
+    if min(share, 1 - share) < 1e-12:  # an interval that ends there does so but for rounding
+        return f"{100 * share:.0f} %"
+    if 0.01 <= share <= 0.99:
+        return f"{100 * share:.0f} %"
+    return "< 0.1 %" if share < 0.0005 else "> 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
+
+
+def _times_all(lift: float) -> str:
+    """A share beside that in all records: "2.3 times the share in all"."""
+    times = f"{lift:,.0f}" if lift >= 10 else f"{lift:.2g}"
+    if times == "1":
+        return "the share in all" if lift == 1 else "about the share in all"
+    return f"{times} times the share in all"

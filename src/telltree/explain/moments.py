@@ -1,0 +1,81 @@
+"""When formulas were decided, in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.logic import Formula
+from telltree.operators import Expression
+from telltree.operators.table import EVENTUALLY, GLOBALLY, NOT
+
+_HOW = {
+    (True, True): "first held",
+    (True, False): "came nearest",
+    (False, True): "came nearest to failing",
+    (False, False): "first failed",
+}
+
+
+def how_decided(formula: Formula, holds: bool) -> str:
+    """What is so at the decisive step of a formula that is true of a record, or false: "first held", "decided"."""
+    seeks = _seeks(formula.expression)
+    return "decided" if seeks is None else _HOW[seeks, holds]
+
+
+def _seeks(e: Expression) -> bool | None:
+    """Whether one step is enough to make a formula true; False if one is enough to break it, None if neither."""
+    if e.head is NOT:
+        inner = _seeks(e.args[0])
+        return None if inner is None else not inner
+    return True if e.head is EVENTUALLY else False if e.head is GLOBALLY else None
+
+
+def has_moments(formula: Formula, panel: Panel) -> bool:
+    """Whether it means anything when a formula was decided: it speaks of what may change in a record."""
+    changing = any(not panel.schema[name].static for name in formula.expression.attributes())
+    return changing and bool((panel.lengths > 1).any())
+
+
+@dataclass(frozen=True)
+class Moments:
+    """When something was so in some records, in times, or in steps (from 0) if times are not known."""
+
+    how: str
+    """What was so then: "first held", "came nearest to failing", or "decided"."""
+    earliest: float
+    median: float
+    latest: float
+    unit: str | None
+    """Of the times; None if they have none."""
+    in_steps: bool
+
+    @classmethod
+    def of(cls, how: str, panel: Panel, steps: NDArray[np.int64], times: NDArray[np.float64] | None) -> "Moments":
+        """Sum up the steps, and their times if those are known; there is at least one."""
+        values = steps if times is None else times
+        low, middle, high = float(values.min()), float(np.median(values)), float(values.max())
+        return cls(how, low, middle, high, panel.time_unit, times is None)
+
+    def __str__(self) -> str:
+        said = f"{self.how} at {moment_text(self.median, self.unit, in_steps=self.in_steps)}"
+        if self.earliest == self.latest:
+            return said
+        unit = f" {self.unit}" if self.unit and not self.in_steps else ""
+        return f"{said} (median; {number(self.earliest)} to {number(self.latest)}{unit})"
+
+
+def moment_text(value: float, unit: str | None, *, in_steps: bool = False) -> str:
+    """A time, or a step: "12 s", "t = 12", "step 12"."""
+    if in_steps:
+        return f"step {number(value)}"
+    return f"{number(value)} {unit}" if unit else f"t = {number(value)}"
+
+
+def number(value: float) -> str:
+    """A number to be read: whole if it is, else with three digits behind the point."""
+    if abs(value) < 1e15 and value == round(value):
+        return str(int(value))
+    before = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
+    return f"{value:.{before + 3}g}"

@@ -1,0 +1,113 @@
+"""Questions: a formula, or plain English, read against the columns of a panel."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from telltree.data import ColumnType, Panel, Schema
+from telltree.data.schema import require_known
+from telltree.errors import GrammarError, SettingsError, SpeechError
+from telltree.explain.english import Step
+from telltree.logic import Formula
+from telltree.operators import Expression, Type, UserFunction
+from telltree.speech import read
+from telltree.speech.tokens import Kind, tokens_of
+from telltree.speech.words import number_before, number_of, stands_bare
+
+_SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
+"""What only formulas have."""
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+
+
+def read_question(
+    question: str | Formula, panel: Panel, functions: Sequence[UserFunction] = ()
+) -> tuple[Formula, Schema]:
+    """The formula that a question asks about, and the panel's schema as the question speaks of it.
+
+    A text is read as a formula, or else as English, in which a column without a unit may be given one: "below 2.8 bar".
+    If it is neither, a SpeechError or GrammarError tells of the reading that was more likely meant.
+    """
+    if isinstance(question, Formula):
+        for name in question.expression.attributes():
+            require_known(name, panel.schema.names, "column")
+        return question, panel.schema
+    if not isinstance(question, str):
+        raise SettingsError(f"a question is a text or a Formula, got {question!r:.80}")
+    try:
+        return Formula.parse(question, panel.schema, functions=functions), panel.schema
+    except GrammarError as error:
+        as_formula = error
+    try:
+        return _from_english(question, panel.schema, functions, panel.step)
+    except SpeechError as error:
+        raise _likelier(question, as_formula, error) from None
+
+
+def _from_english(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: Step | None
+) -> tuple[Formula, Schema]:
+    def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
+        """How far the text can be read, and what comes of it."""
+        try:
+            return float("inf"), _sentence(text, known, functions, step)
+        except SpeechError as error:
+            return error.place or 0, error
+
+    far, found = reach(schema)
+    while isinstance(found, SpeechError):
+        further = ((known, *reach(known)) for known in _with_units(text, schema, found))
+        better = next((made for made in further if made[1] > far), None)
+        if better is None:
+            raise found
+        schema, far, found = better
+    return Formula(found), schema
+
+
+def _sentence(text: str, schema: Schema, functions: Sequence[UserFunction], step: Step | None) -> Expression:
+    try:
+        found = read(text, schema, functions=functions, step=step)
+    except SpeechError:
+        if not text.rstrip().endswith("?"):
+            raise
+        found = read(text.rstrip()[:-1], schema, functions=functions, step=step)
+    if found.type is not Type.BOOLEAN:
+        raise SpeechError("it is not said when this is so; begin with 'at some point', 'always' or 'never'", 1)
+    return found
+
+
+def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:
+    """The schema with a unit for one of the columns that have none, where the text stops at what may be one."""
+    unit = _unit(text, error.place)
+    if unit is None:
+        return
+    for column in schema.values():
+        if column.type is ColumnType.REAL and column.unit is None and (column.words in text or column.name in text):
+            yield Schema(replace(other, unit=unit) if other is column else other for other in schema.values())
+
+
+def _unit(text: str, place: int | None) -> str | None:
+    """The word at this place, if it stands behind a number or has one before it, and is none of the language's own."""
+    if len(text) < (place or 0) or place is None:
+        return None
+    before = None
+    for token in tokens_of(text):
+        if token.place == place and token.kind is Kind.WORD:
+            attached = number_before(token.text)
+            behind = before is not None and before.kind is Kind.WORD and number_of(before.text) is not None
+            word = (attached[1] if attached else token.text if behind else "").rstrip(".?")
+            return word if word and stands_bare(word) else None
+        before = token
+    return None
+
+
+def _likelier(text: str, formula: GrammarError, english: SpeechError) -> GrammarError | SpeechError:
+    """The error of the reading that was meant: English if it came further, or if nothing looks like a formula."""
+    lines = text.split("\n")[: (formula.line or 1) - 1]
+    reached = sum(len(line) + 1 for line in lines) + (formula.column or 1)
+    told: GrammarError | SpeechError
+    if (english.place or 1) > reached or not _SIGNS.search(_QUOTED.sub("", text)):
+        told, cause = SpeechError(f"the question cannot be read as English: {english}"), vars(english)
+    else:
+        told, cause = GrammarError(f"the question cannot be read as a formula: {formula}"), vars(formula)
+    vars(told).update(cause)  # the places
+    return told

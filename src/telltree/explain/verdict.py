@@ -1,0 +1,91 @@
+"""One record's answer to a question: whether it is true, when that was decided, and by what margin."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from telltree.data import UNSEEN, Column, ColumnType, Panel
+from telltree.data.decode import decoded
+from telltree.explain.english import english
+from telltree.explain.moments import has_moments, how_decided, moment_text, number
+from telltree.explain.way import Turn, turn_of
+from telltree.logic import Formula
+from telltree.operators import Expression
+from telltree.operators.table import NOT
+from telltree.speech.vocabulary import is_clause, vocabulary
+from telltree.speech.words import bare_or_quoted
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a question comes to in one record; `str(verdict)` is a text to read aloud."""
+
+    record: Any
+    """Its id."""
+    turn: Turn
+    """Whether it is true, which step decided, and the margin."""
+    when: str | None
+    """When that was: "first held at 12 s (step 12)"; None where no step is more telling than the others."""
+    values: tuple[str, ...]
+    """What the columns that the question speaks of were at that step."""
+
+    def __str__(self) -> str:
+        verdict = "true" if self.turn.holds else "not true"
+        lines = [f"{verdict} of record {self.record}{_margin(self.turn.margin)}"]
+        if not self.turn.holds:
+            lines.append(f"  instead, {self.turn.english}")
+        if self.when is not None:
+            lines.append(f"  {self.when}: {', '.join(self.values)}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        turn = {**asdict(self.turn), "formula": str(self.turn.formula)}
+        return {"record": self.record, **turn, "when": self.when, "values": list(self.values)}
+
+
+def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str]) -> Verdict:
+    """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
+    turn = turn_of(formula, panel, record, missing=missing)
+    said = formula.expression if turn.holds else Expression(NOT, (formula.expression,))
+    turn = replace(turn, english=english(said, panel.schema, missing, step=panel.step))
+    how = how_decided(formula, turn.holds)
+    all_alike = how.startswith("came nearest") and abs(turn.margin) == 1  # no distance that could be smaller
+    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel)}"
+    names = dict.fromkeys(formula.expression.attributes())
+    values = tuple(_values(panel, names, record, turn.step))
+    return Verdict(panel.ids.tolist()[record], turn, when, values)
+
+
+def _moment(turn: Turn, panel: Panel) -> str:
+    step = f"step {turn.step}"
+    return step if turn.time is None else f"{moment_text(turn.time, panel.time_unit)} ({step})"
+
+
+def _margin(margin: float) -> str:
+    """A margin that is a distance, in words; where distance has no sense it is ±1."""
+    return "" if abs(margin) == 1 else f", by a margin of {abs(margin):.2g} standard deviations"
+
+
+def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
+    """What columns are at a step, each in words."""
+    words = vocabulary(panel.schema)
+    for name in names:
+        column, codes = panel.schema[name], panel.values(name, record)[step : step + 1]
+        value = decoded(column, codes)[0]
+        if column.type is ColumnType.BOOLEAN and value is not None:
+            yield str(words.clause(column, bool(value)) or f"it is false that {words.noun(column)}")
+        elif is_clause(column):
+            yield f"it is unknown whether {words.noun(column)}"
+        else:
+            unseen = column.type is ColumnType.CATEGORICAL and codes[0] == UNSEEN
+            yield f"{words.noun(column)} is {'none of its categories' if unseen else _value(column, value)}"
+
+
+def _value(column: Column, value: Any) -> str:
+    if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
+        return "missing"
+    if column.type is ColumnType.REAL:
+        return f"{number(float(value))} {column.unit}" if column.unit else number(float(value))
+    return bare_or_quoted(value, numbers=True)
