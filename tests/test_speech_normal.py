@@ -114,7 +114,7 @@ def test_negation_goes_inwards(text, wanted):
         ("F(not x - sign(y) < 3)", "F(x - sign(y) >= 3)", "F(not x - sign(y) < 3)"),
         ("F(y - x < -3)", "F(x - y > 3)", "F(x - y > 3)"),
         ("F(not half(x) < 3)", "F(not half(x) < 3)", "F(not half(x) < 3)"),
-        ("F(missing(x - y))", "F(missing(x - y))", "F(missing(x - y))"),
+        ("F(missing(x - y))", "F(missing(x) and not missing(x))", "F(missing(x - y))"),
         ("F(y > x)", "F(x < y)", "F(x < y)"),
         ("F(not x < y)", "F(x >= y)", "F(not x < y)"),
         ("F(x < y or x > y)", "F(not x = y)", "F(x < y or x > y)"),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.clock import date_text, duration_text, time_text
 from telltree.explain.categories import missing_columns
@@ -96,4 +97,4 @@ def distance_text(distance: Distance, panel: Panel) -> str:
         return f"{sign}∞ steps"
     if panel.period is not None and panel.time_unit is not None:
         return sign + duration_text(size * panel.period, panel.time_unit)
-    return f"{sign}{size:g} step{'' if size == 1 else 's'}"
+    return sign + counted(int(size), "step")
