@@ -26,6 +26,11 @@ def pumps(tmp_path_factory):
     return path
 
 
+def test_help_has_an_example():
+    assert "telltree ask pumps.csv" in good("ask", "--help")
+    assert "  ask " in good("--help")
+
+
 def test_how_many_of_which_classes_when_and_which(pumps):
     told = good("ask", pumps, QUESTION, "--id", "pump", "--time", "t", "--time-unit", "s", "--label", "end")
     assert told == (
@@ -71,7 +76,8 @@ def test_one_record_is_explained(pumps):
         ("at some point presure is below 2.8 bar", "as English: character 15: expected what a column is called, found "
          "'presure'; did you mean 'pressure'?"),
         ("at some point the valve is opne", "did you mean 'open'?"),
-        ("F(presure < 2.8)", "line 1, column 3: there is no attribute called presure; did you mean pressure?"),
+        ("F(presure < 2.8)", "as a formula: line 1, column 3: there is no attribute called presure; did you mean "
+         "pressure?"),
         ('F(valve = "opne")', "did you mean open?"),
     ],
 )  # fmt: skip

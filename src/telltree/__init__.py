@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.errors import ModelFormatError as ModelFormatError
     from telltree.errors import ModelVersionError as ModelVersionError
     from telltree.errors import SettingsError as SettingsError
+    from telltree.errors import SpeechError as SpeechError
     from telltree.errors import TelltreeError as TelltreeError
     from telltree.errors import TelltreeWarning as TelltreeWarning
     from telltree.estimators import GrammarTreeClassifier as GrammarTreeClassifier
@@ -56,6 +57,7 @@ _HOMES = {
     "ModelFormatError": "errors",
     "ModelVersionError": "errors",
     "SettingsError": "errors",
+    "SpeechError": "errors",
     "TelltreeError": "errors",
     "TelltreeWarning": "errors",
     "GrammarTreeClassifier": "estimators",
