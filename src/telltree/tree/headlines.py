@@ -23,7 +23,7 @@ from telltree.tree.tree import Branch, Headline, Leaf, Node, Tree
 
 WORDS = 15
 _MOST = 24  # candidates of one leaf
-_MOST_OTHERS = 0.5  # the share of other records that a headline may be true of; beyond it, it tells nothing
+_MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
 
 
