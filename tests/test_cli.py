@@ -164,12 +164,27 @@ def test_columns_that_were_names_are_names_to_the_model(folder, tmp_path):
     good("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *named, "--search-evaluations", "5", "-o", saved)
     for data in ("flights.csv", "new.parquet"):
         assert len(predictions(good("predict", saved, folder / data, *KEYS))) == 60
-    assert "[height] is" in good("explain", saved, folder / "flights.csv", *KEYS, "--record", "f3")
+    assert "height is" in good("explain", saved, folder / "flights.csv", *KEYS, "--record", "f3")
 
 
 def test_show(model):
     assert "yes:" in good("show", model)
-    assert {row["label"] for row in json.loads(good("show", model, "--json"))} <= {"fast", "high", "calm"}
+    rows = json.loads(good("show", model, "--json"))
+    assert {row["label"] for row in rows} <= {"fast", "high", "calm"}
+    assert all(row["english"] and row["paper"] and row["formula"] and "headline" in row for row in rows)
+
+
+def test_show_asks_in_english_and_tells_every_category(model):
+    rows = json.loads(good("show", model, "--json"))
+    shown, alone = good("show", model), good("show", model, "--english")
+    assert shown.endswith(alone)
+    assert "?" in shown.removesuffix(alone)
+    paper, formulas = good("show", model, "--style", "paper"), good("show", model, "--formulas")
+    for row in rows:
+        assert row["english"] in alone
+        assert row["paper"] in paper
+        assert row["formula"] in formulas
+        assert row["headline"] is None or row["headline"] in alone
 
 
 def predictions(text):

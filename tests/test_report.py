@@ -10,7 +10,9 @@ from report_cases import HARD, grown, single_leaf, sixty_categories, small, titl
 from report_page import Page, data_of
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
+from telltree.amounts import percent
 from telltree.explain import categorize, way_of
+from telltree.explain.categories import missing_columns, sentence
 from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
 
@@ -63,6 +65,9 @@ def test_categories_are_those_of_explain(plain, data):
     for told, category in zip(data["categories"], categorize(tree, panel, y), strict=True):
         assert told["english"] == category.english
         assert told["formula"] == category.description
+        assert told["headline"] == category.headline
+        assert told["paper"] == sentence(category.branches, tree.schema, missing_columns(tree, panel), style="paper")
+        assert told["figures"].startswith(f"{percent(category.share, 0)} of {told['records']} record")
         assert told["records"] == len(category.positions)
         right = category.counts.get(category.label, 0)
         assert told["wrong"] == len(category.positions) - right
@@ -116,7 +121,8 @@ def test_a_node_tells_its_runners_up_even_of_columns_it_does_not_have(plain):
     tree, panel, y = plain
     made = data_of(report_html(tree, panel.select(["speed", "on", "mode", "age"]), y))
     assert made["nodes"][0]["others"][0]["formula"] == "F(speed > 2.5)"
-    assert made["nodes"][0]["others"][0]["english"] == "at some point, [speed] is greater than 2.5 m/s"
+    assert made["nodes"][0]["others"][0]["english"] == "at some point speed is above 2.5 m/s"
+    assert made["nodes"][0]["others"][0]["paper"] == "at some point, [speed] is greater than 2.5 m/s"
     assert made["nodes"][0]["gain"] == 12.5
 
 

@@ -3,13 +3,14 @@
 import csv
 import io
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from browser import NARROW, WIDE, Page, tab
 from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
-from telltree import Panel
+from telltree import Formula, Panel
 from telltree.report import write_report
 
 
@@ -52,13 +53,41 @@ def test_nodes_fold_and_unfold(page):
     assert page.run(seen) == whole
 
 
-def test_questions_switch_between_english_and_formulas(page):
+def test_sentences_switch_between_plain_paper_and_formula_all_over_the_page(page):
     data = page.data()
-    page.run("document.querySelector('input[name=say][value=formula]').click()")
-    assert page.one("[data-place='0'] .formula").text == data["nodes"][0]["formula"]
-    assert not page.one("[data-place='0'] .in-english").is_displayed()
-    page.run("document.querySelector('input[name=say][value=english]').click()")
-    assert page.one("[data-place='0'] .in-english").text == data["nodes"][0]["english"]
+    told = {"plain": "english", "paper": "paper", "formula": "formula"}
+    first = "document.querySelector('input[name=say]:checked')"
+    assert page.run(f"return {first}.value") == "plain"
+    page.run(f"{first}.focus()")
+    for way in ("plain", "paper", "formula"):
+        assert page.run(f"return {first}.value") == way
+        for place, thing in (("[data-place='0'] .says", data["nodes"][0]), (".card .sentence", data["categories"][0])):
+            assert page.one(f"{place} .in-{way}").text == thing[told[way]]
+            shown = [part.is_displayed() for part in page.all(f"{place} span")]
+            assert sum(shown) == len(page.all(place)), "one of three"
+        page.press(tab("ARROW_RIGHT"))
+    assert page.run(f"return {first}.value") == "plain"  # round once
+
+
+def test_the_formula_as_it_was_found_is_told_on_demand(driver, folder):
+    tree, panel, y = small(30)
+    found = Formula.parse("not G(speed <= 2.5)", panel.schema)
+    path = write_report(replace(tree, root=replace(tree.root, found=found)), panel, y, folder / "found.html")
+    opened = Page(driver, path)
+    assert str(found) not in opened.one("#details").text
+    opened.click("#details .found summary")
+    assert str(found) in opened.one("#details").text
+    assert opened.complaints() == []
+
+
+def test_a_card_says_what_sets_its_category_apart_from_its_sibling(page):
+    data = page.data()
+    leaf = data["nodes"][data["categories"][0]["node"]]
+    last = data["nodes"][leaf["parent"]]
+    told = page.one(".card .apart").text
+    assert told.startswith("Unlike categor")
+    assert last["english" if leaf["side"] else "negated"] in told
+    assert data["categories"][0]["figures"] in page.one(".card").text
 
 
 def test_a_node_tells_its_gain_margin_and_runners_up(page):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from report_page import Page
 from telltree import GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.report import report_html
 from telltree.report.page.page import data_block
+from telltree.tree.tree import Headline, Leaf
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +77,30 @@ def with_text(value, text):
     return type(value)(with_text(part, text) for part in value)
 
 
+def headed(tree):
+    """The tree with a headline at every leaf, and a formula as it was found at its root."""
+
+    def below(node):
+        if isinstance(node, Leaf):
+            return replace(node, headline=Headline(tree.root.formula, 1, 9))
+        return replace(node, true=below(node.true), false=below(node.false))
+
+    return replace(tree, root=replace(below(tree.root), found=tree.nodes[-1].formula))
+
+
 @pytest.mark.parametrize("slot", SLOTS)
 def test_hostile_text_stays_text(slot):
     def made(text):
         tree, panel, y = small(**{name: with_text(value, text) for name, value in SLOTS[slot].items()})
-        return report_html(tree, panel, y, held_out=(panel[:20], y[:20]))
+        return report_html(headed(tree), panel, y, held_out=(panel[:20], y[:20]))
 
     hostile = made(HOSTILE if slot in ("phrase", "unit", "time unit") else TABLES)
     page, harmless = Page(hostile), Page(made("zzz"))
     assert page.elements == harmless.elements
     assert "boom()" in page.block
+    told = json.loads(page.block)
+    assert all(category["headline"] for category in told["categories"])
+    assert told["nodes"][0]["found"]
     assert not set("<>&\u2028\u2029") & set(page.block)
     hostile.encode()
 

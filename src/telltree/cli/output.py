@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import math
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from telltree.cli.outcome import FAILURE, USAGE, fail
-from telltree.cli.text import printable
+from telltree.cli.text import printable, wrapped
 
 
 def check_output(path: Path | None, *, force: bool) -> None:
@@ -27,8 +28,12 @@ def check_output(path: Path | None, *, force: bool) -> None:
         fail(f"{path} cannot be written: {error.strerror}", FAILURE)
 
 
-def put(text: str, path: Path | None = None, *, exact: bool = False) -> None:
-    """Print a result, or write it to a file. What is `exact` is meant for machines, and goes out to them as it is."""
+def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool = False) -> None:
+    """Print a result, or write it to a file.
+
+    What is `exact` is meant for machines, and goes out to them as it is. With `wrap`, long lines are folded to the
+    width of the terminal, if it is one.
+    """
     if not text.endswith("\n"):
         text += "\n"
     if path is not None:
@@ -40,7 +45,9 @@ def put(text: str, path: Path | None = None, *, exact: bool = False) -> None:
         fail("standard output is closed", FAILURE)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ∧ shows question marks instead
-    sys.stdout.write(text if exact and not sys.stdout.isatty() else printable(text))
+    terminal = sys.stdout.isatty()
+    shown = text if exact and not terminal else printable(text)
+    sys.stdout.write(wrapped(shown, shutil.get_terminal_size().columns) if wrap and terminal else shown)
 
 
 def put_json(value: Any, path: Path | None = None) -> None:

@@ -1,5 +1,7 @@
 """Text for people: nothing that comes from data may steer a terminal."""
 
+import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -19,6 +21,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [list(head), *([one_line(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+# What stands before the words of a line: blanks, the bars of a tree, an answer, a number.
+_MARGIN = re.compile(r"[ │├└─]*(?:yes: |no:  )?(?:\[\d+\] )?")
+_LEAST = 20  # columns of words, however deep they stand
+
+
+def wrapped(text: str, width: int) -> str:
+    """The text with lines no longer than so many columns where words allow; bars of a tree go on beside them."""
+    return "\n".join("\n".join(_folded(line, width)) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> list[str]:
+    margin = _MARGIN.match(line)
+    first = margin[0] if margin else ""
+    rest = "".join("│" if c in "├│" else " " for c in first)
+    words = line[len(first) :]
+    room = max(width - len(first), _LEAST)
+    pieces = textwrap.wrap(
+        words, room, break_long_words=False, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False
+    )
+    return [line] if len(words) <= room else [(rest if i else first) + piece for i, piece in enumerate(pieces)]
 
 
 def _escape(character: str) -> str:

@@ -1,7 +1,7 @@
 """telltree categorize: the category of each record, or the categories with their members."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,18 +9,24 @@ from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_csv, put_json
 from telltree.cli.sources import id_heading, read_sources
 
+if TYPE_CHECKING:
+    from telltree.data import Schema
+    from telltree.explain import Category
+
 
 def categorize(
     *,
     model: Model,
     source: Source,
     data: DataOptions,
-    text: Annotated[bool, typer.Option("--text", help="Print each category with its formula and in English.")] = False,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print each category with its headline, in English and as a formula.")
+    ] = False,
     output: Output = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Sort records into the categories of a model: a table of record, category, class, formula and English.
+    """Sort records into the categories of a model: a table of record, category, class, formula, English, headline.
 
     \b
     Examples:
@@ -35,20 +41,23 @@ def categorize(
     panel, labels = read_sources(source, data, classifier.training_.schema)
     found = classifier.categories(panel, labels)
     if text:
-        put(categories_text(found), output)
+        put(categories_text(found), output, wrap=True)
     elif json:
-        put_json([_plain(category) for category in found], output)
+        put_json([_plain(category, classifier.tree_.schema) for category in found], output)
     else:
         place = {int(i): category for category in found for i in category.positions}
         rows = [
-            [record, place[i].number, place[i].label, place[i].description, place[i].english]
+            [record, place[i].number, place[i].label, place[i].description, place[i].english, place[i].headline]
             for i, record in enumerate(panel.ids.tolist())
         ]
-        columns = ["category", "class", "formula", "english"]
+        columns = ["category", "class", "formula", "english", "headline"]
         put_csv([id_heading(data, columns), *columns], rows, output)
 
 
-def _plain(category: Any) -> dict[str, Any]:
+def _plain(category: "Category", schema: "Schema") -> dict[str, Any]:
+    from telltree.explain.categories import sentence
+
     found = {name: value for name, value in asdict(category).items() if name not in ("branches", "positions")}
     low, high = category.interval
-    return {**found, "share": category.share, "low": low, "high": high, "purity": category.purity}
+    shares = {"share": category.share, "low": low, "high": high, "purity": category.purity}
+    return {**found, "paper": sentence(category.branches, schema, style="paper"), **shares}

@@ -39,13 +39,17 @@ def explain(
     training = classifier.training_
     turns = way_of(classifier.tree_, panel, place, reference=training.spread)
     category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
+    headline = classifier.rules()[category - 1].headline
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
-        put_json({"record": panel.ids[place], "category": category, "class": label, "branches": turned})
+        put_json(
+            {"record": panel.ids[place], "category": category, "class": label, "headline": headline, "branches": turned}
+        )
         return
     lines = [f"record {record}: category [{category}], {label}"]
+    lines += [] if headline is None else [f"  {headline}"]
     lines += [_told(turn) for turn in turns] or ["  the tree is a single leaf: all records come here"]
-    put("\n".join(lines))
+    put("\n".join(lines), wrap=True)
 
 
 def position_of(panel: "Panel", record: str) -> int:
@@ -61,5 +65,5 @@ def position_of(panel: "Panel", record: str) -> int:
 
 def _told(turn: "Turn") -> str:
     verdict = "true" if turn.holds else "false"
-    said = f"is {verdict}: {turn.english}\n    decided at {turn.moment}; margin {turn.distance}"
-    return f"\n  {turn.formula}\n    {said}"
+    said = f"{turn.formula} is {verdict}\n    decided at {turn.moment}; margin {turn.distance}"
+    return f"\n  {turn.english}\n    {said}"

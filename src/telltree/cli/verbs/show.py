@@ -1,6 +1,6 @@
 """telltree show: what a model says."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -9,20 +9,30 @@ from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from telltree.explain import RuleRow
+    from telltree.tree.tree import Tree
 
 
 def show(
     *,
     model: Model,
-    english: Annotated[bool, typer.Option("--english", help="Print the rules in English instead of the tree.")] = False,
+    english: Annotated[
+        bool, typer.Option("--english", help="Print the categories alone, without the questions.")
+    ] = False,
+    formulas: Annotated[
+        bool, typer.Option("--formulas", help="Print the tree and the table of rules as formulas.")
+    ] = False,
+    style: Annotated[
+        Literal["plain", "paper"], typer.Option(help="Tell categories in plain English, or in the paper's form.")
+    ] = "plain",
     json: Json = False,
 ) -> None:
-    """Print the tree of a model and its rules.
+    """Print the questions of a model in English, and what is true of each category.
 
     \b
     Examples:
       telltree show model.json
-      telltree show model.json --english
+      telltree show model.json --formulas
+      telltree show model.json --english --style paper
     """
     from dataclasses import replace
 
@@ -31,14 +41,28 @@ def show(
     from telltree.explain import as_records, rules_text
 
     classifier = load(model)
-    rules = classifier.rules()
+    tree, rules = classifier.tree_, classifier.rules()
     if json:
-        put_json(as_records(rules))
-    elif english:
-        put("\n\n".join(map(_sentence, rules)))
+        put_json([row | _more(tree, number) for number, row in enumerate(as_records(rules), 1)])
+    elif formulas:
+        put(f"{tree}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
     else:
-        put(f"{classifier.tree_}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
+        told = [_told(rule, _more(tree, rule.cluster)["paper"] if style == "paper" else rule.english) for rule in rules]
+        put("\n\n".join(told if english else [tree.outline(), *told]), wrap=True)
 
 
-def _sentence(rule: "RuleRow") -> str:
-    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {rule.english}"
+def _more(tree: "Tree", number: int) -> dict[str, Any]:
+    """What is told of a category beside its row: the paper's form, what its sibling shares, and what sets it apart."""
+    from telltree.explain.categories import sentence
+
+    _, branches = tree.leaves[number - 1]
+    return {
+        "paper": sentence(branches, tree.schema, tree.missing, style="paper"),
+        "shared": sentence(branches[:-1], tree.schema, tree.missing, step=tree.step),
+        "apart": sentence(branches[-1:], tree.schema, tree.missing, step=tree.step),
+    }
+
+
+def _told(rule: "RuleRow", sentence: str) -> str:
+    said = sentence if rule.headline is None else f"{rule.headline}\n    exactly: {sentence}"
+    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {said}"

@@ -1,9 +1,11 @@
 """A card for each category: what it says, how sure it is, and who stands for it."""
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Any
 
 from telltree.explain import Category, RuleRow, rules_table
+from telltree.explain.categories import missing_columns, sentence
 from telltree.report.page.members import Members, columns_of
 from telltree.report.page.shown import Gallery
 from telltree.report.page.subject import Subject
@@ -17,7 +19,7 @@ def cards(
 ) -> list[dict[str, Any]]:
     """One entry a category, for the page; of the members only those that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
-    gains = _gains(subject)
+    gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
     entries = []
     for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
         columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
@@ -28,6 +30,9 @@ def cards(
                 "label": subject.tree.leaves[category.number - 1][0].label,
                 "formula": words(category.description),
                 "english": words(category.english),
+                "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
+                "headline": None if category.headline is None else words(category.headline),
+                "figures": words(figures(subject, category, row)),
                 "records": len(category.positions),
                 "coverage": number(category.coverage),
                 "support": row.support,
@@ -41,6 +46,15 @@ def cards(
             }
         )
     return entries
+
+
+def figures(subject: Subject, category: Category, row: RuleRow) -> str:
+    """The share of its class in words: of the members, or without labels, of the records it was learned from."""
+    if subject.labels is None:
+        return row.figures
+    low, high = category.interval
+    there, lift = len(category.positions), category.lift
+    return replace(row, share=category.share, low=low, high=high, support=there, lift=lift).figures
 
 
 def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from telltree.data import Panel
 from telltree.data.clip import clip
 from telltree.data.clock import FITTING, larger_units, longest
 from telltree.errors import SettingsError
+from telltree.explain.categories import sentence
 from telltree.report.page.cards import cards
 from telltree.report.page.facts import facts_of
 from telltree.report.page.members import all_members, columns_of
@@ -27,8 +28,8 @@ from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
-    "dom.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js",
-    "compare.js", "chart.js", "record.js", "export.js", "start.js",
+    "dom.js", "speech.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js",
+    "categories.js", "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
 FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
@@ -142,7 +143,9 @@ def _scale(unit: str | None) -> dict[str, Any]:
 
 def _room(subject: Subject, others: list[Any]) -> int:
     """How many bytes are left for records, given what else goes into the page; cards and the overview say sentences."""
-    said = sum(len(words(category.english + category.description).encode()) for category in subject.categories)
+    told = ((c.english, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
+            for c in subject.categories)  # fmt: skip
+    said = sum(len(words("".join(texts)).encode()) for texts in told)
     return min(MOST_BYTES, MOST_PAGE - FIXED - 2 * said - len(data_block(others).encode()))
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Schema
 from telltree.explain import english
 from telltree.explain.categories import missing_columns
 from telltree.explain.counts import compares_counts, counted, timeless
@@ -70,7 +69,7 @@ def tree_view(subject: Subject) -> list[dict[str, Any]]:
         if isinstance(spot.node, Leaf):
             entry["category"] = spot.row
         else:
-            entry |= _branch(spot.node, subject.schema, missing)
+            entry |= _branch(spot.node, subject, missing)
         entries.append(entry)
     return entries
 
@@ -82,26 +81,38 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
     return found
 
 
-def _branch(node: Node, schema: Schema, missing: Container[str]) -> dict[str, Any]:
+def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
     e = node.formula.expression
+    opposite = _told(Expression(NOT, (e,)), subject, missing)
     return {
         "formula": words(node.formula),
-        "english": words(english(e, schema, missing)),
-        "negated": words(english(Expression(NOT, (e,)), schema, missing)),
+        "found": None if node.found is None else words(node.found),
+        **_told(e, subject, missing),
+        "negated": opposite["english"],
+        "negated_paper": opposite["paper"],
         "fitness": number(node.fitness),
         "gain": number(node.gain),
         "margin": number(node.margin),
-        "others": [_other(other, schema, missing) for other in node.runners_up],
+        "others": [_other(other, subject, missing) for other in node.runners_up],
         "looks": [words(look.what) for look in looked_at(e)],
         "marks": [[words(name), number(value)] for name, value in marks(e)],
     }
 
 
-def _other(other: RunnerUp, schema: Schema, missing: Container[str]) -> dict[str, Any]:
+def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
+    """A formula in plain English and in the paper's."""
+    return {
+        "english": words(english(e, subject.schema, missing, step=subject.known.step)),
+        "paper": words(english(e, subject.schema, missing, style="paper")),
+    }
+
+
+def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[str, Any]:
     """A runner-up in few digits; of columns that these records do not have there is no English."""
     e = rounded(other.formula.expression, DIGITS)
-    said = words(english(e, schema, missing)) if all(name in schema for name in e.attributes()) else None
-    return {"formula": words(e), "english": said, "fitness": number(other.fitness)}
+    known = all(name in subject.schema for name in e.attributes())
+    told = _told(e, subject, missing) if known else {"english": None, "paper": None}
+    return {"formula": words(e), **told, "fitness": number(other.fitness)}
 
 
 class Look(NamedTuple):

@@ -46,7 +46,8 @@ function startCategories() {
 
 function wanted(category) {
     const { label, words, wrong } = cardView;
-    const text = `${category.english} ${category.formula}`.toLowerCase();
+    const { english, paper, formula, headline } = category;
+    const text = [headline, english, paper, formula].join(' ').toLowerCase();
     return (label === '' || category.label === Number(label)) && text.includes(words) && (!wrong || category.wrong > 0);
 }
 
@@ -105,17 +106,52 @@ function makeCard(category) {
                 make('span', { class: 'hidden-text' }, ` category ${category.number}`),
             ),
         ),
-        make('p', { class: 'sentence data' }, category.english),
-        make('p', { class: 'formula data' }, category.formula),
+        category.headline && make('p', { class: 'headline data' }, category.headline),
+        make('p', { class: 'figures data' }, category.figures),
+        make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category)),
+        apartOf(category),
+        make(
+            'details',
+            { class: 'beside' },
+            make('summary', {}, 'Formula'),
+            make('p', { class: 'formula data' }, category.formula),
+        ),
         make(
             'div',
             { class: 'row' },
-            copyButton('Copy sentence', category.english, `the sentence of category ${category.number}`),
-            copyButton('Copy formula', category.formula, `the formula of category ${category.number}`),
+            copyButton(
+                'Copy sentence',
+                () => ways(category)[chosenWay()],
+                `the sentence of category ${category.number}`,
+            ),
+            copyButton('Copy formula', () => category.formula, `the formula of category ${category.number}`),
         ),
         measures(category),
         collages(category),
     );
+}
+
+// What sets a category apart from what stands beside it: the last answer. After one question, the sentence says it.
+function apartOf(category) {
+    const leaf = DATA.nodes[category.node];
+    const last = DATA.nodes[leaf.parent];
+    if (!last || last.parent < 0) return null;
+    const beside = childrenOf(leaf.parent).find((place) => place !== category.node);
+    return make(
+        'p',
+        { class: 'apart' },
+        make('b', {}, `Unlike ${categoriesAt(beside)}: `),
+        told(answered(last, leaf.side)),
+    );
+}
+
+// Categories below a node are numbered in a row.
+function categoriesAt(place) {
+    let first = place;
+    while (!DATA.nodes[first].category) first = childrenOf(first)[0];
+    const number = DATA.nodes[first].category;
+    const more = categoriesBelow(place) - 1;
+    return more ? `categories ${number} to ${number + more}` : `category ${number}`;
 }
 
 function measures(category) {

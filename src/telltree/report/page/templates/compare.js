@@ -75,7 +75,9 @@ function showComparison() {
                 make(
                     'tbody',
                     {},
-                    row('Sentence', (category) => make('span', { class: 'data' }, category.english)),
+                    chosen.some((category) => category.headline) &&
+                        row('Headline', (category) => make('span', { class: 'data' }, category.headline || '–')),
+                    row('Sentence', told),
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
                     row('Share of its class', (category) => `${percent(category.share)} (${within(category)})`),
                     row('Beside all', timesAll),

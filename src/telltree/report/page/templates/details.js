@@ -10,13 +10,14 @@ function branchDetails(node) {
             'div',
             {},
             make('h3', {}, 'Question'),
-            make('p', { class: 'data' }, node.english),
-            make('code', { class: 'formula data' }, node.formula),
+            make('p', {}, told(node)),
+            make('code', { class: 'formula data beside' }, node.formula),
+            asFound(node),
             make(
                 'div',
                 { class: 'row' },
-                copyButton('Copy formula', node.formula, 'the formula'),
-                copyButton('Copy sentence', node.english, 'the sentence'),
+                copyButton('Copy formula', () => node.formula, 'the formula'),
+                copyButton('Copy sentence', () => ways(node)[chosenWay()], 'the sentence'),
             ),
         ),
         make(
@@ -57,9 +58,9 @@ const otherItem = (other) =>
     make(
         'li',
         {},
-        make('code', { class: 'formula data' }, other.formula),
+        make('div', {}, told(other)),
         make('span', { title: 'fitness; less is better' }, said(other.fitness, 4)),
-        other.english && make('span', { class: 'quiet data' }, other.english),
+        other.english && make('code', { class: 'formula data quiet beside' }, other.formula),
     );
 
 function leafDetails(node) {
@@ -69,12 +70,13 @@ function leafDetails(node) {
             'div',
             {},
             make('h3', {}, `Category ${node.category}: `, className(category.label)),
-            make('p', { class: 'data' }, category.english),
+            category.headline && make('p', { class: 'headline data' }, category.headline),
+            make('p', {}, told(category)),
             make(
                 'div',
                 { class: 'row' },
-                copyButton('Copy sentence', category.english, 'the sentence'),
-                copyButton('Copy formula', category.formula, 'the formula'),
+                copyButton('Copy sentence', () => ways(category)[chosenWay()], 'the sentence'),
+                copyButton('Copy formula', () => category.formula, 'the formula'),
             ),
             make(
                 'p',

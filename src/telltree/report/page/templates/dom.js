@@ -87,7 +87,7 @@ function copyByHand(text) {
 const copyButton = (label, text, what) =>
     make(
         'button',
-        { type: 'button', class: 'small', 'aria-label': `${label}: ${what}`, click: () => copy(text, what) },
+        { type: 'button', class: 'small', 'aria-label': `${label}: ${what}`, click: () => copy(text(), what) },
         label,
     );
 
@@ -104,7 +104,7 @@ const chooser = (options, change) => {
 // A row of radio buttons that look like one control.
 function segments(legend, name, options, chosen, change) {
     const parts = options.map(([value, text]) => {
-        const input = make('input', { type: 'radio', name, value, change: () => change(value) });
+        const input = make('input', { type: 'radio', name, value, autocomplete: 'off', change: () => change(value) });
         input.checked = value === chosen;
         return make('label', {}, input, make('span', {}, text));
     });

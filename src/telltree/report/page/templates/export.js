@@ -30,8 +30,10 @@ function categoryRows() {
         'weighted share',
         'decided by weights',
         'exceptions',
-        'formula',
+        'headline',
         'english',
+        'paper',
+        'formula',
     ];
     return [
         head,
@@ -47,8 +49,10 @@ function categoryRows() {
             c.weighted,
             c.decided,
             c.wrong,
-            c.formula,
+            c.headline,
             c.english,
+            c.paper,
+            c.formula,
         ]),
     ];
 }

@@ -118,8 +118,8 @@ function wayOf(record) {
                 make('span', { class: `pill ${turn.holds ? 'yes' : 'no'}` }, turn.holds ? 'yes' : 'no'),
                 `decided ${moment(record, turn)}`,
             ),
-            make('p', { class: 'data' }, turn.holds ? node.english : node.negated),
-            make('p', { class: 'formula data' }, turn.holds ? node.formula : `¬ ${node.formula}`),
+            make('p', {}, told(answered(node, turn.holds))),
+            make('p', { class: 'formula data beside' }, answered(node, turn.holds).formula),
             make('p', { class: 'turn-facts' }, `margin ${turn.distance || said(turn.margin, 3)}`),
         );
     });

@@ -2,6 +2,7 @@
 document
     .querySelectorAll('[data-swatch]')
     .forEach((element) => element.prepend(swatch(Number(element.dataset.swatch))));
+startSpeech(drawLinks);
 startTree();
 startCategories();
 startRecord();

@@ -15,7 +15,6 @@ function startTree() {
         class: 'tree',
         role: 'tree',
         'aria-label': 'The decision tree',
-        'data-say': 'english',
         keydown: treeKeys,
     });
     treeView.links = draw('svg', { class: 'links', 'aria-hidden': 'true', width: 1, height: 1 });
@@ -71,8 +70,7 @@ const answerOf = (node) =>
 function branchBody(node, place) {
     const hidden = counted(categoriesBelow(place), 'category', 'categories');
     return [
-        make('div', { class: 'says formula data in-formula' }, node.formula),
-        make('div', { class: 'says data in-english' }, node.english),
+        make('div', { class: 'says' }, told(node)),
         classBar(countsOf(node)),
         make('div', { class: 'count' }, counted(node.records, 'record')),
         make('div', { class: 'folded-note' }, `${hidden} folded away`),
@@ -117,19 +115,6 @@ function treeTools() {
     );
     treeView.records = records;
     byId('tree-tools').append(
-        segments(
-            'Questions in',
-            'say',
-            [
-                ['english', 'English'],
-                ['formula', 'Formulas'],
-            ],
-            'english',
-            (value) => {
-                treeView.tree.dataset.say = value;
-                drawLinks();
-            },
-        ),
         segments(
             'Layout',
             'layout',
