@@ -1,0 +1,316 @@
+"""Random trees over random records, and a naive check of all that is told of them.
+
+A tree's records are plain lists, and its formulas are judged by the oracle, record by record; counts, shares, intervals
+and lift are worked out from that alone. What a sentence says is what is read back from it, judged in the same way.
+"""
+
+import math
+import random
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+import numpy as np
+import oracle
+from random_trees import PlainFormulas
+from strategies import Case, Column, draw_case, draw_columns
+
+from telltree.errors import DataWarning, SpeechError
+from telltree.estimators import GrammarTreeClassifier
+from telltree.explain import categorize, rules_table
+from telltree.logic import Formula
+from telltree.operators import Attribute, Level, Number
+from telltree.search import MonteCarlo
+from telltree.tree import Leaf, Node, Tree
+from telltree.tree.headlines import with_headlines
+
+Z = 1.959964
+LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")
+SEARCH = MonteCarlo(evaluations=150)
+REACH = re.compile(r"(?s)(.*) \((all records|all of its members, (none|.*?) of the others)\)")
+TIMES = re.compile(r"(?:(about )?|([\d.,]+) times )the share in all")
+FEW = (
+    Column("x1", "real"), Column("x2", "real", static=True), Column("b1", "Boolean"), Column("and", "Boolean"),
+    Column("c1", "categorical", ("up", "down", "")),
+)  # fmt: skip
+"""Columns for whole trees to come back to."""
+
+
+@dataclass
+class Subject:
+    """A tree, the records it was made of, their labels and weights, and other records to tell of."""
+
+    tree: Tree
+    case: Case
+    labels: list
+    weights: list
+    other: Case
+    other_labels: list
+
+    def training(self):
+        """Records that weigh nothing took no part."""
+        rows = zip(self.case.records, self.labels, self.weights, strict=True)
+        return [row for row in rows if row[2]]
+
+
+@dataclass
+class Verdict:
+    """How many statements were checked, and those that were refuted."""
+
+    checked: int = 0
+    refuted: list = field(default_factory=list)
+
+    def claim(self, true, statement, *why):
+        self.checked += 1
+        if not true:
+            self.refuted.append(f"{statement!r} {' '.join(map(str, why))}")
+
+    def equal(self, told, true, what):
+        same = told == true if told is None or true is None else math.isclose(told, true, rel_tol=2e-5, abs_tol=1e-9)
+        self.claim(same, what, f"told {told}, true {true}")
+
+    def add(self, other):
+        self.checked += other.checked
+        self.refuted += other.refuted
+
+
+def draw_subject(seed):
+    """Every other tree is learned from random records; the rest are of random formulas that split theirs."""
+    rng = random.Random(seed)
+    columns = draw_columns(rng) if rng.random() < 0.6 else FEW
+    case, other = (draw_case(rng, columns, [rng.randint(1, 5) for _ in range(n)]) for n in (rng.randint(4, 24), 8))
+    draw, names = PlainFormulas(rng, columns), rng.sample(LABELS, rng.randint(2, 4))
+    hints = [draw.boolean(2) for _ in range(2)]
+    labels, other_labels = ([_label(rng, hints, names, record) for record in c.records] for c in (case, other))
+    weights = _weights(rng, labels)
+    make = _learned if seed % 2 else _drawn
+    return Subject(make(rng, draw, case, labels, weights), case, labels, weights, other, other_labels)
+
+
+def _label(rng, hints, names, record):
+    if rng.random() < 0.2:
+        return rng.choice(names)
+    return names[sum(oracle.truth(hint, record, {}) << i for i, hint in enumerate(hints)) % len(names)]
+
+
+def _weights(rng, labels):
+    """None weighed, some classes weighed, or each record, of which a few take no part."""
+    sort = rng.randrange(3)
+    worth = {label: rng.choice((1, 3, 20)) for label in LABELS}
+    each = [worth[label] if sort == 1 else rng.choice((0, 1, 2, 7)) if sort == 2 else 1 for label in labels]
+    return [max(each[0], 1), *each[1:]]
+
+
+def _learned(rng, _, case, labels, weights):
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=rng.randint(1, 3), random_state=rng.randrange(1000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # records that cannot be told apart are meant
+        return model.fit(case.panel, labels, None if set(weights) == {1} else weights).tree_
+
+
+def _drawn(rng, draw, case, labels, weights):
+    classes = tuple(sorted(set(labels)))
+    schema = case.panel.schema
+
+    def node(rows, depth):
+        for _ in range(12 if depth else 0):
+            formula = Formula.parse(oracle.text(draw.boolean(rng.randint(1, 4)), rng), schema)
+            truths = [true_of(formula.expression, case.records[row]) for row in rows]
+            if len(set(truths)) == 2:
+                true, false = ([row for row, truth in zip(rows, truths, strict=True) if truth is side]
+                               for side in (True, False))  # fmt: skip
+                return Node(formula, node(true, depth - 1), node(false, depth - 1), counts(rows))
+        return Leaf(counts(rows), tuple(float(sum(weights[r] for r in rows if labels[r] == c)) for c in classes))
+
+    def counts(rows):
+        return tuple(sum(labels[row] == c for row in rows) for c in classes)
+
+    rows = [row for row, weight in enumerate(weights) if weight]
+    gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
+    tree = Tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
+    tree = replace(tree, step=rng.choice((None, (1.0, "s"), (0.5, "min"))))
+    return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
+
+
+def in_doubt(value):
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def judged(e):
+    """An expression as the oracle reads it."""
+    match e.head:
+        case Attribute(name=name):
+            return ("x", name)
+        case Number(value=value):
+            return ("number", value)
+        case Level(name=name):
+            return ("level", name)
+    return (e.head.name, *map(judged, e.args))
+
+
+def true_of(e, record):
+    return oracle.truth(judged(e), record, {})
+
+
+def checked(subject):
+    """All that is told of a tree, against its records."""
+    verdict, tree = Verdict(), subject.tree
+    records, labels, weights = (list(column) for column in zip(*subject.training(), strict=True))
+    _check_rules(verdict, tree, records, labels, weights)
+    _check_outline(verdict, tree, records, labels)
+    seen = (records, labels, subject.case.panel[[i for i, weight in enumerate(subject.weights) if weight]])
+    for records_of, labels_of, panel in (seen, (subject.other.records, subject.other_labels, subject.other.panel)):
+        _check_categories(verdict, tree, records_of, labels_of, panel)
+    return verdict
+
+
+def _leaf_of(tree, record):
+    """The number of the leaf that a record comes to."""
+    path = next(n for n, (_, branches) in enumerate(tree.leaves, 1)
+                if all(true_of(f.expression, record) == side for f, side in branches))  # fmt: skip
+    return path
+
+
+def _check_rules(verdict, tree, records, labels, weights):
+    homes = [_leaf_of(tree, record) for record in records]
+    worth = {}  # of one record, by leaf and class
+    for home, label, weight in zip(homes, labels, weights, strict=True):
+        worth.setdefault((home, label), []).append(weight)
+    means = [sum(each) / len(each) for each in worth.values()]
+    weighed = max(means) - min(means) > 1e-9 * max(means)
+    for rule in rules_table(tree):
+        own = [label for home, label in zip(homes, labels, strict=True) if home == rule.cluster]
+        what = f"rule {rule.cluster}"
+        _check_counts(verdict, rule, own, labels, what)
+        verdict.claim(rule.support == len(own), what, "support", rule.support, len(own))
+        mass = {label: sum(each) for (home, label), each in worth.items() if home == rule.cluster}
+        verdict.claim(math.isclose(mass[rule.label], max(mass.values()), rel_tol=1e-5), what, "label", rule.label)
+        share = mass[rule.label] / sum(mass.values()) if weighed else None
+        verdict.equal(None if rule.weighted is None else round(rule.weighted, 4), share and round(share, 4), what)
+        outvoted = own.count(rule.label) < max(Counter(own).values())
+        verdict.claim(rule.decided_by_weights == outvoted, what, "weights decide")
+        _check_figures(verdict, rule, len(own))
+        members = [home == rule.cluster for home in homes]
+        _check_sentence(verdict, rule.english, tree, tree.step, records, members)
+        _check_headline(verdict, rule.headline, tree, records, members)
+
+
+def _check_counts(verdict, told, own, labels, what):
+    hits, everywhere = own.count(told.label), labels.count(told.label)
+    share = hits / len(own) if own else None
+    verdict.claim(told.counts == Counter(own), what, "counts", told.counts)
+    verdict.equal(told.share, share, f"{what}: share")
+    verdict.equal(told.lift, (hits / len(own)) / (everywhere / len(labels)) if own and everywhere else None, what)
+    low, high = told.interval if hasattr(told, "interval") else (told.low, told.high)
+    for end, least in ((low, 0.0), (high, 1.0)):
+        if share is None or share == least:
+            verdict.equal(end, least, f"{what}: interval")
+        else:  # as far from the share as it may be before the share would be a surprise
+            verdict.equal(abs(share - end), Z * math.sqrt(end * (1 - end) / len(own)), f"{what}: interval")
+    verdict.claim(share is None or low <= share <= high, what, "interval", low, high)
+
+
+def _check_figures(verdict, rule, records):
+    """`34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
+    match = re.match(r"(.*? %) of (\d+) (records?) \((.*?) to (.*? %)\)(?:, ([^;]*))?", rule.figures)
+    verdict.claim(match is not None, rule.figures, "is of another form")
+    share, number, noun, low, high, times = match.groups()
+    verdict.claim(int(number) == records and (noun == "record") == (records == 1), rule.figures)
+    for said, value in ((share, rule.share), (f"{low} %", rule.low), (high, rule.high)):
+        verdict.claim(rounds(said, value), rule.figures, value)
+    verdict.claim(times is None or _is_times(times, rule.lift), rule.figures, rule.lift)
+    if ";" in rule.figures:
+        verdict.claim(rounds(rule.figures.rpartition("weight")[2].lstrip(": "), rule.weighted), rule.figures)
+
+
+def rounds(said, share):
+    """Whether a percentage is a share rounded; 0 % and 100 % are none and all."""
+    if said == "none" or share in (0, 1):
+        return said == {0: "0 %", 1: "100 %"}.get(share) or (said == "none" and share == 0)
+    number = float(said.removesuffix(" %").lstrip("<> "))
+    if said[0] in "<>":
+        return (100 * share < number) == (said[0] == "<")
+    return abs(100 * share - number) <= 0.5 + 1e-6 and number not in (0, 100)
+
+
+def _is_times(said, lift):
+    about, number = TIMES.fullmatch(said).groups()
+    if number is None:
+        return lift == 1 if not about else abs(lift - 1) < 0.051
+    return abs(float(number.replace(",", "")) - lift) <= max(0.5 if lift >= 10 else 0.0, 0.0501 * lift)
+
+
+def _check_outline(verdict, tree, records, labels):
+    lines = tree.outline().splitlines()
+    bare = [re.sub(r"^(?:│   |    )*(?:├─ yes: |└─ no:  )?", "", line) for line in lines]
+    verdict.claim(len(bare) == len(tree.nodes) + len(tree.leaves), "outline", *lines)
+    homes = [_leaf_of(tree, record) for record in records]
+    asked, given = ([line for line in bare if line.startswith("[") == leaf] for leaf in (False, True))
+    for node, question in zip(tree.nodes, asked, strict=True):
+        verdict.claim(question.endswith("?"), question)
+        truths = [true_of(node.formula.expression, record) for record in records]
+        _check_sentence(verdict, question[:-1], tree, tree.step, records, truths)
+    for number, ((leaf, _), line) in enumerate(zip(tree.leaves, given, strict=True), 1):
+        own = [label for home, label in zip(homes, labels, strict=True) if home == number]
+        label = tree.classes[leaf.label]
+        things = "record" if len(own) == 1 else "records"
+        verdict.claim(line.startswith(f"[{number}] {label}: {own.count(label)} of {len(own)} {things}"), line)
+
+
+def _check_categories(verdict, tree, records, labels, panel):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        categories = categorize(tree, panel, labels)
+    homes = [_leaf_of(tree, record) for record in records]
+    for category in categories:
+        members = [home == category.number for home in homes]
+        own = [label for label, member in zip(labels, members, strict=True) if member]
+        what = f"category {category.number}"
+        _check_counts(verdict, category, own, labels, what)
+        verdict.claim(category.positions.tolist() == np.flatnonzero(members).tolist(), what, category.positions)
+        verdict.equal(category.coverage, len(own) / len(records), f"{what}: coverage")
+        things = "record" if len(own) == 1 else "records"
+        verdict.claim(f"({len(own)} {things}, {len(own) / len(records):.1%}" in str(category), str(category))
+        *above, last = [[true_of(f.expression, record) == side for record in records]
+                        for f, side in category.branches] or [[True] * len(records)]  # fmt: skip
+        shared = reduce(lambda a, b: [x and y for x, y in zip(a, b, strict=True)], above, [True] * len(records))
+        for said, truths in ((category.english, members), (category.shared, shared), (category.apart, last)):
+            _check_sentence(verdict, said, tree, panel.step, records, truths)
+        _check_headline(verdict, category.headline, tree, records, members)
+
+
+def _check_headline(verdict, headline, tree, records, members):
+    if headline is None:
+        return
+    sentence, reach, share = REACH.fullmatch(headline).groups()
+    truths = _read(verdict, sentence, tree, tree.step, records)
+    if truths is None:
+        return
+    pairs = list(zip(truths, members, strict=True))
+    verdict.claim(all(truth for truth, member in pairs if member), headline, "not all members")
+    others = [truth for truth, member in pairs if not member]
+    if reach == "all records":
+        verdict.claim(not others, headline, "there are others")
+    else:
+        verdict.claim(bool(others) and rounds(share, sum(others) / len(others)), headline, others)
+
+
+def _check_sentence(verdict, sentence, tree, step, records, truths):
+    found = _read(verdict, sentence, tree, step, records)
+    if found is not None:
+        for record, says, true in zip(records, found, truths, strict=True):
+            verdict.claim(says == true, sentence, "of", record)
+
+
+def _read(verdict, sentence, tree, step, records):
+    """What a sentence says of each record, as it is read back; None if it cannot be read."""
+    if sentence == "every record":  # no statement about a record, but the name of all
+        return [True] * len(records)
+    try:
+        e = Formula.from_english(sentence, tree.schema, step=step).expression
+    except SpeechError as error:
+        verdict.claim(False, sentence, "cannot be read:", error)
+        return None
+    return [true_of(e, record) for record in records]
