@@ -29,7 +29,7 @@ from telltree.tree.headlines import with_headlines
 Z = 1.959964
 LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")
 SEARCH = MonteCarlo(evaluations=150)
-REACH = re.compile(r"(?s)(.*) \((all records|all of its members, (none|.*?) of the others)\)")
+REACH = re.compile(r"(?s)(.*) \((?:no members here|(\S+(?: \S+)?) of its members)(?:, (.*?) of the others)?\)")
 TIMES = re.compile(r"(?:(about )?|([\d.,]+) times )the share in all")
 FEW = (
     Column("x1", "real"), Column("x2", "real", static=True), Column("b1", "Boolean"), Column("and", "Boolean"),
@@ -168,9 +168,11 @@ def checked(subject):
 
 def _leaf_of(tree, record):
     """The number of the leaf that a record comes to."""
-    path = next(n for n, (_, branches) in enumerate(tree.leaves, 1)
-                if all(true_of(f.expression, record) == side for f, side in branches))  # fmt: skip
-    return path
+    return next(
+        number
+        for number, (_, branches) in enumerate(tree.leaves, 1)
+        if all(true_of(formula.expression, record) == side for formula, side in branches)
+    )
 
 
 def _check_rules(verdict, tree, records, labels, weights):
@@ -227,8 +229,8 @@ def _check_figures(verdict, rule, records):
 
 def rounds(said, share):
     """Whether a percentage is a share rounded; 0 % and 100 % are none and all."""
-    if said == "none" or share in (0, 1):
-        return said == {0: "0 %", 1: "100 %"}.get(share) or (said == "none" and share == 0)
+    if said in ("none", "all") or share in (0, 1):
+        return said in {0: ("0 %", "none"), 1: ("100 %", "all")}.get(share, ())
     number = float(said.removesuffix(" %").lstrip("<> "))
     if said[0] in "<>":
         return (100 * share < number) == (said[0] == "<")
@@ -284,20 +286,17 @@ def _check_categories(verdict, tree, records, labels, panel):
 def _check_headline(verdict, headline, tree, records, members):
     if headline is None:
         return
-    sentence, reach, share = REACH.fullmatch(headline).groups()
+    sentence, own, share = REACH.fullmatch(headline).groups()
     truths = _read(verdict, sentence, tree, tree.step, records)
     if truths is None:
         return
-    pairs = list(zip(truths, members, strict=True))
-    verdict.claim(all(truth for truth, member in pairs if member), headline, "not all members")
-    others = [truth for truth, member in pairs if not member]
-    if reach == "all records":
-        verdict.claim(not others, headline, "there are others")
-    else:
-        verdict.claim(bool(others) and rounds(share, sum(others) / len(others)), headline, others)
+    for told, among in ((own, True), (share, False)):
+        found = [truth for truth, member in zip(truths, members, strict=True) if member is among]
+        right = told is None if not found else told is not None and rounds(told, sum(found) / len(found))
+        verdict.claim(right, headline, found)
 
 
-def _check_sentence(verdict, sentence, tree, step, records, truths):
+def _check_sentence(verdict, sentence, tree, step, records, truths):  # noqa: PLR0917  all that is compared
     found = _read(verdict, sentence, tree, step, records)
     if found is not None:
         for record, says, true in zip(records, found, truths, strict=True):

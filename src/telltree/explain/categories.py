@@ -98,7 +98,7 @@ def categorize(
     clusters = tree.apply(panel)
     unsure = missing_columns(tree, panel) if missing is None else missing
     everyone = _counts(labels or [], tree.classes)
-    headlines = headlines_of(tree, panel, clusters)
+    headlines = headlines_of(tree, panel, clusters, unsure)
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]

@@ -1,30 +1,28 @@
 """Headlines in words: a short sentence for each category, and how far it reaches."""
 
+from collections.abc import Container
+
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.amounts import percent
 from telltree.data import Panel
+from telltree.explain.english import english
 from telltree.logic import truth_of
 from telltree.tree.tree import Headline, Tree
 
 
 def headline_text(headline: Headline, tree: Tree) -> str:
-    """The sentence of a headline, with the share of other records that it is true of too."""
-    said = tree.says(headline.formula.expression)
-    return f"{said} ({reach_text(headline.others, headline.elsewhere)})"
+    """The sentence of a headline, with the share of other training records that it is true of too."""
+    return f"{tree.says(headline.formula.expression)} ({_reach(1.0, headline.others, headline.elsewhere)})"
 
 
-def reach_text(others: int, elsewhere: int) -> str:
-    """Of which records a headline is true: `all of its members, 1 % of the others`."""
-    if not elsewhere:
-        return "all records"
-    share = "none" if not others else percent(others / elsewhere, 0)
-    return f"all of its members, {share} of the others"
+def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
+    """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
 
-
-def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64]) -> list[str | None]:
-    """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none."""
+    Of training records a headline is true of all members. Of others it may not be, if they miss values where training
+    records did not, so that is counted too. `missing` names the columns that may miss values in the panel.
+    """
     shown = [leaf.headline for leaf, _ in tree.leaves]
     formulas = [headline.formula.expression for headline in shown if headline is not None]
     truth = iter(truth_of(formulas, panel.aligned(tree.schema) if formulas else panel))
@@ -33,7 +31,18 @@ def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64]) -> list[
         if headline is None:
             found.append(None)
             continue
-        elsewhere = clusters != number
-        others = int(np.count_nonzero(next(truth) & elsewhere))
-        found.append(headline_text(Headline(headline.formula, others, int(np.count_nonzero(elsewhere))), tree))
+        holds, here = next(truth), clusters == number
+        members = float(holds[here].mean()) if here.any() else None
+        reach = _reach(members, int(np.count_nonzero(holds & ~here)), int(np.count_nonzero(~here)))
+        found.append(f"{english(headline.formula, tree.schema, missing, step=panel.step)} ({reach})")
     return found
+
+
+def _reach(members: float | None, others: int, elsewhere: int) -> str:
+    """Of which records a headline is true: `all of its members, 1 % of the others`."""
+    own = "no members here" if members is None else f"{_share(members)} of its members"
+    return f"{own}, {_share(others / elsewhere)} of the others" if elsewhere else own
+
+
+def _share(share: float) -> str:
+    return {0.0: "none", 1.0: "all"}.get(share) or percent(share, 0)
