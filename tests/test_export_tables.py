@@ -63,6 +63,7 @@ def test_json_and_csv_hold_the_rules(rng):
         assert tuple(float(line[name]) if line[name] else None for name in FIGURES) == figures
         assert line["decided by weights"] == str(row.decided_by_weights).lower()
         assert line["english"] == rule["english"] == row.english
+        assert (line["headline"] or None) == rule["headline"] == row.headline
         assert line["formula"] == rule["formula"]
         assert members(rule["formula"], tree, case.panel) == [cluster == number for cluster in clusters]
         assert json.loads(export_model(tree, "json", category=number)) == [rule]
@@ -97,11 +98,13 @@ def test_markdown_shows_every_name_to_the_letter(name):
     page.feed(markdown.markdown(export_model(tree, "markdown"), extensions=["tables", "attr_list", "footnotes"]))
     assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td"}
     rows = rules_table(tree)
-    assert len(page.cells) == 9 * (len(rows) + 1)
+    assert len(page.cells) == 10 * (len(rows) + 1)
     for number, row in enumerate(rows, 1):
-        cells = [shown(cell) for cell in page.cells[9 * number : 9 * number + 9]]
+        cells = [shown(cell) for cell in page.cells[10 * number : 10 * number + 10]]
         assert cells[0] == str(number)
-        assert [cells[1], cells[7], cells[8]] == [shown(row.label), shown(row.formula), shown(row.english)]
+        assert [cells[1], *cells[7:]] == [
+            shown(text) for text in (row.label, row.formula, row.english, row.headline or "–")
+        ]
 
 
 NODE = re.compile(r'  (n\d+) \[label=("(?:[^"\\]|\\.)*")(?:, style=rounded)?\];')
@@ -185,8 +188,8 @@ def test_english_speaks_of_missing_values_where_training_met_them():
     tree = tree_of(case, ["F(not x > 2)", "F(not y > 2)"], ("a", "b", "c"))
     model = SimpleNamespace(tree_=tree, training_=SimpleNamespace(missing=("x",)))
     for asked, missing in ((tree, {"x", "y"}), (model, {"x"})):
-        english = export_model(asked, "csv", category=2)
-        assert {name for name in "xy" if f"[{name}] is not greater than 2 (or is missing)" in english} == missing
+        english = export_model(asked, "csv")
+        assert {name for name in "xy" if f"at some point {name} is at most 2 or missing" in english} == missing
     assert "missing" not in export_model(model, "csv", missing=())
 
 

@@ -1,6 +1,7 @@
 """Figures of records, categories, collages and encounters."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from telltree.report import (
     plot_tree,
 )
 from telltree.tree import Tree
+from telltree.tree.tree import Headline, Leaf
 
 # One record.
 
@@ -253,6 +255,22 @@ def test_a_collage_of_one_label_or_of_given_categories(tree, flights):
         plot_collage(given_ones, flights[:1])
     with pytest.raises(SettingsError, match="columns"):
         plot_collage(tree, flights, columns=0)
+
+
+def headed(part, headline):
+    """A tree, or a part of it, with the same headline at every leaf."""
+    if isinstance(part, Leaf):
+        return replace(part, headline=headline)
+    return replace(part, true=headed(part.true, headline), false=headed(part.false, headline))
+
+
+def test_captions_are_headlines_where_there_are_some(tree, flights):
+    spoken = replace(tree, root=headed(tree.root, Headline(tree.root.formula, 1, 3)))
+    for category in (c for c in categorize(spoken, flights) if len(c.positions)):
+        assert category.headline
+        assert category.headline in words(saved(plot_category(spoken, flights, None, category.number, text="english")))
+        assert category.headline in words(saved(plot_collage(spoken, flights)))
+        assert category.headline not in words(saved(plot_collage(spoken, flights, text="formula")))
 
 
 def test_a_collage_without_real_columns_shows_bands(flights):

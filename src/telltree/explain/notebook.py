@@ -12,13 +12,13 @@ _STYLE = """
 .telltree details, .telltree .leaf {margin: .2em 0}
 .telltree .side {margin-left: 1em; padding-left: .6em; border-left: 1px solid currentColor}
 .telltree summary {cursor: pointer}
-.telltree .said, .telltree .counts {opacity: .75}
-.telltree .said {display: block; margin-left: 1em; font-style: italic}
+.telltree .formula, .telltree .counts {opacity: .75}
+.telltree .formula {display: block; margin-left: 1em}
 """
 
 
 def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
-    """A tree with the formula, English and records of each node, and the class and records of each leaf.
+    """A tree with the question, records and formula of each node, and the class and records of each leaf.
 
     `missing` names the columns that may miss values, of which English must speak; by default those of the training
     records that did.
@@ -41,7 +41,7 @@ def _node(
         f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}<code>{escaped(node.formula)}</code> {records}<span class="said">{said}</span>'
+    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.formula)}</code>'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 

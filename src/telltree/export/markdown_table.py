@@ -6,15 +6,19 @@ from telltree.explain.rules import cells
 from telltree.export.json_rules import rule_rows
 from telltree.export.subject import Subject
 
-HEAD = ("category", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula", "English")
+HEAD = (
+    "category", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula", "English",
+    "headline",
+)  # fmt: skip
+_ALIGNED = ("---:", "---", "---:", "---", "---:", "---:", "---:", "---", "---", "---")
 _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(subject: Subject) -> str:
     """A head and one line a category."""
-    lines: list[tuple[str, ...]] = [HEAD, ("---:", "---", "---:", "---", "---:", "---:", "---:", "---", "---")]
+    lines: list[tuple[str, ...]] = [HEAD, _ALIGNED]
     for row in rule_rows(subject):
-        lines.append(tuple(_plain(cell) for cell in (*cells(row), row.english)))
+        lines.append(tuple(_plain(cell) for cell in (*cells(row), row.english, row.headline or "–")))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -136,7 +136,7 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     weighed = f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
     size = f"{counted(len(category.positions), 'record')}{counts}{weighed}"
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
-    said = wrapped(speaks.path(category.branches), _WIDE - 0.4, BODY, lines=6)
+    said = wrapped(speaks.caption(category), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15
     marks = len(members.branches) if drawn else 0
     foot = 0.5 + 0.19 * marks

@@ -56,7 +56,7 @@ def plot_collage(
     called with axes, the panel and the position of a record, and draws it; by default the real columns that the
     formulas mention most are drawn, each scaled to its range. `only_label` takes the categories of that label alone.
     With labels `y`, counts are shown, and members whose label is another than their category's are marked. Above each
-    row stands its formula or its English; `text=None` leaves that out.
+    row stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
     """
     at_least("columns", columns, 1)
     labels = None if y is None else check_labels(y, panel).tolist()
@@ -106,7 +106,7 @@ def _assemble(
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
     wide = max(first + columns * step - step + _CELL + _MARGIN, 4.0)
-    told = [wrapped(speaks.path(c.branches), wide - 2 * _MARGIN, SMALL, lines=3) if speaks else [] for c in chosen]
+    told = [wrapped(speaks.caption(c), wide - 2 * _MARGIN, SMALL, lines=3) if speaks else [] for c in chosen]
     heads = [lines_height(1, BODY) + lines_height(len(lines), SMALL) + 0.24 for lines in told]
     feet = 0.42
     high = 0.15 + key + sum(heads) + len(chosen) * (_TALL + feet)

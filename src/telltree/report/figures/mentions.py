@@ -7,14 +7,15 @@ import numpy as np
 
 from telltree.data import Panel, Schema
 from telltree.errors import SettingsError
-from telltree.explain import english, sentence, shown
+from telltree.explain import Category, english, sentence, shown
 from telltree.explain.categories import signed
+from telltree.explain.english import Step
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.expression import conjunction
 from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from telltree.report.rounding import rounded
-from telltree.tree.tree import Branch
+from telltree.tree.tree import Branch, Tree
 
 Wording = Literal["formula", "english"]
 _MIRRORED = {LESS: GREATER, GREATER: LESS, LESS_EQUAL: GREATER_EQUAL, GREATER_EQUAL: LESS_EQUAL}
@@ -80,11 +81,13 @@ class Voice(NamedTuple):
     digits: int | None
     missing: Container[str] | None
     """The columns that may miss values, of which English must speak (None: any may)."""
+    step: Step | None
+    """The length of a step and its unit, if steps have one."""
 
     def formula(self, e: Expression) -> str:
         """One formula."""
         e = rounded(e, self.digits)
-        return str(e) if self.text == "formula" else english(e, self.schema, self.missing)
+        return str(e) if self.text == "formula" else english(e, self.schema, self.missing, step=self.step)
 
     def branch(self, branch: Branch) -> str:
         """A branch as a formula that is true, negated where that of the node is false."""
@@ -95,7 +98,12 @@ class Voice(NamedTuple):
         told = [(Formula(rounded(formula.expression, self.digits)), truth) for formula, truth in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
-        return sentence(told, self.schema, self.missing)
+        return sentence(told, self.schema, self.missing, step=self.step)
+
+    def caption(self, category: Category) -> str:
+        """What is true of a category: in English its headline, if it has one, else all branches on its way."""
+        spoken = category.headline if self.text == "english" else None
+        return self.path(category.branches) if spoken is None else spoken
 
     def signal(self, pane: Pane) -> str:
         """What a pane shows, with its unit."""
@@ -106,14 +114,22 @@ class Voice(NamedTuple):
         return f"{name} ({column.unit})" if column.unit else name
 
 
-def voice(schema: Schema, panel: Panel | None, text: str, digits: int | None) -> Voice:
-    """How to speak of formulas over these columns; only of columns that do miss values in the panel as missing."""
+def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None) -> Voice:
+    """How to speak of formulas over the columns of a schema or a tree.
+
+    Only of columns that do miss values in the panel it is said that they may; without a panel, of those that did when
+    the tree was learned.
+    """
     if text not in ("formula", "english"):
         raise SettingsError(f'text must be "formula" or "english", got {text!r}')
     if digits is not None:
         at_least("digits", digits, 1)
-    missing = None if panel is None else {name for name, count in panel.missing().items() if count}
-    return Voice(schema, "english" if text == "english" else "formula", digits, missing)
+    wording: Wording = "english" if text == "english" else "formula"
+    schema = known.schema if isinstance(known, Tree) else known
+    if panel is not None:
+        missing = {name for name, count in panel.missing().items() if count}
+        return Voice(schema, wording, digits, missing, panel.step)
+    return Voice(schema, wording, digits, *((known.missing, known.step) if isinstance(known, Tree) else (None, None)))
 
 
 def temporal(e: Expression) -> list[Expression]:

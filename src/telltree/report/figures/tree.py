@@ -64,7 +64,7 @@ def plot_tree(
     if y is not None and panel is None:
         raise SettingsError("labels y were given without the panel that they belong to")
     way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
-    speaks = voice(tree.schema, panel, text, digits)
+    speaks = voice(tree, panel, text, digits)
     seen = census(tree, panel, y)
     root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
     return _draw(root, seen.classes, way, ax)
