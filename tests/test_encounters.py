@@ -95,7 +95,7 @@ def test_formulas_and_grammars_speak_of_it(encounters):
     formula = Formula.parse('F(advisory_1 = "Crossing Climb" and responding_1)', panel.schema)
     assert 0 < formula(panel).sum() < len(panel)
     said = english(formula, panel.schema)
-    assert said == "at some point, [[advisory 1] is Crossing Climb] and [pilot 1 is responding]"
+    assert said == "at some point advisory 1 is Crossing Climb while pilot 1 is responding"
     grammar = Grammar.parse('Start ::= F(each kind "vertical rate" {<, >} thresholds)', panel)
     assert len(grammar.left_out) == 0
 

@@ -201,7 +201,7 @@ def test_settings_that_make_no_sense(study, settings, told):
 
 
 def test_an_unknown_experiment():
-    with pytest.raises(SettingsError, match="no experiment called 'aslan'; there are auslan, encounters"):
+    with pytest.raises(SettingsError, match="no experiment called 'aslan'; there are auslan, acasx, encounters"):
         run_experiment("aslan")
 
 
