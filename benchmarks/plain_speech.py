@@ -21,8 +21,9 @@ from auslan import default_folder
 from peers.aeon_data import aeon_file
 from results import Row
 
-from telltree import GrammarTreeClassifier, Panel, SpeechError, read
+from telltree import GrammarTreeClassifier, Panel, read
 from telltree.datasets import load_acasx, load_auslan, make_encounters
+from telltree.errors import SpeechError
 from telltree.explain import english
 from telltree.explain.categories import sentence, signed
 from telltree.logic import Formula
@@ -109,7 +110,7 @@ def _spoken(panel: Panel, y: np.ndarray) -> Spoken:
     tree, made = model.tree_, Spoken()
     found = _as_found(tree, panel)
     for category, (_, branches), (_, before) in zip(model.categories(panel, y), tree.leaves, found.leaves, strict=True):
-        made.found.append(sentence(before, tree.schema, tree.missing, style="paper"))
+        made.found.append(sentence(before, panel.schema, tree.missing, style="paper"))
         made.paper.append(sentence(branches, tree.schema, tree.missing, style="paper"))
         made.plain.append(category.english)
         made.headlines.append(None if category.headline is None else category.headline.rpartition(" (")[0])
