@@ -24,6 +24,7 @@ BENCHMARKS = (
     "first_fit",
     "reading",
     "induction_cost",
+    "plain_speech",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
 

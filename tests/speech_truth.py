@@ -61,6 +61,8 @@ class Verdict:
 
     checked: int = 0
     refuted: list = field(default_factory=list)
+    beyond: list = field(default_factory=list)
+    """Refuted headlines of records that miss values where those of training missed none."""
 
     def claim(self, true, statement, *why):
         self.checked += 1
@@ -74,6 +76,7 @@ class Verdict:
     def add(self, other):
         self.checked += other.checked
         self.refuted += other.refuted
+        self.beyond += other.beyond
 
 
 def draw_subject(seed):
@@ -168,11 +171,10 @@ def checked(subject):
 
 def _leaf_of(tree, record):
     """The number of the leaf that a record comes to."""
-    return next(
-        number
-        for number, (_, branches) in enumerate(tree.leaves, 1)
-        if all(true_of(formula.expression, record) == side for formula, side in branches)
-    )
+    for number, (_, branches) in enumerate(tree.leaves, 1):
+        if all(true_of(f.expression, record) == side for f, side in branches):
+            return number
+    raise AssertionError("no leaf")
 
 
 def _check_rules(verdict, tree, records, labels, weights):
@@ -195,8 +197,9 @@ def _check_rules(verdict, tree, records, labels, weights):
         verdict.claim(rule.decided_by_weights == outvoted, what, "weights decide")
         _check_figures(verdict, rule, len(own))
         members = [home == rule.cluster for home in homes]
-        _check_sentence(verdict, rule.english, tree, tree.step, records, members)
-        _check_headline(verdict, rule.headline, tree, records, members)
+        told = Told(tree, tree.step, records)
+        _check_sentence(verdict, rule.english, told, members)
+        _check_headline(verdict, rule.headline, told, members)
 
 
 def _check_counts(verdict, told, own, labels, what):
@@ -253,7 +256,7 @@ def _check_outline(verdict, tree, records, labels):
     for node, question in zip(tree.nodes, asked, strict=True):
         verdict.claim(question.endswith("?"), question)
         truths = [true_of(node.formula.expression, record) for record in records]
-        _check_sentence(verdict, question[:-1], tree, tree.step, records, truths)
+        _check_sentence(verdict, question[:-1], Told(tree, tree.step, records), truths)
     for number, ((leaf, _), line) in enumerate(zip(tree.leaves, given, strict=True), 1):
         own = [label for home, label in zip(homes, labels, strict=True) if home == number]
         label = tree.classes[leaf.label]
@@ -266,6 +269,7 @@ def _check_categories(verdict, tree, records, labels, panel):
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
     homes = [_leaf_of(tree, record) for record in records]
+    told = Told(tree, panel.step, records)
     for category in categories:
         members = [home == category.number for home in homes]
         own = [label for label, member in zip(labels, members, strict=True) if member]
@@ -279,37 +283,58 @@ def _check_categories(verdict, tree, records, labels, panel):
                         for f, side in category.branches] or [[True] * len(records)]  # fmt: skip
         shared = reduce(lambda a, b: [x and y for x, y in zip(a, b, strict=True)], above, [True] * len(records))
         for said, truths in ((category.english, members), (category.shared, shared), (category.apart, last)):
-            _check_sentence(verdict, said, tree, panel.step, records, truths)
-        _check_headline(verdict, category.headline, tree, records, members)
+            _check_sentence(verdict, said, told, truths)
+        headline = Verdict()
+        _check_headline(headline, category.headline, Told(tree, tree.step, records), members)
+        if _new_gaps(tree, records):
+            headline.refuted, headline.beyond = [], headline.refuted
+        verdict.add(headline)
 
 
-def _check_headline(verdict, headline, tree, records, members):
+def _new_gaps(tree, records):
+    """Whether a column that the tree speaks of is in doubt in these records, and was not in training."""
+    known = tree.schema if tree.missing is None else tree.missing
+    return any(
+        in_doubt(value) for record in records for name in set(tree.schema) - set(known) for value in record[name]
+    )
+
+
+@dataclass
+class Told:
+    """Of what records something is told, and how to read it."""
+
+    tree: Tree
+    step: tuple | None
+    records: list
+
+
+def _check_headline(verdict, headline, told, members):
     if headline is None:
         return
     sentence, own, share = REACH.fullmatch(headline).groups()
-    truths = _read(verdict, sentence, tree, tree.step, records)
+    truths = _read(verdict, sentence, told)
     if truths is None:
         return
-    for told, among in ((own, True), (share, False)):
+    for said, among in ((own, True), (share, False)):
         found = [truth for truth, member in zip(truths, members, strict=True) if member is among]
-        right = told is None if not found else told is not None and rounds(told, sum(found) / len(found))
+        right = said is None if not found else said is not None and rounds(said, sum(found) / len(found))
         verdict.claim(right, headline, found)
 
 
-def _check_sentence(verdict, sentence, tree, step, records, truths):  # noqa: PLR0917  all that is compared
-    found = _read(verdict, sentence, tree, step, records)
+def _check_sentence(verdict, sentence, told, truths):
+    found = _read(verdict, sentence, told)
     if found is not None:
-        for record, says, true in zip(records, found, truths, strict=True):
+        for record, says, true in zip(told.records, found, truths, strict=True):
             verdict.claim(says == true, sentence, "of", record)
 
 
-def _read(verdict, sentence, tree, step, records):
+def _read(verdict, sentence, told):
     """What a sentence says of each record, as it is read back; None if it cannot be read."""
     if sentence == "every record":  # no statement about a record, but the name of all
-        return [True] * len(records)
+        return [True] * len(told.records)
     try:
-        e = Formula.from_english(sentence, tree.schema, step=step).expression
+        e = Formula.from_english(sentence, told.tree.schema, step=told.step).expression
     except SpeechError as error:
         verdict.claim(False, sentence, "cannot be read:", error)
         return None
-    return [true_of(e, record) for record in records]
+    return [true_of(e, record) for record in told.records]

@@ -317,7 +317,8 @@ def test_hostile_text_stays_text_in_the_browser(driver, folder):
         assert page.complaints() == []
         assert page.requests() == []
     assert shapes[0] == shapes[1]
-    assert page.data()["classes"][0] in page.texts(".card h3 .data")
+    shown = page.texts(".card h3 .data")  # shortened, where a heading is meant
+    assert any(text.rstrip("…") and page.data()["classes"][0].startswith(text.rstrip("…")) for text in shown)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

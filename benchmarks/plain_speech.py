@@ -1,0 +1,239 @@
+"""How telltree speaks: the words, brackets and negations of what default trees say, and whether all of it is true.
+
+Six sorts of records, as far as they can be had. Every category and every question is said in plain English and in the
+paper's form, and what is said plainly is read back and must answer alike on the records. Random trees follow, of which
+all that is told is checked against their records one by one.
+
+    python benchmarks/plain_speech.py [--acasx PATH] [--trees 2000] [--json]
+"""
+
+import argparse
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from auslan import default_folder
+from peers.aeon_data import aeon_file
+from results import Row
+
+from telltree import GrammarTreeClassifier, Panel, read
+from telltree.datasets import load_acasx, load_auslan, make_encounters
+from telltree.errors import SpeechError
+from telltree.explain import english
+from telltree.explain.categories import sentence, signed
+from telltree.logic import Formula
+from telltree.tree import Leaf, Node, Tree
+
+TREES = 2_000
+SHORT = 15  # words of a headline
+SAVED = 0.25  # of the words of the paper's form
+Records = tuple[Panel, np.ndarray]
+
+
+@dataclass
+class Spoken:
+    """What was said of trees, in three ways, and what came of it."""
+
+    found: list[str] = field(default_factory=list)
+    """Categories in the paper's form, of the formulas as the searches found them."""
+    paper: list[str] = field(default_factory=list)
+    """The same of the formulas that the trees have."""
+    plain: list[str] = field(default_factory=list)
+    headlines: list[str | None] = field(default_factory=list)
+    alike: int = 0
+    """Sentences that read back answer like the formula they were said of."""
+    unlike: list[str] = field(default_factory=list)
+
+    def __iadd__(self, other: "Spoken") -> "Spoken":
+        for name in ("found", "paper", "plain", "headlines", "unlike"):
+            getattr(self, name).extend(getattr(other, name))
+        self.alike += other.alike
+        return self
+
+
+def rows(quick: bool, acasx: Path | None = None, trees: int | None = None) -> list[Row]:
+    whole, each = Spoken(), []
+    for name, records in _sets(quick, acasx):
+        panel, y = records()
+        spoken = _spoken(panel, y)
+        whole += spoken
+        each.append(f"{name} {_median(spoken.paper):.0f} → {_median(spoken.plain):.0f} in {len(spoken.plain)}")
+        print(f"  {each[-1]}; not alike: {spoken.unlike or 'none'}", file=sys.stderr, flush=True)
+    return [*_said(whole, each), _truth(trees or (20 if quick else TREES))]
+
+
+def _sets(quick: bool, acasx: Path | None) -> Iterator[tuple[str, Callable[[], Records]]]:
+    """The records, each by a function that reads or makes them; those that cannot be had are left out."""
+    yield "mixed with gaps", mixed
+    yield "acasx sample", lambda: tuple(load_acasx())
+    auslan = default_folder() / "auslan8"
+    if auslan.is_dir():
+        yield "Auslan", lambda: tuple(load_auslan(auslan))
+    for name in ("GunPoint", "ItalyPowerDemand"):
+        if (path := aeon_file(name)) is not None:
+            yield name, lambda path=path: read(path)
+    if not quick:
+        yield "simulated encounters", lambda: tuple(make_encounters(2000, 173))[:2]
+        home = acasx or default_folder() / "acasx"
+        if home.exists():
+            yield "acasx whole", lambda: tuple(load_acasx(home))
+
+
+def mixed(records: int = 400, seed: int = 0) -> Records:
+    """Tanks of 10 to 40 steps: reals, a Boolean and a categorical column, of which some values are missing."""
+    rng = np.random.default_rng(seed)
+    rooms, labels = [], []
+    for _ in range(records):
+        steps = int(rng.integers(10, 41))
+        pressure, heat = (np.cumsum(rng.normal(0, 0.4, steps)) + start for start in (3.0, 20.0))
+        valve = np.repeat(rng.random(8) < 0.4, 5)[:steps]
+        mode = np.repeat(rng.choice(["fill", "purge", "rest"], 8), 5)[:steps]
+        room = np.array([pressure.round(2), heat.round(1), valve, mode], dtype=object).T
+        late = bool(((pressure > 4.2) & (valve | (mode == "purge"))).any())
+        blind = rng.random() < 0.1
+        labels.append("blind" if blind else "burst" if late and rng.random() < 0.95 else "holds")
+        room[rng.random(room.shape) < (0.15 if blind else 0.02)] = None
+        rooms.append(room)
+    return Panel.from_arrays(rooms, columns=["pressure", "temperature", "valve", "mode"]), np.array(labels)
+
+
+def _spoken(panel: Panel, y: np.ndarray) -> Spoken:
+    """What the default tree of these records says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GrammarTreeClassifier(random_state=0).fit(panel, y)
+    tree, made = model.tree_, Spoken()
+    found = _as_found(tree, panel)
+    for category, (_, branches), (_, before) in zip(model.categories(panel, y), tree.leaves, found.leaves, strict=True):
+        made.found.append(sentence(before, panel.schema, tree.missing, style="paper"))
+        made.paper.append(sentence(branches, tree.schema, tree.missing, style="paper"))
+        made.plain.append(category.english)
+        made.headlines.append(None if category.headline is None else category.headline.rpartition(" (")[0])
+        members = np.isin(np.arange(len(panel)), category.positions)
+        _compare(made, category.english, tree, panel, members)
+        if branches:
+            (apart,) = signed(branches[-1:])
+            _compare(made, category.apart, tree, panel, Formula(apart)(panel))
+    for node in tree.nodes:
+        said = english(node.formula, tree.schema, tree.missing, step=tree.step)
+        _compare(made, said, tree, panel, node.formula(panel))
+    return made
+
+
+def _compare(made: Spoken, said: str, tree: Tree, panel: Panel, truth: np.ndarray) -> None:
+    if said == "every record":
+        return
+    try:
+        same = np.array_equal(Formula.from_english(said, tree.schema, step=tree.step)(panel), truth)
+    except SpeechError as error:
+        same, said = False, f"{said} ({error})"
+    made.alike += same
+    made.unlike += [] if same else [said]
+
+
+def _as_found(tree: Tree, panel: Panel) -> Tree:
+    """The tree with the formulas that its searches found, branches where they were before they were turned round."""
+
+    def below(node: Node | Leaf, here: np.ndarray) -> Node | Leaf:
+        if isinstance(node, Leaf):
+            return node
+        truth = node.formula(panel)
+        true, false = below(node.true, here & truth), below(node.false, here & ~truth)
+        found = node.found or node.formula
+        if not np.array_equal(found(panel)[here], truth[here]):
+            found = Formula(signed([(found, False)])[0])
+        return replace(node, formula=found, true=true, false=false)
+
+    return replace(tree, root=below(tree.root, np.ones(len(panel), np.bool_)))
+
+
+def _words(said: list[str]) -> list[int]:
+    return [len(text.split()) for text in said]
+
+
+def _median(said: list[str]) -> float:
+    return float(np.median(_words(said)))
+
+
+def _said(spoken: Spoken, each: list[str]) -> list[Row]:
+    found, paper, plain = spoken.found, spoken.paper, spoken.plain
+    short = [line for line in spoken.headlines if line is not None and len(line.split()) <= SHORT]
+    total, wanted = spoken.alike + len(spoken.unlike), 1 - SAVED
+    ratio = sum(_words(plain)) / sum(_words(paper))
+    before = sum(_words(plain)) / sum(_words(found))
+
+    def row(what: str, measure: Callable[[list[str]], str], how: str, *, none: bool = True) -> Row:
+        told = f"paper's form {measure(paper)}; formulas as they were found {measure(found)}"
+        return Row(f"plain speech: {what}", "0" if none else "", measure(plain), how, peer=told,
+                   met=measure(plain) == "0" if none else None)  # fmt: skip
+
+    return [
+        row("words a category, median · 90th percentile", _spread,
+            f"{len(plain)} categories of default trees; medians: {'; '.join(each)}", none=False),
+        row("square brackets", lambda said: str(_often(r"\[", said)), "in all categories"),
+        row("negated implications", lambda said: str(_often("not for all time, if", said)), "“not for all time, if”"),
+        row("“not for all time”", lambda said: str(_often("not for all time", said)), "in all categories"),
+        Row("plain speech: sentences read back to equal answers", "all", f"{spoken.alike} of {total}",
+            "each category, what sets it apart, and each question, on all records", peer="paper's form cannot be read",
+            met=not spoken.unlike),
+        Row(f"plain speech: headlines of at most {SHORT} words", "", f"{len(short) / len(plain):.0%} of categories",
+            f"{len(short)} of {len(plain)}; {sum(h is not None for h in spoken.headlines)} have a headline at all",
+            peer="paper's form has none"),
+        Row("plain speech: words saved", f"≥ {SAVED:.0%}", f"{1 - ratio:.0%}",
+            "words of all categories against the paper's form of the same formulas; "
+            f"{1 - before:.0%} against that of the formulas as they were found", met=ratio <= wanted),
+    ]  # fmt: skip
+
+
+def _spread(said: list[str]) -> str:
+    return f"{_median(said):.0f} · {np.percentile(_words(said), 90):.0f}"
+
+
+def _often(pattern: str, said: list[str]) -> int:
+    return sum(len(re.findall(pattern, text)) for text in said)
+
+
+def _truth(trees: int) -> Row:
+    """Random trees, checked as the tests do; those run fewer."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+    from speech_truth import Verdict, checked, draw_subject
+
+    whole = Verdict()
+    for seed in range(trees):
+        found = checked(draw_subject(seed))
+        whole.add(found)
+        for line in found.refuted[:1]:
+            print(f"  tree {seed}: {line}", file=sys.stderr, flush=True)
+    refuted = len(whole.refuted) + len(whole.beyond)
+    how = (
+        f"every count, share, interval, lift and headline, and every sentence of every record, of {trees:,} random "
+        f"trees over records with gaps, weights and static columns; {len(whole.beyond)} refuted are headlines of "
+        "new records that miss values where training missed none"
+    )
+    what = "plain speech: statements that a naive check refutes"
+    return Row(what, "0", f"{refuted} of {whole.checked:,}", how, met=not refuted)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--acasx", type=Path, help="where the whole encounters are, if not in the data folder")
+    parser.add_argument("--trees", type=int, default=TREES, help="random trees to check (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="without the larger sets")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    made = rows(options.quick, options.acasx, options.trees)
+    lines = [(row.what.removeprefix("plain speech: "), row.peer, row.measured, row.how) for row in made]
+    if options.json:
+        print(json.dumps(lines, ensure_ascii=False, indent=2))
+        return
+    for line in (("what", "paper style", "plain", "how measured"), ("---",) * 4, *lines):
+        print("| " + " | ".join(line) + " |")
+
+
+if __name__ == "__main__":
+    main()
