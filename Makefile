@@ -12,7 +12,7 @@ READY := .venv/.ready-$(VERSION)
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(READY)  ## simulate aircraft encounters, learn from them, and write telltree-demo.html
+demo: $(READY)  ## learn from aircraft encounters of a real study, and write telltree-demo.html
 	$(BIN)/telltree demo --output telltree-demo.html --force
 
 test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)

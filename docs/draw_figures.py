@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
-from telltree.datasets import make_encounters
-from telltree.explain import categorize
+from telltree import GeneticProgramming, GrammarTreeClassifier, Panel, demo
+from telltree.datasets import load_acasx
+from telltree.datasets.acasx import advised_flights
+from telltree.explain import Category
 from telltree.report import (
     draw_encounter,
     plot_category,
@@ -25,70 +28,79 @@ from telltree.report import (
 from telltree.tree import Tree
 
 IMAGES = Path(__file__).with_name("images")
-COLUMNS = ["active_1", "responding_1", "sense_1", "vertical_rate_1", "relative_altitude_1"]
-GRAMMAR = """
-Start ::= F(VB) | G(VB)
-VB    ::= Atom @2 | VB and VB
-Atom  ::= each Boolean | sense_1 = levels
-        | vertical_rate_1 {<, >} thresholds | abs(relative_altitude_1) < [100, 200, 500]
-"""
-SEEN = {'"up"': "told to climb, aircraft 1 sinks", '"down"': "told to descend, aircraft 1 climbs"}
-"""What the last branch to a category says, by the advisory that it speaks of."""
-LINES = {"no advisory": "#0072B2", "told to climb": "#009E73", "told to descend": "#D55E00"}
-"""The colours of draw_encounter that tell most here, and what they mean."""
+RECORD = 1415  # of category 1, and not learnt from
+PAPERS = {"encounter": 944, "encounter_rate": 1303}
+"""Encounters that the paper shows too."""
+SEEN = ("vertically within 250 ft while recorded", "not that near while recorded, pilots never both follow")
+"""What tells the two categories apart that predict NMAC."""
+UNSEEN, RING = "#EEEEEE", {"marker": "o", "markersize": 9, "markerfacecolor": "none", "color": "#C00000"}
+LINES = {
+    "no advisory": "#0072B2",
+    "climb": "#009E73",
+    "climb more": "#56B4E9",
+    "do not descend": "#8C7E00",
+    "descend": "#D55E00",
+    "descend more": "#CC79A7",
+    "do not climb": "#E69F00",
+}
+"""What is advised, in the colours of draw_encounter."""
 
 
-def learn(panel: Panel, y: NDArray[Any]) -> GrammarTreeClassifier:
-    """The tree that all the documents show."""
-    search = GeneticProgramming(evaluations=2_000)
-    model = GrammarTreeClassifier(GRAMMAR, search, max_depth=3, min_members=10, prevent_same_label=True, random_state=0)
-    return model.fit(panel, y)
-
-
-def overview(tree: Tree, encounters: Panel) -> Figure:
-    """The tree, and beside it encounters of the categories that predict NMAC."""
+def overview(tree: Tree, categories: list[Category], flights: Panel, lengths: NDArray[np.int64]) -> Figure:
+    """The tree, and beside it NMACs of two of its categories; what a tree is not told of is grey."""
     figure = Figure(figsize=(13, 7))
     plot_tree(tree, ax=figure.add_axes((0, 0, 0.44, 1)), text="english")
-    dangerous = [category for category in categorize(tree, encounters) if category.label == "NMAC"]
-    grid = figure.add_gridspec(len(dangerous), 3, left=0.52, right=0.97, top=0.91, bottom=0.15, hspace=0.42, wspace=0.5)
-    for row, category in enumerate(dangerous):
-        for column, position in enumerate(category.positions[:3]):
+    grid = figure.add_gridspec(2, 3, left=0.52, right=0.97, top=0.91, bottom=0.2, hspace=0.42, wspace=0.5)
+    dangerous = [category for category in categories if category.label == "NMAC"]
+    for row, (category, seen) in enumerate(zip(dangerous, SEEN, strict=True)):
+        ends = [position for position in category.positions if flights.values("nmac", position).any()]
+        for column, position in enumerate(ends[:3]):
             ax = figure.add_subplot(grid[row, column])
-            draw_encounter(ax, encounters, int(position))
-            ax.spines[["top", "right", "left"]].set_visible(False)  # numbers of aircraft stand there
-            ax.tick_params(labelsize=8)
+            _draw(ax, flights, int(position), int(lengths[position]))
             if column == 0:
-                last = category.description.rsplit("F(", 1)[1]
-                (seen,) = (words for advisory, words in SEEN.items() if advisory in last)
                 ax.set_title(f"Category {category.number}: {seen}", loc="left", fontsize=11, fontweight="bold", pad=9)
                 ax.set_ylabel("altitude (ft)", fontsize=9)
-            if row == len(dangerous) - 1:
+            if row == 1:
                 ax.set_xlabel("time (s)", fontsize=9)
-    for (words, colour), x in zip(LINES.items(), (0.53, 0.68, 0.83), strict=True):
-        figure.add_artist(Line2D([x, x + 0.025], [0.04, 0.04], color=colour, linewidth=2.5))
-        figure.text(x + 0.032, 0.04, words, fontsize=9.5, va="center")
+    signs: list[Any] = [Line2D([], [], color=colour, linewidth=2.5) for colour in LINES.values()]
+    signs += [Line2D([], [], linestyle="none", **RING), Patch(color=UNSEEN)]
+    names = [*LINES, "NMAC", "not in the record"]
+    looks = {"ncols": 5, "columnspacing": 1.2, "handlelength": 1.6, "frameon": False, "fontsize": 9}
+    figure.legend(signs, names, loc="lower right", bbox_to_anchor=(0.985, 0.01), **looks)
     return figure
+
+
+def _draw(ax: Axes, flights: Panel, position: int, seen: int) -> None:
+    draw_encounter(ax, flights, position)
+    ax.axvspan(seen - 0.5, flights.lengths[position], color=UNSEEN, zorder=0)
+    moment = int(np.argmax(flights.values("nmac", position)))
+    height = np.mean([flights.values(f"altitude_{number}", position)[moment] for number in (1, 2)])
+    ax.plot([moment], [height], **RING)
+    ax.spines[["top", "right", "left"]].set_visible(False)  # numbers of aircraft stand there
+    ax.tick_params(labelsize=8, left=False)
 
 
 def figures() -> Iterator[tuple[str, Figure]]:
     """All of them, as the page makes them."""
-    everything, y, family = make_encounters(1_000, nmac=200)
-    panel = everything.select(COLUMNS)
-    model = learn(panel[:700], y[:700])
-    tree, test, labels = model.tree_, panel[700:], y[700:]
-    yield "overview", overview(tree, everything[700:])
+    panel, y = demo.encounters()
+    flights = advised_flights(load_acasx(cut=False).panel)
+    model = demo.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
+    tree, test, labels = model.tree_, panel[demo.LEARNT_FROM :], y[demo.LEARNT_FROM :]
+    held_out = flights[demo.LEARNT_FROM :]
+    categories = model.categories(test, labels)
+    yield "overview", overview(tree, categories, held_out, test.lengths)
     yield "tree", plot_tree(tree, text="english")
-    yield "record", plot_record(tree, panel, 710)
-    yield "category", plot_category(tree, test, labels, 2)
+    yield "record", plot_record(tree, panel, RECORD)
+    yield "category", plot_category(tree, test, labels, 3)
     yield "collage", plot_collage(tree, test, labels, columns=4, only_label="NMAC")
     yield "confusion", plot_confusion(labels, model.predict(test))
     few = GeneticProgramming(population=20, evaluations=2_000)  # small generations, so that there is a way to go
-    slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0).fit(panel[:700], y[:700])
+    slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0)
+    slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
     yield "search", plot_search({node: slow.searches_[node] for node in (1, 2, 3)})
-    late = np.flatnonzero((y == "NMAC") & (family == "late manoeuvre"))
-    yield "encounter", plot_encounter(everything, 710)
-    yield "encounter_rate", plot_encounter(everything, int(late[0]), show="vertical_rate")
-    collage = plot_collage(tree, everything[700:], labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)
+    for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):
+        yield name, plot_encounter(flights, int(np.flatnonzero(flights.ids == number)[0]), show=show)
+    collage = plot_collage(categories, held_out, labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)
     yield "encounters", collage
 
 

@@ -33,7 +33,8 @@ return {x: first.left + scrollX - 16, y: first.top + scrollY - 12, width: first.
 def encounters(path: Path) -> None:
     """The report of the demo's tree."""
     panel, ends = demo.encounters()
-    demo.fit(panel, ends).report(panel, ends, path)
+    train = slice(0, demo.LEARNT_FROM)
+    demo.fit(panel[train], ends[train]).report(panel[train], ends[train], path)
 
 
 def auslan(path: Path) -> None:
@@ -57,7 +58,7 @@ def main() -> None:
             options.add_argument(flag)
         with webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver")) as browser:
             for write, name, *what in (
-                (encounters, "report.png", "#tree-tools", "#tree-frame", "bottom", 4),
+                (encounters, "report.png", "#tree-tools", "#tree-frame", "bottom", 1),
                 (auslan, "report_record.png", "#record-view", ".lanes h4 + .lane ~ h4", "top", 4),
             ):
                 path = Path(folder) / f"{name}.html"

@@ -8,9 +8,10 @@ import re
 import runpy
 import subprocess
 import sys
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).parent.parent
 END = "--- end of block ---"
@@ -48,10 +49,14 @@ def blocks_of(text):
 
 @dataclass
 class Piece:
-    """Something to run: its first line in the document, itself as Python that ends by printing END, what it shows."""
+    """Something to run: its first line in the document, itself as Python that ends by printing END, what it shows.
+
+    `begins` is the line at which that begins.
+    """
 
     line: int
     program: list[str]
+    begins: int
     shown: list[str] | None = None
 
 
@@ -65,22 +70,23 @@ def pieces_of(text):
     for block, following in itertools.zip_longest(found, found[1:]):
         title = re.search(r'title="(.+)"', block.language)
         if block.language == "python":
-            shown = following.lines if following and following.language == "text" else None
-            pieces.append(Piece(block.line + 1, [*block.lines, f"print({END!r})"], shown))
+            shows = following and following.language == "text"
+            begins, shown = (following.line + 1, following.lines) if shows else (0, None)
+            pieces.append(Piece(block.line + 1, [*block.lines, f"print({END!r})"], begins, shown))
         elif title:
             content = "\n".join([*block.lines, ""])
-            pieces.append(Piece(block.line, [f"_write({title[1]!r}, {content!r}); print({END!r})"]))
+            pieces.append(Piece(block.line, [f"_write({title[1]!r}, {content!r}); print({END!r})"], 0))
         elif block.language == "console":
             for number, line in enumerate(block.lines, block.line + 1):
                 if line.startswith("$ "):
-                    pieces.append(Piece(number, [f"print(_shell({line[2:]!r}), {END!r}, sep='')"]))
+                    pieces.append(Piece(number, [f"print(_shell({line[2:]!r}), {END!r}, sep='')"], number + 1))
                 else:
                     pieces[-1].shown = [*(pieces[-1].shown or []), line]
     return pieces
 
 
 def run(text, folder):
-    """What each piece prints, in order. They are one program, with the line numbers of the document."""
+    """What each piece prints, in order. They are one program, run in the folder, with the document's line numbers."""
     lines = [""] * (len(text.splitlines()) + 1)
     for piece in pieces_of(text):
         lines[piece.line - 1 : piece.line - 1 + len(piece.program)] = piece.program
@@ -90,7 +96,8 @@ def run(text, folder):
         "_shell": functools.partial(shell, folder=folder),
         "_write": lambda name, content: (Path(folder) / name).write_text(content, encoding="utf-8"),
     }
-    with redirect_stdout(io.StringIO()) as printed:
+    drawn = mock.patch.dict(os.environ, MPLBACKEND="agg")
+    with drawn, chdir(folder), redirect_stdout(io.StringIO()) as printed:
         runpy.run_path(str(program), words, run_name="__main__")
     return printed.getvalue().split(END + "\n")[:-1]
 
@@ -119,11 +126,3 @@ def agrees(printed, shown):
     """Whether the output is the one shown; a line of three dots stands for any number of lines."""
     parts = [r"(?:.*\n)*" if line == "..." else re.escape(line) + "\n" for line in trimmed(shown).splitlines()]
     return re.fullmatch("".join(parts), trimmed(printed) + "\n") is not None
-
-
-@functools.cache
-def encounters(*args, **settings):
-    """Simulated encounters, made once for all documents that ask for the same."""
-    from telltree.datasets.encounters import make_encounters
-
-    return make_encounters(*args, **settings)

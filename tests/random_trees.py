@@ -35,15 +35,16 @@ class PlainFormulas(Formulas):
 
 
 def draw_tree(rng, columns, schema, *, depth=3, counts=True):
-    """A tree of random formulas; labels are hostile, and leaves hold any records."""
+    """A tree of random formulas; labels are hostile, and leaves hold any records, some classes weighted."""
     draw = PlainFormulas(rng, columns)
     draw.counts = counts
     classes = tuple(rng.sample(CLASSES, rng.randint(1, 4)))
+    worth = [rng.choice((1, 1, 0.3, 8)) for _ in classes]
 
     def node(depth):
         if depth == 0 or rng.random() < 0.15:
             counts = tuple(rng.randint(0, 9) for _ in classes)
-            return leaf(counts if any(counts) else (1,) * len(classes))
+            return leaf(counts if any(counts) else (1,) * len(classes), worth)
         formula = Formula.parse(oracle.text(draw.boolean(rng.randint(1, 4)), rng), schema)
         true, false = node(depth - 1), node(depth - 1)
         both = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
@@ -52,9 +53,9 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
     return Tree(node(rng.randint(0, depth)), classes, schema)
 
 
-def leaf(counts):
-    """A leaf of so many records of each class."""
-    return Leaf(tuple(counts), tuple(map(float, counts)))
+def leaf(counts, worth=None):
+    """A leaf of so many records of each class, each of which is worth so much."""
+    return Leaf(tuple(counts), tuple(float(n * w) for n, w in zip(counts, worth or [1] * len(counts), strict=True)))
 
 
 def draw_tree_case(rng, *, finite=False, counts=True, columns=None):

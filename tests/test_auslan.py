@@ -249,7 +249,7 @@ def test_more_than_the_eight_words_come_from_the_other_layout(tmp_path, folder):
         ({"starts.txt": "1,5,10,900"}, "first rows must begin with 1, rise"),
         ({"starts.txt": "1,5"}, "2 starts but 4 labels"),
         ({"starts.txt": "1,two"}, "something else than numbers"),
-        ({"labels.txt": "Symbol\nhello"}, "4 starts but 1 labels"),
+        ({"labels.txt": "Symbol\nhello"}, "4 starts but 1 label"),
         ({"data.csv": "a,b\n1,2\n"}, "expected the columns 'x_1'"),
         ({"data.csv": "a,b\n1\n1,2\n"}, "something else than numbers"),
         ({"data.csv": ""}, "expected the columns"),

@@ -1,6 +1,7 @@
 """Every verb through the installed program, on good and on bad input."""
 
 import csv
+import datetime
 import gzip
 import io
 import json
@@ -217,6 +218,36 @@ def test_explain_tells_the_way_of_a_record(folder, model):
     assert all(turn["time"] == turn["step"] * 0.5 for turn in told["branches"])
     assert "decided at step" in good("explain", model, folder / "flights.csv", *KEYS, "--record", "f3")
     bad(3, "explain", model, folder / "flights.csv", *KEYS, "--record", "f99", says="there is no record 'f99'")
+
+
+def test_dates_durations_and_long_names_are_told(folder, model, tmp_path):
+    day = datetime.datetime(2024, 2, 27, 22)
+    rows = list(csv.DictReader((folder / "flights.csv").open()))
+    dated = tmp_path / "dated.csv"
+    with dated.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "ü" * 200])
+        writer.writeheader()
+        for row in rows:
+            moment = day + datetime.timedelta(hours=2 * float(row["t"]))
+            writer.writerow({**row, "t": f"{moment.isoformat()}+01:00", "ü" * 200: "v" * 100})
+    told = json.loads(good("explain", model, dated, *KEYS, "--record", "f3", "--json"))
+    for turn in told["branches"]:
+        assert turn["time"] == 3600 * turn["step"]
+        assert turn["date"] == (day + datetime.timedelta(hours=turn["step"])).isoformat() + "+01:00"
+    assert re.search(
+        r"decided at step \d+, at 2024-02-2\d \d\d:00\+01:00; margin [+-]",
+        good("explain", model, dated, *KEYS, "--record", "f3"),
+    )
+    said = good("inspect", dated, *KEYS, "--every", "6 h")
+    assert "one every 6 h" in said
+    assert "dates: 2024-02-27 22:00+01:00 to 2024-02-" in said
+    assert "ü" * 39 + "…  " in said
+    assert "ü" * 40 not in said
+    whole = json.loads(good("inspect", dated, *KEYS, "--period", "518400", "--json"))
+    assert whole["period"] == 518400
+    assert whole["dates"][0] == "2024-02-27T22:00:00+01:00"
+    assert "ü" * 200 in [column["name"] for column in whole["columns"]]
+    assert "one every 6 d" in good("inspect", dated, *KEYS, "--period", "518400")
 
 
 def test_report(folder, model, tmp_path):

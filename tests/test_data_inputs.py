@@ -175,7 +175,7 @@ def test_overrides_force_types():
     assert panel.column("text").tolist() == [1, 2.5, 3]
     assert panel.notes == ()
     assert Panel.from_frame(frame, id="id", schema=panel.schema) == panel
-    with pytest.raises(DataError, match=r"'gear' cannot be Boolean: 1 values do not fit, such as 10\.0 in record 2"):
+    with pytest.raises(DataError, match=r"'gear' cannot be Boolean: 1 value does not fit, such as 10\.0 in record 2"):
         Panel.from_frame(frame, id="id", schema={"gear": {"type": "Boolean"}})
     with pytest.raises(DataError, match="unknown column in schema 'gera'; did you mean 'gear'"):
         Panel.from_frame(frame, id="id", schema={"gera": {}})
@@ -183,7 +183,7 @@ def test_overrides_force_types():
 
 def test_levels_given_by_the_user_are_kept():
     frame = pl.DataFrame({"id": [1, 2], "mode": ["a", "z"]})
-    with pytest.warns(DataWarning, match=r"'mode': 'z' \(1 values\)"):
+    with pytest.warns(DataWarning, match=r"'mode': 'z' \(1 value\)"):
         panel = Panel.from_frame(frame, id="id", schema={"mode": {"levels": ["b", "a"]}})
     assert panel.column("mode").tolist() == [1, -2]
 
@@ -204,7 +204,7 @@ def test_static_columns():
     assert again == Panel.from_arrays(
         [[[1.0], [2.0]], [[3.0]]], columns=["x"], ids=[1, 2], static=pl.DataFrame({"age": [3, None]})
     )
-    with pytest.raises(DataError, match="static column 'x' varies inside 1 records: 1"):
+    with pytest.raises(DataError, match="static column 'x' varies inside 1 record: 1"):
         Panel.from_frame(frame, id="id", static=["x"])
 
 
@@ -228,7 +228,7 @@ def test_numeric_times_stay_as_they_are():
 
 def test_unsorted_time_is_sorted_with_one_warning():
     frame = pl.DataFrame({"id": ["a", "b", "a", "b"], "t": [1, 5, 0, 6], "x": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.warns(DataWarning, match="1 records were not sorted by time and now are: 'a'") as caught:
+    with pytest.warns(DataWarning, match="1 record was not sorted by time and now is: 'a'") as caught:
         panel = Panel.from_frame(frame, id="id", time="t")
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -264,10 +264,10 @@ def test_frames_may_differ_in_dtype_and_order_of_columns():
 LONG = pd.DataFrame({"id": [1, 1, 2], "t": [0, 1, 0], "x": [1.0, np.nan, 3.0]})
 BAD_FRAMES = [
     (LONG[:0], {}, "no records"),
-    (LONG.assign(id=[1, np.nan, 2]), {}, r"id column 'id' is missing in 1 rows: 1"),
-    (LONG.assign(t=[0, 0, 0]), {}, r"1 steps repeat the time of their record: record 1 at 0"),
+    (LONG.assign(id=[1, np.nan, 2]), {}, r"id column 'id' is missing in 1 row: 1"),
+    (LONG.assign(t=[0, 0, 0]), {}, r"1 step repeats a time of its record: record 1 at 0"),
     (LONG.assign(t=pd.to_datetime(["2024-01-02"] * 3)), {}, "record 1 at 2024-01-02"),
-    (LONG.assign(t=[0, np.nan, 0]), {}, "time column 't' is missing in 1 rows: 1"),
+    (LONG.assign(t=[0, np.nan, 0]), {}, "time column 't' is missing in 1 row: 1"),
     (LONG.assign(t=pd.to_datetime(["2024-01-02", None, None])), {}, "time column 't' is missing in 2 rows"),
     (LONG.assign(t=["0", "1", "0"]), {}, "time column 't' is categorical; turn it into numbers or dates"),
     (pd.DataFrame([[1, 0, 2, 3]], columns=["id", "t", "x", "x"]), {}, "same name: 'x'; column names must be unique$"),
@@ -309,10 +309,10 @@ ONE = pd.DataFrame({"x": [1.0]})
 BAD_LISTS = [
     (lambda: Panel.from_frames([]), "no records"),
     (lambda: Panel.from_frames(ONE), "use Panel.from_frame"),
-    (lambda: Panel.from_frames({"a": ONE, "b": ONE[:0]}), "1 records have no steps: 'b'"),
+    (lambda: Panel.from_frames({"a": ONE, "b": ONE[:0]}), "1 record has no steps: 'b'"),
     (lambda: Panel.from_frames([ONE, ONE.rename(columns={"x": "y"})]), "records 0 and 1 have different columns"),
     (lambda: Panel.from_frames([ONE, pd.DataFrame({"x": ["u"]})]), "mixed types: 1.0 in record 0; 'u' in record 1"),
-    (lambda: Panel.from_frames([ONE, ONE], ids=["a"]), "1 ids were given for 2 records"),
+    (lambda: Panel.from_frames([ONE, ONE], ids=["a"]), "got 1 id for 2 records"),
     (lambda: Panel.from_frames([ONE, ONE], ids=["a", "a"]), "same id: 'a'"),
     (lambda: Panel.from_frames([ONE, ONE], ids=["a", None]), "an id is missing"),
     (lambda: Panel.from_frames({"a": ONE}, ids=["a"]), "keys of the dict are the ids"),
@@ -322,11 +322,11 @@ BAD_LISTS = [
     (lambda: Panel.from_arrays([np.zeros(3)]), r"number 0 has shape \(3,\)"),
     (lambda: Panel.from_arrays([np.zeros((2, 3)), np.zeros((3, 2))]), "3 and 2 columns"),
     (lambda: Panel.from_arrays([np.zeros((2, 3))], layout="records, steps, columns"), "layout of a list"),
-    (lambda: Panel.from_arrays([np.zeros((0, 3))]), "have no steps"),
-    (lambda: Panel.from_arrays([np.zeros((1, 2))], columns=["a"]), "1 column names were given for 2 columns"),
+    (lambda: Panel.from_arrays([np.zeros((0, 3))]), "has no steps"),
+    (lambda: Panel.from_arrays([np.zeros((1, 2))], columns=["a"]), "got 1 column name for 2 columns"),
     (lambda: Panel.from_arrays([np.zeros((1, 2))], columns=["a", "a"]), "same name: 'a'"),
     (lambda: Panel.from_arrays([np.zeros((1, 1))], static={"x1": [1]}), "same name: 'x1'"),
-    (lambda: Panel.from_arrays([np.zeros((1, 1))], static={"s": [1, 2]}), "has 2 values for 1 records"),
+    (lambda: Panel.from_arrays([np.zeros((1, 1))], static={"s": [1, 2]}), "has 2 values for 1 record"),
     (lambda: Panel.from_arrays([np.zeros((1, 1))], static=[1]), "static is a frame or a dict"),
     (lambda: Panel.from_arrays(7), "got int"),
     (lambda: Panel.from_table(np.zeros((0, 2))), "no records"),

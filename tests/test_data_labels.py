@@ -21,11 +21,11 @@ def test_labels_come_in_record_order(frame):
 
 
 def test_a_record_has_one_label():
-    with pytest.raises(DataError, match="varies inside 1 records: 'b'"):
+    with pytest.raises(DataError, match="varies inside 1 record: 'b'"):
         labels_from_frame(FRAME.assign(label=["x", "y", "z"]), id="id", label="label")
-    with pytest.raises(DataError, match="missing in 1 records: 'a'"):
+    with pytest.raises(DataError, match="missing in 1 record: 'a'"):
         labels_from_frame(FRAME.assign(label=["x", None, "x"]), id="id", label="label")
-    with pytest.raises(DataError, match="missing in 1 records: 'b'"):
+    with pytest.raises(DataError, match="missing in 1 record: 'b'"):
         labels_from_frame(FRAME.assign(label=[1, 2, np.nan]), id="id", label="label")
     with pytest.raises(DataError, match="did you mean 'label'"):
         labels_from_frame(FRAME, id="id", label="lable")
@@ -55,8 +55,8 @@ def test_good_labels_pass(y, kind):
     [
         ([1, 2], "2 labels for 3 records"),
         ([[1], [2], [3]], "one-dimensional"),
-        ([1.0, np.nan, 2.0], "1 of 3 labels are missing: records 1"),
-        (["a", None, "b"], "1 of 3 labels are missing: records 1"),
+        ([1.0, np.nan, 2.0], "1 of 3 labels missing, for 1"),
+        (["a", None, "b"], "1 of 3 labels missing, for 1"),
         ([0.5, 1.0, 1.5], "2 are continuous numbers: 0.5, 1.5"),
         ([np.inf, 1.0, 1.0], "continuous"),
         (["a", 1, "b"], "'int', 'str'"),

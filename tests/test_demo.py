@@ -7,30 +7,42 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree.datasets import make_encounters
-from telltree.datasets.encounters import PROXIMITY
-from telltree.demo import demo, fit
+from telltree.datasets import load_acasx
+from telltree.demo import COLUMNS, demo, fit
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     page = tmp_path_factory.mktemp("demo") / "report.html"
-    return page, list(demo(page, records=400, nmac=60))
+    return page, list(demo(page))
 
 
-def test_the_demo_shows_tree_categories_and_how_well_it_does(shown):
+@pytest.fixture(scope="module")
+def learned():
+    """What the demo learns, and what it is tested by."""
+    everything, ends = load_acasx()
+    panel = everything.select(COLUMNS)
+    return fit(panel[:1400], ends[:1400]), panel, ends
+
+
+def test_the_demo_shows_tree_categories_and_how_well_it_does(shown, learned):
     page, parts = shown
-    panel, ends, _ = make_encounters(400, 60)
-    panel = panel.select([name for name in panel.schema if name not in PROXIMITY])
-    train, test = np.split(np.random.default_rng(0).permutation(400), [280])
-    model = fit(panel[train], ends[train])
+    model, panel, ends = learned
     assert all(line in parts[1] for line in str(model.tree_).splitlines())
     told = " ".join(" ".join(parts).split())
-    for category in model.categories(panel[train], ends[train]):
+    assert "2,000 encounters" in told
+    assert "173 of them ended in a near mid-air collision" in told
+    for category in model.categories(panel[:1400], ends[:1400]):
         assert (category.english in told) == (category.label == "NMAC")
-    found = model.predict(panel[test])
-    assert f"accuracy {np.mean(found == ends[test]):.3f}" in told
+    assert f"accuracy {np.mean(model.predict(panel[1400:]) == ends[1400:]):.3f}" in told
     assert str(page) in parts[-1]
+
+
+def test_the_tree_is_small_and_finds_most_collisions(learned):
+    model, panel, ends = learned
+    assert len(model.tree_.leaves) <= 6
+    found, bad = model.predict(panel[1400:]) == "NMAC", ends[1400:] == "NMAC"
+    assert (found & bad).sum() > 0.7 * max(found.sum(), bad.sum())
 
 
 def test_the_page_is_there(shown):
@@ -39,7 +51,7 @@ def test_the_page_is_there(shown):
 
 
 def test_without_a_page_it_says_how_to_get_one():
-    assert "telltree demo -o" in list(demo(records=200, nmac=40))[-1]
+    assert "telltree demo -o" in list(demo())[-1]
 
 
 def test_the_program_runs_the_demo_and_says_what_to_open(tmp_path):

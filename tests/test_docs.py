@@ -4,23 +4,41 @@ import re
 import runpy
 
 import pytest
-from documents import DOCUMENTS, ROOT, agrees, encounters, name_of, pieces_of, run
+from documents import DOCUMENTS, ROOT, agrees, name_of, pieces_of, run
 
-from telltree import datasets
+from telltree import demo
 
+PAGE = """
+```python
+print(1 + 1)
+```
+```text
+{}
+```
+
+```python
+unseen = True
+```
+
+```console
+$ echo one
+{}
+$ seq 9
+{}
+```
+"""
 RUNNING = [path for path in DOCUMENTS if pieces_of(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("path", RUNNING, ids=name_of)
-def test_blocks_run_and_print_what_is_shown(path, tmp_path, monkeypatch):
+def test_blocks_run_and_print_what_is_shown(path, tmp_path):
     text = path.read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    monkeypatch.setattr(datasets, "make_encounters", encounters, raising=False)
     printed = run(text, tmp_path)
     for piece, output in zip(pieces_of(text), printed, strict=True):
         if piece.shown is not None:
-            assert agrees(output, piece.shown), f"{name_of(path)}, line {piece.line} prints\n{output}"
+            assert agrees(output, piece.shown), (
+                f"{name_of(path)}, line {piece.line} prints the following; docs/refresh.py puts it there\n{output}"
+            )
 
 
 def test_pages_agree_only_with_what_they_show():
@@ -29,6 +47,14 @@ def test_pages_agree_only_with_what_they_show():
     assert not agrees("a\nb\n", ["a"])
     assert not agrees("a\nb\n", ["...", "c"])
     assert not agrees("", ["a"])
+
+
+def test_what_is_shown_is_brought_up_to_date():
+    refreshed = runpy.run_path(str(ROOT / "docs" / "refresh.py"))["refreshed"]
+    text = PAGE.format("2", "one", "1\n...\n9")
+    assert refreshed(text, ["2\n", "", "one\n", "1\n5\n9\n"]) == text
+    new = refreshed(text, ["3\n4\n", "unseen\n", "two \n\n", "0\n1\n2\n8\n"])
+    assert new == PAGE.format("3\n4", "two", "0\n...\n8")
 
 
 def targets(path):
@@ -64,11 +90,10 @@ def test_every_picture_is_shown():
     assert set((ROOT / "docs" / "images").iterdir()) <= shown
 
 
-def test_the_picture_of_the_readme_is_of_its_tree():
-    drawn = runpy.run_path(str(ROOT / "docs" / "draw_figures.py"))
-    panel, y, _ = encounters(1_000, nmac=200)
-    tree = drawn["learn"](panel.select(drawn["COLUMNS"])[:700], y[:700]).tree_
-    assert str(tree) in (ROOT / "README.md").read_text(encoding="utf-8"), "run python docs/draw_figures.py"
+def test_the_readme_tells_of_the_tree_that_the_demo_learns_and_the_pictures_show():
+    panel, ends = demo.encounters()
+    tree = demo.fit(panel[: demo.LEARNT_FROM], ends[: demo.LEARNT_FROM]).tree_
+    assert str(tree) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_design_names_files_that_exist():

@@ -46,10 +46,10 @@ def test_labels_may_be_a_series(panel, labels):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda y: y[:-1], "there are 59 labels for 60 records"),
-        (lambda y: [], "there are 0 labels for 60 records"),
-        (lambda y: [*y[:-1], None], "1 of 60 labels are missing: records 59"),
-        (lambda y: np.r_[np.nan, np.ones(59)], "1 of 60 labels are missing: records 0"),
+        (lambda y: y[:-1], "got 59 labels for 60 records"),
+        (lambda y: [], "got 0 labels for 60 records"),
+        (lambda y: [*y[:-1], None], "1 of 60 labels missing, for 59"),
+        (lambda y: np.r_[np.nan, np.ones(59)], "1 of 60 labels missing, for 0"),
         (lambda y: np.linspace(0, 1, 60), "58 are continuous numbers"),
         (lambda y: [[label, label] for label in y], "one-dimensional"),
         (lambda y: [[y[0]], *y[1:]], "one-dimensional"),

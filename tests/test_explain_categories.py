@@ -58,14 +58,14 @@ def test_the_fields_of_categories(tree):
 def test_english_leaves_out_what_follows_and_the_description_does_not(tree):
     first, second, _ = categorize(tree, PANEL)
     assert first.description == "F(x < 4) ∧ F(x < 2)"
-    assert first.english == "at some point, [height] is less than 2 m"
-    assert second.english == "at some point, [height] is less than 4 m; and at no point, [height] is less than 2 m"
+    assert first.english == "at some point height is below 2 m"
+    assert second.english == "at some point height is below 4 m, and height is always at least 2 m"
 
 
 def test_english_speaks_of_missing_values_where_the_panel_has_them():
     tree = Tree(node("G(not x < 2)", leaf(1, 0), leaf(0, 1)), (0, 1), SCHEMA)
-    known = "for all time, [height] is greater than or equal to 2 m"
-    doubtful = "for all time, [height] is not less than 2 m (or is missing)"
+    known = "height is always at least 2 m"
+    doubtful = "height is never below 2 m"
     assert categorize(tree, PANEL)[0].english == known
     assert categorize(tree, panel([[None, True]]))[0].english == doubtful
     assert categorize(tree, PANEL, missing={"x"})[0].english == doubtful
@@ -106,8 +106,8 @@ def test_text(tree):
     categories = categorize(tree, PANEL, ["calm", "storm", "storm", "calm"])
     assert str(categories[1]) == (
         "[2] calm  (1 record, 25.0%; storm: 1)\n"
-        "    F(x < 4) ∧ ¬F(x < 2)\n"
-        "    at some point, [height] is less than 4 m; and at no point, [height] is less than 2 m"
+        "    at some point height is below 4 m, and height is always at least 2 m\n"
+        "    F(x < 4) ∧ ¬F(x < 2)"
     )
     assert categories_text(categories) == "\n\n".join(map(str, categories))
 

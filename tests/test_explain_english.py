@@ -1,4 +1,4 @@
-"""English, sentence by sentence."""
+"""English in the paper's form, sentence by sentence."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ FUNCTIONS = (turns, half, careless)
 
 
 def said(text, missing=None):
-    return english(Formula.parse(text, SCHEMA, functions=FUNCTIONS), SCHEMA, missing)
+    return english(Formula.parse(text, SCHEMA, functions=FUNCTIONS), SCHEMA, missing, style="paper")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ C ::= 1 | 2 "two"
 )
 def test_a_rule_speaks_for_itself(text, sentence):
     grammar = Grammar.parse(SPEAKING, SCHEMA)
-    assert english(grammar.derive(text).expression, SCHEMA) == sentence
+    assert english(grammar.derive(text).expression, SCHEMA, style="paper") == sentence
 
 
 @pytest.mark.parametrize("name", ["a [b]", "{0}", "{{", "<script>", "größe\n$", "is less than"])
@@ -163,20 +163,20 @@ def test_odd_names_stand_as_they_are(name):
     schema = Schema([Column(name, "real", unit=name), Column("c", "categorical", levels=(name,))])
     quoted = Grammar.parse("Start ::= F(each real < 1)", schema)
     (derivation,) = quoted.enumerate(9)
-    assert english(derivation.expression, schema) == f"at some point, [{name}] is less than 1 {name}"
+    assert english(derivation.expression, schema, style="paper") == f"at some point, [{name}] is less than 1 {name}"
     (derivation,) = Grammar.parse("Start ::= F(c = levels)", schema).enumerate(9)
-    assert english(derivation.expression, schema) == f"at some point, [c] is {name}"
+    assert english(derivation.expression, schema, style="paper") == f"at some point, [c] is {name}"
 
 
 def test_an_expression_that_is_no_formula_is_spoken_too():
     operand = Formula.parse("F(rate < 2)", SCHEMA).expression.args[0]
-    assert english(operand, SCHEMA) == "[vertical rate] is less than 2 ft/s"
+    assert english(operand, SCHEMA, style="paper") == "[vertical rate] is less than 2 ft/s"
 
 
 def test_an_unknown_column_is_named():
     formula = Formula.parse("F(rate < 2)", SCHEMA)
     with pytest.raises(DataError, match="unknown column 'rate'; did you mean 'rates'"):
-        english(formula, Schema([Column("rates", "real")]))
+        english(formula, Schema([Column("rates", "real")]), style="paper")
 
 
 def test_a_phrase_with_too_many_operands_is_named():
@@ -187,4 +187,28 @@ def test_a_phrase_with_too_many_operands_is_named():
 def test_thousands_of_columns():
     schema = Schema(Column(f"x{i}", "real") for i in range(5000))
     text = " and ".join(f"F(x{i} < 1)" for i in np.arange(0, 5000, 500))
-    assert english(Formula.parse(text, schema), schema).count("at some point") == 10
+    assert english(Formula.parse(text, schema), schema, style="paper").count("at some point") == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(on and rate > 40)", "at some point advisory is active while vertical rate is above 40 ft/s"),
+        ("not F(on)", "advisory is never active"),
+        ("not G(on => rate < 2)", "at some point advisory is active while vertical rate is at least 2 ft/s"),
+        ("count(on) > 3", "for at least 4 s in all, advisory is active"),
+    ],
+)
+def test_plain_english_is_the_default(text, sentence):
+    assert english(Formula.parse(text, SCHEMA), SCHEMA, (), step=(1.0, "s")) == sentence
+
+
+def test_an_unknown_style_is_refused():
+    with pytest.raises(SettingsError, match="style must be 'plain' or 'paper', got 'fancy'"):
+        english(Formula.parse("F(on)", SCHEMA), SCHEMA, style="fancy")
+
+
+def test_what_is_said_is_read_back():
+    formula = Formula.parse('F(mode = "DES" and rate < 2) and not F(wind - rate > 3)', SCHEMA)
+    said_back = Formula.from_english(english(formula, SCHEMA, ()), SCHEMA)
+    assert english(said_back, SCHEMA, ()) == english(formula, SCHEMA, ())

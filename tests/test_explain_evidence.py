@@ -67,7 +67,7 @@ def step(text, record):
         # counts: from where on the comparison comes out as it does
         ("count(a) > 0", 0, 1),
         ("count(a) > 1", 0, 3),
-        ("count(a) > 2", 0, 0),
+        ("count(a) > 2", 0, 3),
         ("count(a) < 2", 0, 3),
         ("count(x > 2) - count(a) = 1", 0, 2),
         ("count(a) = count(x < 5)", 0, 0),

@@ -1,14 +1,12 @@
 """The rule table."""
 
-import math
-
 import pandas as pd
 import polars as pl
 import pytest
 
 from telltree.data import Column, Schema
 from telltree.explain import as_records, rules_table, rules_text
-from telltree.explain.rules import wilson
+from telltree.explain.shares import wilson
 from telltree.logic import Formula
 from telltree.tree import Leaf, Node, Tree
 
@@ -26,18 +24,45 @@ def test_one_row_for_each_leaf(tree):
     first, second, third = rules_table(tree)
     assert [row.cluster for row in (first, second, third)] == [1, 2, 3]
     assert first.formula == "(F(x < 4) ∧ G(`a b`)) ∧ F(x < 2)"
-    assert (first.label, first.probability, first.support) == ("calm", 0.75, 4)
+    assert (first.label, first.share, first.support) == ("calm", 0.75, 4)
     assert first.counts == {"calm": 3, "storm": 1}
     assert second.counts == {"storm": 4}
     assert second.english == (
-        "[at some point, [height] is less than 4] and [for all time, a b]; and at no point, [height] is less than 2"
+        "at some point height is below 4; a b is always true; and height is never below 2"  # or is missing
     )
-    assert (third.label, third.probability, third.support) == ("storm", 0.6, 3)  # by weight
+    assert (third.label, third.share, third.support) == ("storm", 1 / 3, 3)
+    assert (third.weighted, third.decided_by_weights) == (0.6, True)
+    assert (first.weighted, first.decided_by_weights) == (0.75, False)
+
+
+def test_lift_is_the_share_beside_that_in_all(tree):
+    first, second, third = rules_table(tree)  # 5 calm and 6 storm in all
+    assert first.lift == pytest.approx(0.75 / (5 / 11))
+    assert second.lift == pytest.approx(1 / (6 / 11))
+    assert third.lift == pytest.approx((1 / 3) / (6 / 11))
+
+
+def test_figures_in_words(tree):
+    assert [row.figures for row in rules_table(tree)] == [
+        "75 % of 4 records (30 to 95 %), 1.6 times the share in all; by weight 75 %",
+        "100 % of 4 records (51 to 100 %), 1.8 times the share in all; by weight 100 %",
+        "33 % of 3 records (6 to 79 %), 0.61 times the share in all; storm by weight: 60 %",
+    ]
+    (only,) = rules_table(Tree(Leaf((1, 0), (1.0, 0.0)), ("calm", "storm"), SCHEMA))
+    assert only.figures == "100 % of 1 record (21 to 100 %), the share in all"
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.0, 3.0])
+def test_weights_that_are_all_the_same_are_no_weights(factor):
+    leaves = [Leaf(counts, tuple(factor * n for n in counts)) for counts in ((3, 1), (0, 7))]
+    tree = Tree(Node(Formula.parse("F(x < 2)", SCHEMA), *leaves, counts=(3, 8)), ("calm", "storm"), SCHEMA)
+    assert not tree.weighted
+    assert [(row.weighted, row.decided_by_weights) for row in rules_table(tree)] == [(None, False)] * 2
 
 
 def test_intervals_hold_their_share(tree):
     for row in rules_table(tree):
-        assert 0.0 <= row.low <= row.probability <= row.high <= 1.0
+        assert 0.0 <= row.low <= row.share <= row.high <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -50,7 +75,7 @@ def test_wilson(true, records, low, high):
 
 def test_a_leaf_nobody_came_to_promises_nothing():
     (row,) = rules_table(Tree(Leaf((0, 0), (0.0, 0.0)), ("calm", "storm"), SCHEMA))
-    assert math.isnan(row.probability)
+    assert (row.share, row.lift, row.weighted, row.figures) == (None, None, None, "no records")
     assert (row.low, row.high, row.support, row.counts) == (0.0, 1.0, 0, {})
     assert (row.formula, row.english) == ("true", "every record")
 
@@ -58,7 +83,8 @@ def test_a_leaf_nobody_came_to_promises_nothing():
 def test_frames_are_made_of_records(tree):
     records = as_records(rules_table(tree))
     assert list(records[0]) == [
-        "cluster", "formula", "english", "label", "probability", "low", "high", "support", "counts",
+        "cluster", "formula", "english", "headline", "label", "share", "low", "high", "support", "counts", "lift",
+        "weighted", "decided_by_weights",
     ]  # fmt: skip
     assert pd.DataFrame(records)["label"].tolist() == ["calm", "storm", "storm"]
     assert pl.DataFrame(records)["support"].to_list() == [4, 4, 3]
@@ -66,10 +92,18 @@ def test_frames_are_made_of_records(tree):
 
 def test_text(tree):
     assert rules_text(rules_table(tree)).splitlines() == [
-        "cluster  label  probability  95 % interval   support  formula",
-        "1        calm   0.750        0.301 to 0.954  4        (F(x < 4) ∧ G(`a b`)) ∧ F(x < 2)",
-        "2        storm  1.000        0.510 to 1.000  4        (F(x < 4) ∧ G(`a b`)) ∧ ¬F(x < 2)",
-        "3        storm  0.600        0.172 to 0.915  3        ¬(F(x < 4) ∧ G(`a b`))",
+        "cluster  label  share  95 % interval   support  lift  weighted share   formula",
+        "1        calm   0.750  0.301 to 0.954  4        1.65  0.750            (F(x < 4) ∧ G(`a b`)) ∧ F(x < 2)",
+        "2        storm  1.000  0.510 to 1.000  4        1.83  1.000            (F(x < 4) ∧ G(`a b`)) ∧ ¬F(x < 2)",
+        "3        storm  0.333  0.061 to 0.792  3        0.61  0.600 (decides)  ¬(F(x < 4) ∧ G(`a b`))",
+    ]
+
+
+def test_text_without_weights_has_no_column_for_them():
+    tree = Tree(Leaf((3, 1), (3.0, 1.0)), ("calm", "storm"), SCHEMA)
+    assert rules_text(rules_table(tree)).splitlines() == [
+        "cluster  label  share  95 % interval   support  lift  formula",
+        "1        calm   0.750  0.301 to 0.954  4        1.00  true",
     ]
 
 
@@ -78,5 +112,5 @@ def test_missing_values_are_spoken_of_as_the_caller_says():
         Formula.parse("G(not x < 2)", SCHEMA), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1)
     )
     tree = Tree(root, ("calm", "storm"), SCHEMA)
-    assert rules_table(tree)[0].english == "for all time, [height] is not less than 2 (or is missing)"
-    assert rules_table(tree, missing=())[0].english == "for all time, [height] is greater than or equal to 2"
+    assert rules_table(tree)[0].english == "height is never below 2"
+    assert rules_table(tree, missing=())[0].english == "height is always at least 2"

@@ -21,6 +21,7 @@ from telltree.export import TARGETS, export_model
 from telltree.tree import Leaf, Node, Tree
 
 drawn = settings(max_examples=25)
+FIGURES = ("share", "low", "high", "lift", "weighted share")
 
 
 def members(text, tree, panel):
@@ -55,9 +56,12 @@ def test_json_and_csv_hold_the_rules(rng):
     for number, (rule, line, row) in enumerate(zip(rules, table, rules_table(tree), strict=True), 1):
         assert (rule["category"], rule["label"], rule["support"]) == (number, row.label, row.support)
         assert {count["label"]: count["records"] for count in rule["counts"]} == row.counts
-        assert (rule["probability"], rule["interval"]) == (row.probability, [row.low, row.high])
+        figures = (row.share, row.low, row.high, row.lift, row.weighted)
+        assert tuple(rule[name] for name in FIGURES) == figures
+        assert rule["decided by weights"] is row.decided_by_weights
         assert (int(line["category"]), line["label"], int(line["support"])) == (number, row.label, row.support)
-        assert [float(line[name]) for name in ("probability", "low", "high")] == [row.probability, row.low, row.high]
+        assert tuple(float(line[name]) if line[name] else None for name in FIGURES) == figures
+        assert line["decided by weights"] == str(row.decided_by_weights).lower()
         assert line["english"] == rule["english"] == row.english
         assert line["formula"] == rule["formula"]
         assert members(rule["formula"], tree, case.panel) == [cluster == number for cluster in clusters]
@@ -93,11 +97,11 @@ def test_markdown_shows_every_name_to_the_letter(name):
     page.feed(markdown.markdown(export_model(tree, "markdown"), extensions=["tables", "attr_list", "footnotes"]))
     assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td"}
     rows = rules_table(tree)
-    assert len(page.cells) == 7 * (len(rows) + 1)
+    assert len(page.cells) == 9 * (len(rows) + 1)
     for number, row in enumerate(rows, 1):
-        cells = [shown(cell) for cell in page.cells[7 * number : 7 * number + 7]]
+        cells = [shown(cell) for cell in page.cells[9 * number : 9 * number + 9]]
         assert cells[0] == str(number)
-        assert [cells[1], cells[5], cells[6]] == [shown(row.label), shown(row.formula), shown(row.english)]
+        assert [cells[1], cells[7], cells[8]] == [shown(row.label), shown(row.formula), shown(row.english)]
 
 
 NODE = re.compile(r'  (n\d+) \[label=("(?:[^"\\]|\\.)*")(?:, style=rounded)?\];')

@@ -3,11 +3,13 @@
 import io
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from figure_cases import curves, hard_panel, leaf, node, saved, words
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.dates import num2date
 
 from examples import records
 from telltree import DataError, DataWarning, Panel, SettingsError
@@ -88,6 +90,53 @@ def test_times_and_their_unit_are_on_the_axis(tree):
     figure = saved(plot_record(tree, panel, 0))
     assert curves(figure.axes[0])[0].get_xdata().tolist() == [10.0, 10.5, 13.0]
     assert figure.axes[-1].get_xlabel() == "time (min)"
+
+
+def test_counts_have_bands_where_what_they_count_is_true():
+    panel = records({"a": [False, True, True, False, True, False], "b": [True] * 6})
+    inner = node("count(b) > count(a)", panel.schema, leaf(1, 0), leaf(0, 1))
+    tree = Tree(node("count(a) > 16", panel.schema, leaf(1, 0), inner), ("u", "v"), panel.schema)
+    figure = saved(plot_record(tree, panel, 0))
+    bands = figure.axes[2:]  # after those of both columns
+    held = [[(p.vertices[:, 0].min(), p.vertices[:, 0].max()) for p in ax.collections[-1].get_paths()] for ax in bands]
+    assert held == [[(0.5, 2.5), (3.5, 4.5)], [(-0.5, 5.5)], [(0.5, 2.5), (3.5, 4.5)]]
+    marks = [line.get_xdata()[0] for ax in bands for line in ax.lines if line.get_marker() == "D"]
+    assert marks == [decisive_step(formula, panel, 0) for formula, _ in [*tree.leaves[1][1], tree.leaves[1][1][1]]]
+    said = [" ".join(text.split()) for text in words(figure)]
+    assert {"false: 3 of more than 16", "true: 6", "true: 3"} <= set(said)
+    assert {"1: count(a) > 16", "2: count(b) > count(a), count(b)", "2: count(b) > count(a), count(a)"} <= set(said)
+
+
+def dated(*starts, hours=30, zone=None):
+    rows = []
+    for number, start in enumerate(starts):
+        times = pd.date_range(start, periods=hours, freq="h", tz=zone)
+        rows.append(pd.DataFrame({"id": number, "t": times, "rate": 30.0, "on": True, "mode": "up"}))
+    return Panel.from_frame(pd.concat(rows), id="id", time="t")
+
+
+def test_dates_are_dates_on_the_axis(tree):
+    panel = dated("2024-10-26 12:00", zone="Europe/Zurich")
+    figure = saved(plot_record(tree, panel, 0))
+    (line,) = curves(figure.axes[0])
+    days = np.diff(line.get_xdata())
+    np.testing.assert_allclose(days, 1 / 24)  # though clocks were set back
+    assert num2date(line.get_xdata()[0]).isoformat() == "2024-10-26T12:00:00+00:00"
+    assert figure.axes[-1].get_xlabel() == "time (UTC+02:00)"
+    ticks = [label.get_text() for label in figure.axes[-1].get_xticklabels()]
+    assert {"Oct-27", "18:00"} <= set(ticks)
+    assert saved(plot_record(tree, dated("2024-10-26"), 0)).axes[-1].get_xlabel() == "time"
+
+
+def test_members_of_one_time_share_an_axis_of_dates_and_others_count_from_their_starts(tree):
+    together = saved(plot_category(tree, dated("2024-10-26", "2024-10-26 05:00"), None, 1))
+    assert together.axes[-1].get_xlabel() == "time"
+    begins = [line.get_xdata()[0] for line in curves(together.axes[0])]
+    assert begins[1] - begins[0] == pytest.approx(5 / 24)
+    apart = saved(plot_category(tree, dated("2024-10-26", "2024-11-26"), None, 1))
+    assert apart.axes[-1].get_xlabel() == "time since the start (h)"
+    assert [line.get_xdata()[-1] for line in curves(apart.axes[0])] == [29, 29]
+    assert "across: time (h)" in words(saved(plot_collage(tree, dated("2024-10-26", "2024-11-26"))))
 
 
 @pytest.mark.parametrize(("length", "missing", "columns"), [(1, 0.0, 3), (5000, 0.1, 3), (40, 1.0, 3), (30, 0.2, 500)])

@@ -134,11 +134,11 @@ def written(path, content):
 BAD = [
     ({}, {"missing": "error"}, r"values are missing \('x': 1\)"),
     ({"id": [], "t": [], "x": [], "y": []}, {}, "there are no records"),
-    ({"id": ["a", None, "b"]}, {}, "id column 'id' is missing in 1 rows: 1"),
+    ({"id": ["a", None, "b"]}, {}, "id column 'id' is missing in 1 row: 1"),
     ({"t": [0, None, 0]}, {}, "'t' is missing in"),
-    ({"t": [0, 0, 0]}, {}, "1 steps repeat the time of their record: record 'a' at 0"),
-    ({"y": ["u", "v", "v"]}, {}, "label 'y' varies inside 1 records: 'a'"),
-    ({"y": ["u", "u", None]}, {}, "label 'y' is missing in 1 records: 'b'"),
+    ({"t": [0, 0, 0]}, {}, "1 step repeats a time of its record: record 'a' at 0"),
+    ({"y": ["u", "v", "v"]}, {}, "label 'y' varies inside 1 record: 'a'"),
+    ({"y": ["u", "u", None]}, {}, "label 'y' is missing in 1 record: 'b'"),
     ({"y": [0.5, 0.5, 1.25]}, {}, "continuous numbers: 0.5, 1.25"),
     ({}, {"id": "idd"}, "unknown id column 'idd'; did you mean 'id'"),
     ({}, {"time": "tt"}, "unknown time column 'tt'"),
@@ -146,15 +146,15 @@ BAD = [
     ({}, {"columns": ["xx"]}, "unknown column 'xx'; did you mean 'x'"),
     ({}, {"columns": ["y"]}, "'y' is the label"),
     ({}, {"columns": ["t"]}, "'t' is the id or the time"),
-    ({}, {"static": ["x"]}, "static column 'x' varies inside 1 records: 'a'"),
+    ({}, {"static": ["x"]}, "static column 'x' varies inside 1 record: 'a'"),
     ({}, {"schema": {"z": {"kind": "k"}}}, "unknown column in schema 'z'"),
     ({}, {"schema": {"x": {"knd": "k"}}}, "did you mean 'kind'"),
     ({"x": ["p", "q", "r"]}, {"schema": {"x": {"type": "real"}}}, "'x' cannot be real: 3 values do not fit"),
     ({}, {"id": None}, "say which column is the id, and tells the records apart; there are 'id', 't', 'x', 'y'"),
-    ({}, {"labels": {"a": 1}}, "1 of 2 records have no label: 'b'"),
-    ({}, {"labels": {"a": 1, "b": 2, "c": 3}}, "1 of 3 labels are for no record: 'c'"),
+    ({}, {"labels": {"a": 1}}, "1 of 2 records without a label: 'b'"),
+    ({}, {"labels": {"a": 1, "b": 2, "c": 3}}, "1 of 3 labels for no record: 'c'"),
     ({}, {"labels": [1, 2, 3]}, "3 labels for 2 records"),
-    ({}, {"labels": {"a": 1.0, "b": math.nan}}, "1 of 2 labels are missing: records 'b'"),
+    ({}, {"labels": {"a": 1.0, "b": math.nan}}, "1 of 2 labels missing, for 'b'"),
     ({}, {"period": -1}, "period must be a positive number"),
     ({}, {"every": 0}, "every must be a positive number"),
     ({}, {"ids": ["a", "b"]}, "ids are for lists"),
@@ -193,7 +193,7 @@ def test_what_is_odd_but_usable_works(make, tmp_path):
     one = read(make({"id": ["a"], "x": [1.5], "c": ["k"], "none": [None]}, tmp_path), id="id").panel
     assert (len(one), one.steps) == (1, 1)
     assert unusable(one) == {"x": "constant", "c": "constant", "none": "empty (all missing)"}
-    with pytest.warns(DataWarning, match="1 records were not sorted by time and now are: 'a'"):
+    with pytest.warns(DataWarning, match="1 record was not sorted by time and now is: 'a'"):
         panel = read(make({**GOOD, "t": [1, 0, 5]}, tmp_path), id="id", time="t", label="y").panel
     assert panel.stacked_times().tolist() == [0, 1, 5]
     with pytest.warns(DataWarning, match="infinite values are kept"):
@@ -273,5 +273,5 @@ def files(place, contents):
 @pytest.mark.parametrize("make", EMPTY_RECORDS.values(), ids=EMPTY_RECORDS)
 def test_records_without_steps_are_named(make, tmp_path):
     source, options = make(tmp_path)
-    with pytest.raises(DataError, match="1 records have no steps: 'b'"):
+    with pytest.raises(DataError, match="1 record has no steps: 'b'"):
         read(source, **options)

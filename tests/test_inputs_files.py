@@ -171,12 +171,12 @@ def test_a_label_column_beside_labels_is_no_attribute(place):
 
 
 BAD_LABELS = [
-    ({"a": 1}, "1 of 2 records have no label: 'b'; labels are for 'a'"),
-    ({"a": 1, "b": 2, "c": 3}, "1 of 3 labels are for no record: 'c'"),
-    ([1], "1 labels for 2 records"),
-    ({"a": 1, "b": None}, "1 of 2 labels are missing"),
+    ({"a": 1}, "1 of 2 records without a label: 'b'; labels are for 'a'"),
+    ({"a": 1, "b": 2, "c": 3}, "1 of 3 labels for no record: 'c'"),
+    ([1], "1 label for 2 records"),
+    ({"a": 1, "b": None}, "1 of 2 labels missing"),
     ({"a": 0.25, "b": 1.0}, "continuous"),
-    (pd.DataFrame({"id": ["a", "a"], "y": [1, 2]}), "label 'y' varies inside 1 records: 'a'"),
+    (pd.DataFrame({"id": ["a", "a"], "y": [1, 2]}), "label 'y' varies inside 1 record: 'a'"),
     (pd.DataFrame({"id": ["a", "b"], "y": [1, 2], "z": [1, 2]}), "say which column of the labels table"),
     (pd.DataFrame({"id": ["a", "b"]}), "say which column of the labels table"),
     (pd.Series([1, 2], index=["a", "a"]), "two labels are given for one id"),
@@ -312,7 +312,7 @@ BAD_TS = [
     ("@timeStamps false\n@data\n1,2\n", "line 2: @data before a line that says @classLabel"),
     (HEAD, "there are no records"),
     (HEAD + "1,2:3:1\n", "line 5: the dimensions of a record have 1 to 2 steps"),
-    (HEAD + "1:2:1\n1:1\n", "line 6: 1 dimensions where the first record has 2"),
+    (HEAD + "1:2:1\n1:1\n", "line 6: 1 dimension where the first record has 2"),
     (HEAD + "1,x:1\n", "line 5: could not convert string to float: 'x'"),
     (HEAD + "1,2\n", "line 5: the label after the last colon is missing"),
     (HEAD + "1,2:\n", "line 5: the label after the last colon is missing"),
@@ -335,7 +335,7 @@ def test_bad_ts_files_are_explained_with_their_line(content, message, tmp_path):
 def test_ts_files_have_no_named_columns(tmp_path):
     with pytest.raises(DataError, match="names no columns: leave out id, time and label"):
         ts(tmp_path, HEAD + "1:1\n", id="id")
-    with pytest.raises(DataError, match="2 column names were given for 1 columns"):
+    with pytest.raises(DataError, match="got 2 column names for 1 column"):
         ts(tmp_path, HEAD + "1:1\n", columns=["a", "b"])
 
 

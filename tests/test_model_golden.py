@@ -41,13 +41,13 @@ def panel():
             "mixed-1",
             [1, 0, 2, 0, 0],
             [4, 2, 3, 5, 2],
-            "now and then, [mode] is down; and [number of steps at which [the thing is on]] is greater than 1",
+            "“now and then, mode is down”; and at 2 or more steps in all, “the thing is on”",
         ),
         (
             "functions-1",
             ["<b>", "<b>", "größer", "<b>", "größer"],
             [3, 4, 2, 3, 2],
-            "at some point, [speed] is wild while [on]; and at some point, [double of [height]] is greater than 6",
+            "at some point “speed is wild while on is true”; and at some point double of height is above 6",
         ),
     ],
 )

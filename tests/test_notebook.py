@@ -9,7 +9,7 @@ nbformat = pytest.importorskip("nbformat", reason="notebooks are read with nbfor
 nbclient = pytest.importorskip("nbclient", reason="notebooks are run with nbclient")
 pytest.importorskip("ipykernel", reason="notebooks are run by ipykernel")
 
-NOTEBOOK = ROOT / "examples" / "encounters.ipynb"
+NOTEBOOK = ROOT / "examples" / "aircraft.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,11 @@ def test_it_is_kept_without_outputs():
 def test_it_shows_the_panel_the_tree_and_two_figures(cells):
     assert len(shown(cells, "image/png")) == 2
     pages = "".join(shown(cells, "text/html"))
-    assert "relative_altitude_1" in pages
+    assert "abs_alt_diff" in pages
     assert "NMAC" in pages
 
 
 def test_it_prints_categories_and_writes_a_report(cells):
     text = printed(cells)
-    for part in ("├─ yes: ", "accuracy on the other 300: 0.", "at some point, ", "report.html", "SELECT"):
+    for part in ("├─ yes: ", "macro F1 on the other 600: 0.", "at some point", "report.html", "SELECT"):
         assert part in text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from telltree.data import Column, Panel, Schema
-from telltree.explain import categorize, english, rules_table
+from telltree.explain import categorize, english, sentence
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.tree import Leaf, Node, Tree
@@ -85,13 +85,13 @@ def test_the_grammar_can_say_the_formulas():
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_english_from_the_schema(text):
-    assert english(Formula.parse(text, SCHEMA), SCHEMA) == SENTENCES[text]
+    assert english(Formula.parse(text, SCHEMA), SCHEMA, style="paper") == SENTENCES[text]
 
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_english_from_the_grammar(text):
     derivation = Grammar.parse(SPEAKING_GRAMMAR, PLAIN).derive(text)
-    assert english(derivation.expression, PLAIN) == SENTENCES[text]
+    assert english(derivation.expression, PLAIN, style="paper") == SENTENCES[text]
 
 
 def test_a_record_lands_in_cluster_2_with_label_2(tree):
@@ -104,18 +104,19 @@ def test_the_description_of_cluster_4(tree):
     assert last.number == 4
     assert last.description == "¬F(x1 ∧ x2) ∧ ¬F(x1 ∧ (x3 < 2))"
     assert str(last.formula) == last.description
-    assert last.english == (
+    assert sentence(last.branches, SCHEMA, style="paper") == (
         "at no point, [advisory is active] and [pilot is responding]; and "
         "at no point, [advisory is active] and [[vertical rate] is less than 2]"
     )
+    assert last.english == "never advisory is active while either pilot is responding or vertical rate is below 2"
     assert last.members.tolist() == [3]
 
 
 def test_negations_are_said_well_when_the_grammar_speaks_too():
     derivation = Grammar.parse(SPEAKING_GRAMMAR, PLAIN).derive("G(x3 < 5)")
     root = Node(Formula(derivation.expression), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1))
-    rows = rules_table(Tree(root, (1, 2), PLAIN))
-    assert [row.english for row in rows] == [
+    sides = [branches for _, branches in Tree(root, (1, 2), PLAIN).leaves]
+    assert [sentence(branches, PLAIN, style="paper") for branches in sides] == [
         "for all time, [vertical rate] is less than 5",
         "not for all time, [vertical rate] is less than 5",
     ]

@@ -1,5 +1,6 @@
 """The report as text: what it says of the tree, its categories and their records, and that hard data does no harm."""
 
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from report_page import Page, data_of
 
 from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
 from telltree.explain import categorize, way_of
-from telltree.explain.rules import wilson
+from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
 
 
@@ -125,7 +126,7 @@ def test_labels_may_be_left_away(plain):
     found = data_of(made)
     assert not found["labelled"]
     assert found["list"]["label"] is None
-    assert all(category["wrong"] is None and category["purity"] is not None for category in found["categories"])
+    assert all(category["wrong"] is None and category["share"] is not None for category in found["categories"])
     assert "No labels were given" in Page(made).text
 
 
@@ -141,7 +142,7 @@ def test_labels_the_tree_has_never_seen_are_named(plain):
 @pytest.mark.parametrize(
     ("change", "error", "told"),
     [
-        ({"y": ["calm"]}, DataError, "1 labels for 40 records"),
+        ({"y": ["calm"]}, DataError, "1 label for 40 records"),
         ({"y": ["a"] * 40}, DataError, "none of the labels is a class of the tree"),
         ({"panel": [[1.0]]}, DataError, "a report shows the records of a Panel, got list"),
         ({"tree": "a tree"}, SettingsError, "a Tree or a fitted classifier, got str"),
@@ -293,6 +294,56 @@ def test_times_from_long_ago_keep_their_digits():
     found = data_of(report_html(grown(panel, y, ["F(x > 0.5)"]), panel, y))
     assert found["records"][0]["t"] == [1.7e9 + 0.25, 1.7e9 + 0.5]
     assert found["records"][0]["way"][0]["time"] == 1.7e9 + 0.5
+
+
+def counting(**settings):
+    """Records with a column that is true at 2 to 9 of 12 steps, and a tree that counts them."""
+    numbers = [2, 3, 5, 7, 8, 9]
+    rows = {"id": np.repeat(range(6), 12), "a": [k < n for n in numbers for k in range(12)]}
+    panel = Panel.from_frame(pl.DataFrame(rows | settings.pop("more", {})), id="id", **settings)
+    y = ["few" if n < 6 else "many" for n in numbers]
+    return grown(panel, y, ["count(a) > 5"]), panel, y
+
+
+def test_counts_are_told_beside_their_bands():
+    tree, panel, y = counting(period=900.0, time_unit="s")
+    made = report_html(tree, panel, y)
+    found = data_of(made)
+    assert "12 steps, one every 15 min" in made
+    for record in found["records"]:
+        (turn,) = record["way"]
+        number = [2, 3, 5, 7, 8, 9][record["at"]]
+        assert turn["looks"] == ["B" * number + "A" * (12 - number)]
+        assert turn["counts"] == [f"{number} of more than 5"]
+        assert turn["margin"] == (number - 5 if number > 5 else 6 - number)
+        assert turn["step"] == (5 if number > 5 else number - 1)
+    told = {record["at"]: record["way"][0]["distance"] for record in found["records"]}
+    assert told == {0: "1 h", 1: "45 min", 2: "15 min", 3: "30 min", 4: "45 min", 5: "1 h"}
+    (turn,) = data_of(report_html(*counting()))["records"][0]["way"]
+    assert turn["distance"].endswith((" step", " steps"))
+
+
+def test_a_count_under_f_is_still_a_count():
+    _, panel, y = counting()
+    found = data_of(report_html(grown(panel, y, ["F(count(a) > 5)"]), panel, y))
+    assert found["nodes"][0]["looks"] == ["a"]
+    assert all("counts" in record["way"][0] for record in found["records"])
+
+
+def test_dates_go_into_the_page():
+    times = [datetime(2024, 3, 30, 12) + timedelta(hours=k) for _ in range(6) for k in range(12)]
+    zoned = pl.Series(times).dt.replace_time_zone("Europe/Zurich")
+    found = data_of(report_html(*counting(time="t", more={"t": zoned})))
+    assert not found["daily"]
+    for record in found["records"]:
+        assert record["d"] == [int(datetime(2024, 3, 30, 12, tzinfo=UTC).timestamp() * 1000), "+01:00"]
+        (turn,) = record["way"]
+        assert turn["date"] == f"2024-03-30 {12 + turn['step']}:00+01:00"
+    days = [date(2024, 3, 1 + k) for _ in range(6) for k in range(12)]
+    found = data_of(report_html(*counting(time="t", more={"t": days})))
+    assert found["daily"]
+    assert found["records"][0]["d"][1] == ""
+    assert found["units"] == [["d", 86400], ["h", 3600], ["min", 60]]
 
 
 def test_a_tree_and_a_classifier_write_their_own_reports(plain, tmp_path):

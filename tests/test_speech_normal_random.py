@@ -1,5 +1,6 @@
 """The normal form judged by the oracle, on random formulas over random ragged panels."""
 
+import math
 import random
 
 import oracle
@@ -94,9 +95,9 @@ def truths(formula, records):
 
 
 def missing_in(records):
-    """The columns that miss values in these records."""
+    """The columns that miss values, or are infinite, in these records."""
     values = [(name, value) for record in records for name, steps in record.items() for value in steps]
-    return {name for name, value in values if value is None or oracle.is_nan(value)}
+    return {name for name, value in values if value is None or (isinstance(value, float) and not math.isfinite(value))}
 
 
 def draw_formula(rng, kind, depth=5):

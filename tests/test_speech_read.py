@@ -90,9 +90,9 @@ def types_of(columns):
 
 
 def missing_in(case):
-    """The columns that miss values in the records of a case."""
+    """The columns that miss values, or are infinite, in the records of a case."""
     cells = [(name, value) for record in case.records for name, steps in record.items() for value in steps]
-    return {name for name, value in cells if value is None or oracle.is_nan(value)}
+    return {name for name, value in cells if value is None or (isinstance(value, float) and not math.isfinite(value))}
 
 
 def read_back(term, schema, step, missing):

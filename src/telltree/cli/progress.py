@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from telltree.amounts import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -51,9 +53,8 @@ def fitting(max_depth: int) -> Iterator["Callable[[NodeProgress], None] | None"]
             search = event.search
             speed = search.evaluations / search.seconds if search.seconds else 0.0
             best = one_line(str(search.best)) if search.best else ""
-            remark = (
-                f"{speed:,.0f} formulas/s · node {event.node}, {event.records} records · {search.fitness:.2f} {best}"
-            )
+            node = f"node {event.node}, {counted(event.records, 'record')}"
+            remark = f"{speed:,.0f} formulas/s · {node} · {search.fitness:.2f} {best}"
             progress.update(task, completed=share.done(event), remark=remark)
 
         yield show

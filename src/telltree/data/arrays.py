@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.encode import Values, object_array
 from telltree.data.frames import is_frame, open_frame
@@ -79,7 +80,7 @@ def _names(columns: Iterable[str] | None, count: int) -> list[str]:
         return [f"x{number}" for number in range(1, count + 1)]
     names = unique_names(columns)
     if len(names) != count:
-        raise DataError(f"{len(names)} column names were given for {count} columns")
+        raise DataError(f"got {counted(len(names), 'column name')} for {counted(count, 'column')}")
     return names
 
 
@@ -116,7 +117,7 @@ def _from_list(records: Iterable[Any], layout: str | None, ids: Sequence[Any] | 
     if len(widths) > 1:
         odd = next(number for number, array in enumerate(arrays) if array.shape[1] != arrays[0].shape[1])
         raise DataError(
-            f"records 0 and {odd} have {arrays[0].shape[1]} and {arrays[odd].shape[1]} columns; "
+            f"records 0 and {odd} have {arrays[0].shape[1]} and {counted(arrays[odd].shape[1], 'column')}; "
             "all must have the same (lengths may differ); is the layout right?"
         )
     lengths = [len(array) for array in arrays]
@@ -148,7 +149,7 @@ def _statics(static: Any, count: int) -> dict[str, Values]:
         raise DataError(f"static is a frame or a dict name -> one value per record, got {type(static).__name__}")
     for name, cells in values.items():
         if len(cells) != count:
-            raise DataError(f"static column {name!r} has {len(cells)} values for {count} records")
+            raise DataError(f"static column {name!r} has {counted(len(cells), 'value')} for {counted(count, 'record')}")
     return values
 
 

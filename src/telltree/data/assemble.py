@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import Encoded, Owner, Values, encode
 from telltree.data.grouping import Grouping
 from telltree.data.levels import align_codes
@@ -105,7 +106,7 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         notes += _notes(name, encoded)
     parts = Parts(
         Schema(columns),
-        Store(grouping.lengths, rows, static, grouping.times),
+        Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
         grouping.ids,
         options.period,
         options.time_unit,
@@ -130,7 +131,7 @@ def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Arra
     if len(codes) == 0:
         return []
     lost = [levels[code] for code in np.unique(codes).tolist()]
-    return [f"column {name!r}: {listed(lost)} ({len(codes)} values)"]
+    return [f"column {name!r}: {listed(lost)} ({counted(len(codes), 'value')})"]
 
 
 def warn_unseen(findings: list[str]) -> None:
@@ -147,7 +148,9 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
     if differ.any():
         records = np.searchsorted(grouping.starts(), np.flatnonzero(differ), side="right") - 1
         ids = grouping.ids[np.unique(records)].tolist()
-        raise DataError(f"static column {name!r} varies inside {len(ids)} records: {listed(ids)}; is it static?")
+        raise DataError(
+            f"static column {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; is it static?"
+        )
     return values
 
 
@@ -176,7 +179,7 @@ def _report(parts: Parts, options: Options) -> None:
             absent[name] = count
     if absent:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
-        more = f" and {len(absent) - 10} more columns" if len(absent) > 10 else ""
+        more = f" and {counted(len(absent) - 10, 'more column')}" if len(absent) > 10 else ""
         raise DataError(f"values are missing ({shown}{more}); fill them in, or let missing be 'allow'")
     if infinite:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from telltree.data.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
+from telltree.data.clock import offset_text
+from telltree.data.dates import Dates
 from telltree.data.encode import object_array
 from telltree.data.schema import Column, ColumnType, listed, require_known, unique_names
 from telltree.data.store import MISSING, Array, Real, is_missing
@@ -39,7 +41,8 @@ def frame_of(panel: "Panel", backend: str, id: str | None, time: str) -> Any:  #
     if id is not None:
         table[id] = _ids(panel, backend, library)
     if times is not None:
-        table[time] = times
+        dates = panel._own_dates()
+        table[time] = times if dates is None else _DATES[backend](library, dates, panel.lengths, times)
     for name, column in panel.schema.items():
         table[name] = _SERIES[backend](library, column, panel.stacked(name))
     return library.table(table) if backend == "pyarrow" else library.DataFrame(table)
@@ -125,4 +128,47 @@ def _pyarrow(library: Any, column: Column, values: Array) -> Any:
     return library.DictionaryArray.from_arrays(codes, library.array(list(column.levels), library.string()))
 
 
+def _pandas_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
+    index, zone = library.DatetimeIndex(_instants(dates, lengths, times)), _zone(dates)
+    return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
+
+
+def _polars_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
+    series, zone = library.Series(_instants(dates, lengths, times)), _zone(dates)
+    if zone is None:
+        return series
+    named = "UTC" if zone.startswith(("+", "-")) else zone  # polars knows zones by name alone
+    return series.dt.replace_time_zone("UTC").dt.convert_time_zone(named)
+
+
+def _pyarrow_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> Any:
+    instants = _instants(dates, lengths, times)
+    return library.array(instants, library.timestamp(np.datetime_data(instants.dtype)[0], _zone(dates)))
+
+
+def _instants(dates: Dates, lengths: Array, times: Array) -> Array:
+    return dates.instants(np.repeat(dates.starts, lengths), times)
+
+
+def _zone(dates: Dates) -> str | None:
+    """The time zone to give dates in: their own, or an offset that all had, or else UTC; None if they had neither."""
+    if dates.offsets is None:
+        return None
+    if dates.zone is not None and _is_zone(dates.zone):
+        return dates.zone
+    if len(dates.offsets) == 0 or (dates.offsets != dates.offsets[0]).any() or dates.offsets[0] % 60:
+        return "UTC"
+    return offset_text(int(dates.offsets[0]))
+
+
+def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return bool(ZoneInfo(name).key)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+
+
+_DATES = {"pandas": _pandas_dates, "polars": _polars_dates, "pyarrow": _pyarrow_dates}
 _SERIES = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}

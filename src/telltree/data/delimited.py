@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from telltree.amounts import counted
 from telltree.data.encode import Values
 from telltree.data.files import File
 from telltree.data.rows import Plan, Use
@@ -125,7 +126,8 @@ def _read_rows(rows: _Rows, names: list[str], columns: Mapping[str, AnyColumn], 
 
     for row in rows:
         if len(row) != width:
-            raise rows.wrong(f"{len(row)} cells where the header names {width} columns; is a delimiter unquoted?")
+            found = counted(len(row), "cell")
+            raise rows.wrong(f"{found} where the header names {counted(width, 'column')}; is a delimiter unquoted?")
         chunk.append(row)
         ends.append(rows.line)
         count += 1

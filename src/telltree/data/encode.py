@@ -10,6 +10,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
 from telltree.errors import DataError
@@ -194,7 +195,8 @@ def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Enc
     if len(bad):
         shown = [found.levels[found.array[row]] if found.levels else found.array[row].item() for row in bad[:3]]
         examples = "; ".join(f"{v!r} in record {owner(int(row))!r}" for v, row in zip(shown, bad[:3], strict=True))
-        raise DataError(f"column {name!r} cannot be {wanted}: {len(bad)} values do not fit, such as {examples}")
+        misfits = counted(len(bad), "value does", "values do")
+        raise DataError(f"column {name!r} cannot be {wanted}: {misfits} not fit, such as {examples}")
     result = nothing(wanted, len(read)).array
     result[present] = read[present]
     return Encoded(wanted, result)

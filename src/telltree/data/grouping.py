@@ -1,14 +1,17 @@
 """Which rows make up which record, and in what order."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
+from telltree.data.dates import Dates
 from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
@@ -25,12 +28,17 @@ class Times:
     values: Array
     per_second: float | None = None
     from_start: bool = False  # dates count from the first step of their record
+    offsets: Array | None = None  # of dates: seconds that the clock of each row was ahead of UTC, if that was said
+    zone: str | None = None  # of dates: the name of their time zone, if that was said
+
+    @property
+    def unit(self) -> Literal["ns", "us"]:
+        """What ticks are called."""
+        return "ns" if self.per_second == NANO else "us"
 
     def shown(self, value: Any) -> str:
         """Write a time for a message: dates as dates."""
-        return (
-            str(np.datetime64(int(value), "ns" if self.per_second == NANO else "us")) if self.from_start else str(value)
-        )
+        return str(np.datetime64(int(value), self.unit)) if self.from_start else str(value)
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ class Grouping:
     lengths: npt.NDArray[np.int64]
     order: npt.NDArray[np.int64] | None = None
     times: npt.NDArray[np.float64] | None = None
+    dates: Dates | None = None
 
     def starts(self) -> npt.NDArray[np.int64]:
         """Give the first row of each record, after ordering."""
@@ -77,7 +86,7 @@ def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
         return np.arange(count, dtype=Index)
     array = id_array(list(ids))
     if len(array) != count:
-        raise DataError(f"{len(array)} ids were given for {count} records")
+        raise DataError(f"got {counted(len(array), 'id')} for {counted(count, 'record')}")
     if any(is_absent(value) for value in array.tolist()):
         raise DataError("an id is missing; every record needs one")
     _require_hashable(array.tolist())
@@ -94,7 +103,9 @@ def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Groupin
         raise DataError("there are no records")
     if (sizes == 0).any():
         empty = np.asarray(ids)[sizes == 0].tolist()
-        raise DataError(f"{len(empty)} records have no steps: {listed(empty)}; leave them out")
+        raise DataError(
+            f"{counted(len(empty), 'record has', 'records have')} no steps: {listed(empty)}; leave them out"
+        )
     return _timed(Grouping(ids, sizes), times)
 
 
@@ -118,7 +129,9 @@ def _require_ids(ids: Values, name: str) -> None:
     absent = absent_rows(ids)
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
-        raise DataError(f"the id column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+        raise DataError(
+            f"the id column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
 
 
 def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
@@ -185,20 +198,29 @@ def _timed(grouping: Grouping, times: Times | None) -> Grouping:
         shown = ", ".join(
             f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
         )
-        raise DataError(f"{len(twice)} steps repeat the time of their record: {shown}; keep one row for each time")
-    return Grouping(grouping.ids, grouping.lengths, grouping.order, _seconds(times, values, grouping))
+        repeats = counted(len(twice), "step repeats a time of its record", "steps repeat a time of their record")
+        raise DataError(f"{repeats}: {shown}; keep one row for each time")
+    return _clocked(grouping, times, values)
 
 
 def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
     codes = np.repeat(np.arange(len(grouping.lengths)), grouping.lengths)
     late = np.unique(codes[backward])
     ids = grouping.ids[late].tolist()
-    warn(f"{len(ids)} records were not sorted by time and now are: {listed(ids)}")
+    were = counted(len(ids), "record was not sorted by time and now is", "records were not sorted by time and now are")
+    warn(f"{were}: {listed(ids)}")
     by_time = np.lexsort((values, codes)).astype(Index)
     return Grouping(grouping.ids, grouping.lengths, by_time if grouping.order is None else grouping.order[by_time])
 
 
-def _seconds(times: Times, values: Array, grouping: Grouping) -> npt.NDArray[np.float64]:
-    if times.from_start:
-        values = values - np.repeat(values[grouping.starts()], grouping.lengths)
-    return np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
+def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
+    """Keep the times of the rows, which lie in order; dates become seconds from the first of each record."""
+    if not times.from_start:
+        seconds = np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
+        return dataclasses.replace(grouping, times=seconds)
+    starts = values[grouping.starts()]
+    seconds = np.asarray((values - np.repeat(starts, grouping.lengths)) / times.per_second, np.float64)
+    offsets = None if times.offsets is None else grouping.arranged(times.offsets)
+    begins = starts.view(f"M8[{times.unit}]")
+    dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)
+    return dataclasses.replace(grouping, times=seconds, dates=dates)

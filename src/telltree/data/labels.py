@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import is_absent
 from telltree.data.frames import open_frame
 from telltree.data.grouping import by_id
@@ -39,7 +40,7 @@ def check_labels(y: Any, panel: Panel) -> Array:
     if labels.ndim != 1:
         raise DataError(f"labels must be one-dimensional, one per record; got shape {labels.shape}")
     if len(labels) != len(panel):
-        raise DataError(f"there are {len(labels)} labels for {len(panel)} records")
+        raise DataError(f"got {counted(len(labels), 'label')} for {counted(len(panel), 'record')}")
     ids = panel.ids
     if labels.dtype.kind == "O":
         _check_objects(labels, ids)
@@ -77,4 +78,4 @@ def _check_floats(labels: Array, ids: Array) -> None:
 def _require_present(absent: Array, ids: Array) -> None:
     if absent.any():
         where = ids[absent].tolist()
-        raise DataError(f"{len(where)} of {len(ids)} labels are missing: records {listed(where)}; leave them out")
+        raise DataError(f"{len(where):,} of {counted(len(ids), 'label')} missing, for {listed(where)}; leave them out")

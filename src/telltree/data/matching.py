@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.directory import is_path
 from telltree.data.encode import object_array
 from telltree.data.files import File
@@ -72,11 +73,13 @@ def _matched(ids: list[Any], labels: Array, panel: Panel) -> Array:
     lacking = [value for value, key in zip(panel.ids.tolist(), wanted, strict=True) if key not in places]
     if lacking:
         have = f"labels are for {listed(ids, 3)}"
-        raise DataError(f"{len(lacking)} of {len(panel)} records have no label: {listed(lacking)}; {have}")
+        raise DataError(
+            f"{len(lacking):,} of {counted(len(panel), 'record')} without a label: {listed(lacking)}; {have}"
+        )
     extra = set(places) - set(wanted)
     if extra:
         shown = listed([value for value in ids if _known_as(value) in extra])
-        raise DataError(f"{len(extra)} of {len(ids)} labels are for no record: {shown}; leave them out")
+        raise DataError(f"{len(extra):,} of {counted(len(ids), 'label')} for no record: {shown}; leave them out")
     return labels[[places[key] for key in wanted]]
 
 

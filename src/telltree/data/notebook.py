@@ -3,6 +3,9 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from telltree.amounts import counted
+from telltree.data.clip import clip
+
 if TYPE_CHECKING:
     from telltree.data.panel import Panel
 
@@ -23,10 +26,11 @@ def panel_html(panel: "Panel") -> str:
     rows = [_row("th", _HEAD)]
     for column in list(panel.schema.values())[:COLUMNS_SHOWN]:
         kind = f"{column.type}, static" if column.static else column.type
-        levels = ", ".join(column.levels[:5]) + (", …" if len(column.levels) > 5 else "")
-        rows.append(_row("td", (column.name, kind, column.kind or "", column.unit or "", levels, absent[column.name])))
+        levels = ", ".join(map(clip, column.levels[:5])) + (", …" if len(column.levels) > 5 else "")
+        said = (clip(column.name), kind, clip(column.kind or ""), clip(column.unit or ""))
+        rows.append(_row("td", (*said, levels, absent[column.name])))
     hidden = len(names) - COLUMNS_SHOWN
-    more = f"<div>… and {hidden} more columns</div>" if hidden > 0 else ""
+    more = f"<div>… and {counted(hidden, 'more column')}</div>" if hidden > 0 else ""
     return f"<div><div>{escaped(summary)}</div><table>{''.join(rows)}</table>{more}</div>"
 
 

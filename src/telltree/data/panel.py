@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.clock import date_range, duration_text
+from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.encode import nothing
 from telltree.data.frames import frame_per_record, long_frame
@@ -74,10 +77,10 @@ class Panel:
         """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
 
         Records come in order of first appearance; rows are sorted by `time` if given. `id` and `time` may be index
-        levels of a pandas frame. A date `time` becomes seconds from the start of its record. `columns` are the
-        attributes (default: all others); `static` ones have one value per record. `schema` overrides what is
-        inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses missing
-        values.
+        levels of a pandas frame. A date `time` becomes seconds from the start of its record, and `dates` gives it back.
+        `columns` are the attributes (default: all others); `static` ones have one value per record. `schema` overrides
+        what is inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses
+        missing values.
         """
         options = Options(schema, period, time_unit, missing)
         rows = long_frame(frame, id=id, time=time)
@@ -151,6 +154,11 @@ class Panel:
         return len(self), len(self.schema)
 
     @property
+    def step(self) -> tuple[float, str] | None:
+        """The length of a step and its unit, if both are known and the same for all."""
+        return None if self.period is None or self.time_unit is None else (self.period, self.time_unit)
+
+    @property
     def steps(self) -> int:
         """The total number of steps of the records in this view."""
         return int(self.lengths.sum())
@@ -176,7 +184,7 @@ class Panel:
             return key
         index = np.asarray(key)
         if index.dtype.kind == "b" and index.shape != (len(self),):
-            raise IndexError(f"a mask of shape {index.shape} cannot select from {len(self)} records")
+            raise IndexError(f"a mask of shape {index.shape} cannot select from {counted(len(self), 'record')}")
         if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
             index = index.astype(Index)  # an empty list arrives as float
         if index.dtype.kind not in "biu" or index.ndim > 1:
@@ -238,6 +246,32 @@ class Panel:
             return None
         before = np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
         return np.asarray((np.arange(self.steps) - before) * self.period, Real)
+
+    def dates(self, i: int) -> npt.NDArray[np.datetime64] | None:
+        """Give the dates of one record's steps, as the clock of the data showed them; None if times were no dates."""
+        dates, times = self._store.dates, self.times(i)
+        if dates is None or times is None:
+            return None
+        return dates.local(dates.starts[self._positions[i]], times, self._rows_of(i))
+
+    def offsets(self, i: int) -> npt.NDArray[np.int32] | None:
+        """Give how many seconds that clock was ahead of UTC at each step of a record; None if that was not said."""
+        known = None if self._store.dates is None else self._store.dates.offsets
+        return None if known is None else frozen(known[self._rows_of(i)])
+
+    def _own_dates(self) -> Dates | None:
+        """Give the dates of this view's records alone."""
+        known = self._store.dates
+        return None if known is None else known.cut(self._positions, self.rows())
+
+    @property
+    def daily(self) -> bool:
+        """Whether times were dates, all of them at midnight."""
+        return self._store.dates is not None and self._store.dates.daily
+
+    def _rows_of(self, i: int) -> slice:
+        start = int(self.starts[i])
+        return slice(start, start + int(self.lengths[i]))
 
     def static_values(self, name: str) -> Array:
         """Give one value per record of a static column, encoded as in `column`."""
@@ -329,7 +363,8 @@ class Panel:
     ) -> Any:
         """Give one long table: a column of ids, one of times if they are known, and all columns decoded.
 
-        A categorical value that is not a level comes out as missing, since its name is not known.
+        Times that were dates are dates again. A categorical value that is not a level comes out as missing, since its
+        name is not known.
         """
         return frame_of(self, backend, id, time)
 
@@ -365,6 +400,7 @@ class Panel:
             {name: array[rows] for name, array in store.rows.items()},
             {name: array[self._positions] for name, array in store.static.items()},
             None if store.times is None else store.times[rows],
+            self._own_dates(),
         )
         return Panel._whole, (Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes),)
 
@@ -374,25 +410,23 @@ class Panel:
     def __repr__(self) -> str:
         """Summarise in a few lines, whatever the size."""
         if len(self) == 0:
-            return f"Panel: no records, {len(self.schema)} columns"
+            return f"Panel: no records, {counted(len(self.schema), 'column')}"
         shortest, longest = int(self.lengths.min()), int(self.lengths.max())
-        steps = _count(longest, "step") if shortest == longest else f"{shortest} to {longest} steps"
-        lines = [f"Panel: {_count(len(self), 'record')} of {steps} ({self.steps} in all)"]
+        steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
+        lines = [f"Panel: {counted(len(self), 'record')} of {steps} ({self.steps:,} in all)"]
         for kind in ColumnType:
             names = [column.name for column in self.schema.of_type(kind)]
             lines += [f"  {kind} columns ({len(names)}): {listed(names)}"] if names else []
         static = [column.name for column in self.schema.values() if column.static]
         lines += [f"  static among them ({len(static)}): {listed(static)}"] if static else []
         if self.period is not None:
-            lines.append(f"  one step every {self.period:g} {self.time_unit or '(no unit)'}")
+            lines.append(f"  one step every {duration_text(self.period, self.time_unit or '(no unit)')}")
+        dates = date_range(self)
+        lines += [f"  dates from {dates[0]} to {dates[1]}"] if dates else []
         missing = {name: count for name, count in self.missing().items() if count}
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
         return "\n".join(lines)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _retyped(own: Column, wanted: Column, array: Array) -> Array:

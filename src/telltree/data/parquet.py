@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
+from telltree.data.dates import stamped
 from telltree.data.delimited import require_same
 from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
 from telltree.data.files import File
@@ -39,7 +41,9 @@ def read_parquet(
         for column in columns.values():
             column.make_room(sum(lengths))
     except (MemoryError, ValueError):
-        raise DataError(f"{sum(lengths)} rows of {len(columns)} columns do not fit into memory") from None
+        raise DataError(
+            f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
+        ) from None
     start = 0
     for file, length in zip(files, lengths, strict=True):
         _fill(columns, start, length, file)
@@ -60,7 +64,7 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File)
                 column.put(start, batch.column(name))
             start += batch.num_rows
     if count != length:
-        raise DataError(f"cannot read {file.name}: it does not hold the {length} rows that it says it has")
+        raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 
 
 @contextmanager
@@ -181,6 +185,22 @@ class _AsIs(_Column):
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
+class _Stamped(_AsIs):
+    """Dates that know how far their clock was ahead of UTC."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
+
+    def put(self, start: int, batch: Any) -> None:
+        here = self.array[start : start + len(batch)]
+        here["utc"] = batch.to_numpy(zero_copy_only=False)
+        shown = batch
+        if getattr(batch.type, "tz", None):
+            shown = import_module("pyarrow.compute").local_timestamp(batch)
+        ahead = shown.to_numpy(zero_copy_only=False).astype(here["utc"].dtype) - here["utc"]
+        here["offset"] = np.where(np.isnat(ahead), 0, ahead.astype("m8[s]").view(np.int64))
+
+
 def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], wanted: ColumnType | None) -> _Column:
     """Choose how to keep a column by its type in all files."""
     kinds = [schema.field(name).type for schema in schemas]
@@ -201,6 +221,8 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
         return _Boolean(name)
     dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
     exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
+    if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
+        return _Stamped(name, np.result_type(*dtypes))
     if exact and use is not Use.ATTRIBUTE:
         return _AsIs(name, np.result_type(*dtypes))
     return _Real(name, whole=exact)

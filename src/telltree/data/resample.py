@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.data.assemble import Parts
+from telltree.data.clock import UNITS
+from telltree.data.dates import SECONDS, Dates
 from telltree.data.encode import nothing
 from telltree.data.schema import ColumnType, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 How = str | Mapping[str, str]
 WAYS = {"last": tuple(ColumnType), "mean": (ColumnType.REAL,), "any": (ColumnType.BOOLEAN,)}
-UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}  # in seconds
 MOST_STEPS = 1 << 28  # 2 GB a real column; more is a slip in `every`
 NEAR = 1e-9  # of a step: times this near to a grid point are on it
 
@@ -35,8 +36,19 @@ def resampled(panel: "Panel", every: float | str, how: How) -> Parts:
             static[name] = frozen(panel.static_values(name))
         else:
             rows[name] = frozen(grid.aggregate(panel.stacked(name), column.type, ways[name]))
-    store = Store(grid.lengths, rows, static, grid.times())
+    store = Store(grid.lengths, rows, static, grid.times(), _dates(panel, grid))
     return Parts(panel.schema, store, panel.ids, period, panel.time_unit, panel.notes)
+
+
+def _dates(panel: "Panel", grid: "_Grid") -> Dates | None:
+    """Say what the clocks showed at the grid points: they were set as at the last row before."""
+    known = panel._own_dates()
+    if known is None:
+        return None
+    offsets = None
+    if known.offsets is not None:
+        offsets = grid.aggregate(known.offsets.astype(Real), ColumnType.REAL, "last").astype(SECONDS)
+    return Dates.of(known.starts, offsets, known.zone, times=grid.times(), lengths=grid.lengths)
 
 
 def _period(every: float | str, unit: str | None) -> float:

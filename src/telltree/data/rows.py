@@ -4,12 +4,14 @@ import dataclasses
 import enum
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
+from telltree.data.dates import SECONDS
 from telltree.data.encode import Encoded, Values, encode, object_array
 from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
@@ -126,7 +128,7 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     absent = grouping.arranged(absent_rows(values))
     if absent.any():
         ids = _ids_at(grouping, absent)
-        raise DataError(f"label {name!r} is missing in {len(ids)} records: {listed(ids)}; leave them out")
+        raise DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
     if isinstance(values, Encoded):
         array = values.array
     else:
@@ -136,7 +138,9 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     differ = np.asarray(array != np.repeat(firsts, grouping.lengths), np.bool_)
     if differ.any():
         ids = _ids_at(grouping, differ)
-        raise DataError(f"label {name!r} varies inside {len(ids)} records: {listed(ids)}; a record has one label")
+        raise DataError(
+            f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
+        )
     if not isinstance(values, Encoded) or values.type is ColumnType.REAL:
         return firsts
     return firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
@@ -150,6 +154,8 @@ def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
 
 def _times(column: Values, name: str) -> Times:
     """Give the time of every row: numbers as they are, dates and durations as ticks."""
+    if isinstance(column, np.ndarray) and column.dtype.names is not None:
+        return dataclasses.replace(_clock(column["utc"], name), offsets=column["offset"])
     if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
         return _clock(column, name)
     if isinstance(column, nw.Series) and column.dtype.is_temporal():
@@ -168,7 +174,9 @@ def _times(column: Values, name: str) -> Times:
 def _require_times(absent: Array, name: str) -> None:
     if absent.any():
         rows = np.flatnonzero(absent).tolist()
-        raise DataError(f"the time column {name!r} is missing in {len(rows)} rows: {listed(rows)} (counted from 0)")
+        raise DataError(
+            f"the time column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
 
 
 def _ticks(column: nw.Series[Any], name: str) -> Times:
@@ -179,8 +187,14 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
         return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
     dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
     nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
-    ticks = dates.dt.timestamp("ns" if nanoseconds else "us").to_numpy()
-    return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+    unit: Literal["ns", "us"] = "ns" if nanoseconds else "us"
+    ticks = dates.dt.timestamp(unit).to_numpy()
+    times = Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+    zone = dates.dtype.time_zone if isinstance(dates.dtype, nw.Datetime) else None
+    if zone is None:
+        return times
+    ahead = (dates.dt.replace_time_zone(None).dt.timestamp(unit).to_numpy() - ticks) / times.per_second
+    return dataclasses.replace(times, offsets=ahead.astype(SECONDS), zone=str(zone))
 
 
 def _clock(array: Array, name: str) -> Times:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from telltree.amounts import counted
+from telltree.data.clip import clip
 from telltree.errors import DataError
 
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
@@ -162,7 +164,7 @@ class Schema(Mapping[str, Column]):
         return hash(tuple(self.values()))
 
     def __repr__(self) -> str:
-        """Show a table, one line a column; names appear as `repr` shows them."""
+        """Show a table, one line a column; names appear as `repr` shows them, long ones shortened."""
         shown = list(self.values())[:ROWS_SHOWN]
         table = [
             ("column", "type", "kind", "unit", "phrase", "values"),
@@ -171,7 +173,7 @@ class Schema(Mapping[str, Column]):
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         lines = [" ".join(cell.ljust(width + 1) for cell, width in zip(row, widths, strict=True)) for row in table]
         if len(self) > ROWS_SHOWN:
-            lines.append(f"... and {len(self) - ROWS_SHOWN} more columns")
+            lines.append(f"... and {counted(len(self) - ROWS_SHOWN, 'more column')}")
         return "\n".join(line.rstrip() for line in lines)
 
     @property
@@ -249,10 +251,10 @@ def unique_names(names: Iterable[object]) -> list[str]:
 
 
 def listed(values: Iterable[object], most: int = 5) -> str:
-    """Show the first few values, through repr so that control characters stay harmless."""
+    """Show the first few values, long ones shortened, through repr so that control characters stay harmless."""
     items = list(values)
     more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(repr(item) for item in items[:most]) + more
+    return ", ".join(repr(clip(item) if isinstance(item, str) else item) for item in items[:most]) + more
 
 
 def _cells(column: Column) -> tuple[str, ...]:
@@ -263,5 +265,5 @@ def _cells(column: Column) -> tuple[str, ...]:
     elif column.levels:
         values = listed(column.levels)
     kind = f"{column.type}, static" if column.static else str(column.type)
-    texts = ("" if text is None else repr(text)[1:-1] for text in (column.kind, column.unit, column.phrase))
-    return (repr(column.name), kind, *texts, values)
+    texts = ("" if text is None else repr(clip(text))[1:-1] for text in (column.kind, column.unit, column.phrase))
+    return (repr(clip(column.name)), kind, *texts, values)

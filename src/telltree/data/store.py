@@ -1,10 +1,13 @@
 """The row arrays that all views of a panel share."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from telltree.data.dates import Dates
 
 Array = npt.NDArray[Any]
 Index = np.int64  # rows and records: panels may hold more than 2**31 rows
@@ -33,14 +36,15 @@ def is_missing(array: Array) -> npt.NDArray[np.bool_]:
 class Store:
     """Encoded columns of records that lie one after another.
 
-    `rows` holds one value per step, `static` one per record, `times` one time per step. Row arrays may be strided
-    views into what the user handed in.
+    `rows` holds one value per step, `static` one per record, `times` one time per step, and `dates` when the records
+    began, if that is known. Row arrays may be strided views into what the user handed in.
     """
 
     lengths: npt.NDArray[np.int64]
     rows: dict[str, Array]
     static: dict[str, Array]
     times: npt.NDArray[np.float64] | None = None
+    dates: "Dates | None" = None
     _expanded: dict[str, Array] = field(default_factory=dict, repr=False)
 
     def starts(self) -> npt.NDArray[np.int64]:
@@ -61,7 +65,7 @@ class Store:
         """Give a store of these columns; each is static exactly if it is static here."""
         rows = {name: array for name, array in columns.items() if name in self.rows}
         static = {name: array for name, array in columns.items() if name in self.static}
-        return Store(self.lengths, rows, static, self.times)
+        return Store(self.lengths, rows, static, self.times, self.dates)
 
     def encoded(self, name: str) -> Array:
         """Give the column as it is kept: per row, or per record if static."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.data.dates import SECONDS, stamped
 from telltree.data.encode import TRUTHS, Encoded, Values, nothing
 from telltree.data.levels import align_codes
 from telltree.data.schema import ColumnType
@@ -18,6 +19,8 @@ ABSENT = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
+NONE = datetime.timedelta(0)
+UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
 
 Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
 
@@ -157,13 +160,15 @@ class TimeColumn:
                 f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, which is neither a number nor a "
                 "date such as 2024-02-29T12:30:00; write it so"
             ) from None
-        return date if date.tzinfo is None else date.astimezone(datetime.UTC).replace(tzinfo=None)
+        return date
 
     def finish(self) -> Array:
-        """Give the whole column: whole numbers, floats, or dates."""
-        if len({chunk.dtype.kind == "M" for chunk in self._chunks}) > 1:
+        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
+        dated = {chunk.dtype.names is not None for chunk in self._chunks}
+        if len(dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
-        return np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
+        whole = np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
+        return _with_offsets(whole) if dated == {True} else whole
 
 
 def plain(levels: Sequence[str]) -> Array | None:
@@ -215,4 +220,20 @@ def _said(kind: ColumnType) -> str:
 
 
 def _ticks(dates: Sequence[datetime.datetime]) -> Array:
-    return np.fromiter(((date - EPOCH) // TICK for date in dates), np.int64, len(dates)).view("M8[us]")
+    """Give dates in UTC, with the offsets that they were written with; one without is taken for UTC."""
+    offsets = [date.utcoffset() for date in dates]
+    bare = (date.replace(tzinfo=None) for date in dates)
+    ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(bare, offsets, strict=True)]
+    found = np.empty(len(dates), stamped("us"))
+    found["utc"] = np.array(ticks, np.int64).view("M8[us]")
+    found["offset"] = [UNSAID if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
+    return found
+
+
+def _with_offsets(dates: Array) -> Array:
+    """Give plain dates if none was written with an offset; else those without have none."""
+    unsaid = dates["offset"] == UNSAID
+    if unsaid.all():
+        return np.ascontiguousarray(dates["utc"])
+    dates["offset"][unsaid] = 0
+    return dates

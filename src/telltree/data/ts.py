@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.encode import object_array
 from telltree.data.files import File
 from telltree.data.rows import Rows
@@ -50,7 +51,7 @@ def read_ts(file: File, names: list[str] | None, encoding: str | None) -> tuple[
     if found.tags["timestamps"] and TIME in names:
         raise DataError(f"{file.name} has time stamps, which are called {TIME!r}; give its columns other names")
     if len(names) != width:
-        raise DataError(f"{len(names)} column names were given for {width} columns")
+        raise DataError(f"got {counted(len(names), 'column name')} for {counted(width, 'column')}")
     values = {name: np.concatenate([record[i] for record in found.records]) for i, name in enumerate(names)}
     if found.tags["timestamps"]:
         values[TIME] = found.times.finish()
@@ -100,7 +101,9 @@ def _read_record(line: str, number: int, found: _Series) -> None:
         steps = f"{min(widths)} to {max(widths)} steps"
         raise _wrong(found, number, f"the dimensions of a record have {steps}; all must have as many")
     if found.records and len(columns) != len(found.records[0]):
-        raise _wrong(found, number, f"{len(columns)} dimensions where the first record has {len(found.records[0])}")
+        raise _wrong(
+            found, number, f"{counted(len(columns), 'dimension')} where the first record has {len(found.records[0])}"
+        )
     found.records.append(np.array(columns, Real))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from telltree.data.panel import Panel
 from telltree.data.schema import Column, ColumnType
-from telltree.data.store import is_missing
+from telltree.data.store import Array, is_missing
 
 MOST_LEVELS = 64  # a question about one level of more than these would speak of very few records
 
@@ -13,6 +13,17 @@ def unusable(panel: Panel) -> dict[str, str]:
     """Give the columns of this view that no useful question can be asked about, each with the reason."""
     reasons = {name: _reason(panel, column) for name, column in panel.schema.items()}
     return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def doubtful(panel: Panel) -> frozenset[str]:
+    """Give the columns of this view in which a value is missing or infinite: comparisons say less of these."""
+    return frozenset(name for name, column in panel.schema.items() if _in_doubt(panel.stacked(name), column.type))
+
+
+def _in_doubt(values: Array, kind: ColumnType) -> bool:
+    if kind is ColumnType.REAL:
+        return not bool(np.isfinite(values).all())
+    return bool(is_missing(values).any())
 
 
 def _reason(panel: Panel, column: Column) -> str | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data.schema import listed, require_known
 from telltree.datasets.tctodd import Example
 from telltree.errors import DataError
@@ -32,9 +33,12 @@ def read_auslan8(folder: Path, columns: list[str], words: Sequence[str] | None) 
         raise DataError(f"{folder / 'data.csv'}: expected the columns {listed(columns)}, found {listed(names)}")
     said = [word.strip() for word in labels.partition("\n")[2].split(",")]
     if len(said) != len(first):
-        raise DataError(f"{folder}: {len(first)} starts but {len(said)} labels; the files do not belong together")
+        found = f"{counted(len(first), 'start')} but {counted(len(said), 'label')}"
+        raise DataError(f"{folder}: {found}; the files do not belong together")
     if first[0] != 0 or np.any(np.diff(first) <= 0) or first[-1] >= len(values):
-        raise DataError(f"{folder / 'starts.txt'}: first rows must begin with 1, rise, and be among {len(values)} rows")
+        raise DataError(
+            f"{folder / 'starts.txt'}: first rows must begin with 1, rise, and be among {counted(len(values), 'row')}"
+        )
     for word in words or ():
         require_known(word, sorted(set(said)), f"word in {folder}:")
     seen: Counter[str] = Counter()

@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data import Panel, check_labels, unusable
+from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
@@ -116,8 +118,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         weights = record_weights(labels, sample_weight, self.class_weight)
         if weights is not None and not weights.all():
-            counted = np.flatnonzero(weights)
-            panel, codes, weights = panel[counted], codes[counted], weights[counted]
+            weighing = np.flatnonzero(weights)
+            panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         grammar = self._grammar_for(panel)
         seed = int(generator.randint(2**31 - 1))
@@ -137,7 +139,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             one_class = f"there is only one class, {classes[present[0]]!r}"
             reason = one_class if len(present) == 1 else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            return Learned(Tree(leaf_of(labels), classes, panel.schema), {}, False)
+            return Learned(Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step), {}, False)
         depth = min(DEEPEST, len(panel) if self.max_depth is None else self.max_depth)
         limits = Limits(depth, self.min_members, self.min_gain, self.prevent_same_label)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
@@ -146,8 +148,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         learned = induction.run(panel, labels, classes)
         if depth and not learned.searches and not learned.interrupted:
             warn(
-                f"no formula that was tried splits the {len(panel)} records into sides of at least {self.min_members}: "
-                f"the tree is a single leaf; give a richer grammar, or the search more evaluations"
+                f"no formula that was tried splits the {counted(len(panel), 'record')} into sides of at least "
+                f"{self.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
             )
         return learned
 
@@ -190,7 +192,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[tree.predict(panel)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The share of each class among the training records of the leaf of each record, in the order of `classes_`."""
+        """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
         return tree.probabilities(panel)
 
@@ -210,8 +212,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 
     def rules(self) -> list[RuleRow]:
-        """One row a leaf: formula, English, class, probability, support."""
-        return rules_table(self._fitted(), missing=self.training_.missing)
+        """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""
+        return rules_table(self._fitted())
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
@@ -244,7 +246,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and the tree once there is one."""
         fitted = hasattr(self, "tree_")
-        return tree_html(self.tree_, missing=self.training_.missing) if fitted else super()._html_repr()
+        return tree_html(self.tree_) if fitted else super()._html_repr()
 
     def _fitted(self) -> Tree:
         check_is_fitted(self, "tree_")

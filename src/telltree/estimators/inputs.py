@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.data.frames import is_frame, open_frame
 from telltree.data.warn import warn
@@ -88,7 +89,8 @@ def read_labels(y: Any, panel: Panel, X: Any) -> NDArray[Any]:
         y = [row[0] for row in y] if isinstance(y, list | tuple) else np.asarray(y)[:, 0]
     if is_frame(X) and shape != (len(panel),) and len(shape) == 1:
         raise DataError(
-            f"there are {shape[0]} labels for {len(panel)} rows, but a plain table has one record a row; {_NO_SERIES}"
+            f"got {counted(shape[0], 'label')} for {counted(len(panel), 'row')}, but a plain table has one record a "
+            f"row; {_NO_SERIES}"
         )
     return check_labels(y, panel)
 

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
 from telltree.data.frames import is_frame
@@ -78,7 +79,8 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         panel = self._read(X)
         if y is not None and len(y) != len(panel):
             split = "; the rows of a long table cannot be split: make a panel of it first, and cross-validate that"
-            raise DataError(f"there are {len(y)} labels for {len(panel)} records{split if self.id is not None else ''}")
+            remedy = split if self.id is not None else ""
+            raise DataError(f"got {counted(len(y), 'label')} for {counted(len(panel), 'record')}{remedy}")
         self.schema_ = panel.schema
         remember(self, panel, panel)
         return panel

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from telltree.amounts import counted
 from telltree.errors import SettingsError
 from telltree.tree.objective import ONE
 
@@ -22,8 +23,8 @@ def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) 
     given = np.ones(len(labels)) if sample_weight is None else _floats(sample_weight)
     if given.shape != (len(labels),) or not np.all(np.isfinite(given)) or np.any(given < 0) or not given.any():
         raise SettingsError(
-            f"sample_weight must hold one finite number of at least 0 for each of the {len(labels)} records, not all "
-            f"of them zero"
+            f"sample_weight must hold one finite number of at least 0 for each of the "
+            f"{counted(len(labels), 'record')}, not all of them zero"
         )
     return given if class_weight is None else given * _class_weights(class_weight, labels, given > 0)
 
@@ -47,16 +48,16 @@ def _floats(values: Any) -> Weights:
         raise SettingsError(f"sample_weight must hold numbers: {error}") from error
 
 
-def _class_weights(class_weight: Any, labels: NDArray[Any], counted: NDArray[np.bool_]) -> Weights:
+def _class_weights(class_weight: Any, labels: NDArray[Any], weighing: NDArray[np.bool_]) -> Weights:
     """The weight of each record's class."""
     found = np.zeros(len(labels))
     if class_weight == "balanced":
-        found[counted] = compute_sample_weight(class_weight, labels[counted])
+        found[weighing] = compute_sample_weight(class_weight, labels[weighing])
         return found
     try:
         found[:] = compute_sample_weight(class_weight, labels)
     except ValueError as error:  # a dict that names none of the classes
         raise SettingsError(f"class_weight: {error}") from error
-    if not found[counted].any():
+    if not found[weighing].any():
         raise SettingsError(f"class_weight gives every class the weight 0: {class_weight!r}")
     return found

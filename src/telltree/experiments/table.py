@@ -2,6 +2,7 @@
 
 import textwrap
 
+from telltree.amounts import counted
 from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.metrics import Summary
 
@@ -34,10 +35,10 @@ def experiment_text(experiment: Experiment) -> str:
 def _heading(experiment: Experiment) -> str:
     done = min(len(model.runs) for model in experiment.models.values())
     cut = f" (interrupted: {done} whole)" if experiment.interrupted else ""
-    trials = "1 trial" if experiment.trials == 1 else f"{experiment.trials} trials"
+    trials, classes = counted(experiment.trials, "trial"), counted(len(experiment.classes), "class", "classes")
     return (
-        f"{experiment.title}: {experiment.records:,} records of {len(experiment.classes)} classes, {trials}{cut}, each "
-        f"a stratified random 70/30 split; seed {experiment.seed}"
+        f"{experiment.title}: {counted(experiment.records, 'record')} of {classes}, {trials}{cut}, "
+        f"each a stratified random 70/30 split; seed {experiment.seed}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from telltree.explain.ask import Answer, ClassAnswer, ask
 from telltree.explain.categories import Category, categories_text, categorize, sentence
-from telltree.explain.english import english, plain, step_of
+from telltree.explain.english import english, plain
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
 from telltree.explain.moments import Moments
@@ -32,7 +32,6 @@ __all__ = [
     "rules_text",
     "sentence",
     "shown",
-    "step_of",
     "turn_of",
     "way_of",
 ]

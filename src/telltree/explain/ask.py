@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError
-from telltree.explain.english import english, step_of
+from telltree.explain.english import english
 from telltree.explain.evidence import decisive_steps
 from telltree.explain.moments import Moments, has_moments, how_decided
 from telltree.explain.question import read_question
-from telltree.explain.rules import wilson
+from telltree.explain.shares import wilson
 from telltree.explain.verdict import Verdict, verdict_of
 from telltree.logic import Formula
 from telltree.operators import UserFunction
@@ -154,7 +154,7 @@ def ask(
     times = _times_of(panel, positions, steps)
     return Answer(
         formula=formula,
-        english=english(formula, schema, missing, step=step_of(panel)),
+        english=english(formula, schema, missing, step=panel.step),
         records=len(panel),
         positions=positions,
         members=panel.ids[positions],

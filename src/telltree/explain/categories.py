@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
+from telltree.data.usable import doubtful
 from telltree.errors import DataError
-from telltree.explain.english import english
+from telltree.explain.english import Step, Style, english
+from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
+from telltree.explain.shares import Share, wilson
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
@@ -32,6 +36,12 @@ class Category:
     """The whole conjunction as text; "true" for a tree that is a single leaf."""
     english: str
     """The same in English, without what follows from the rest."""
+    headline: str | None
+    """A short sentence that is true of all members, with the share of other records it is true of; None if none is."""
+    shared: str
+    """What is true of this category and of its sibling, in English: all branches but the last."""
+    apart: str
+    """What sets it apart from its sibling, in English: the last branch."""
     positions: NDArray[np.int64]
     """Of the records in the panel, in its order."""
     members: NDArray[Any]
@@ -40,6 +50,22 @@ class Category:
     """How many of them have each label; empty if labels were not given."""
     coverage: float
     """Their share of the panel's records."""
+    lift: float | None
+    """How many times the label's share in the whole panel `share` is; None if labels were not given, or none is it."""
+    weighted: float | None
+    """The label's share of the training weight here; None if all records weighed the same."""
+    decided_by_weights: bool
+    """Whether another class had more training records here, and the label only more weight."""
+
+    @property
+    def share(self) -> float | None:
+        """Of the members, those with the category's label; None if there are no members or labels."""
+        return self.counts.get(self.label, 0) / len(self.positions) if self.counts else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of `share` (Wilson)."""
+        return wilson(self.share, len(self.positions))
 
     @property
     def purity(self) -> float | None:
@@ -50,12 +76,14 @@ class Category:
     def formula(self) -> Expression | None:
         """The conjunction as one expression; None for a tree that is a single leaf, which says nothing."""
         parts = signed(self.branches)
-        return reduce(lambda left, right: Expression(AND, (left, right)), parts) if parts else None
+        return reduce(_both, parts) if parts else None
 
     def __str__(self) -> str:
-        size = f"{len(self.positions)} record{'' if len(self.positions) == 1 else 's'}, {self.coverage:.1%}"
+        size = f"{counted(len(self.positions), 'record')}, {self.coverage:.1%}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
-        return f"[{self.number}] {self.label}  ({size}{mixed})\n    {self.description}\n    {self.english}"
+        weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
+        said = self.english if self.headline is None else f"{self.headline}\n    exactly: {self.english}"
+        return f"[{self.number}] {self.label}  ({size}{mixed}{weighed})\n    {said}\n    {self.description}"
 
 
 def categorize(
@@ -63,26 +91,36 @@ def categorize(
 ) -> tuple[Category, ...]:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
-    `y` are the records' labels, for `counts` and `purity`. `missing` names the columns of which English must allow that
+    `y` are the records' labels, for `counts` and shares. `missing` names the columns of which English must allow that
     values are missing: by default those that do miss values in this panel.
     """
     labels = None if y is None else _labels(y, panel)
     clusters = tree.apply(panel)
-    doubtful = missing_columns(tree, panel) if missing is None else missing
+    unsure = missing_columns(tree, panel) if missing is None else missing
+    everyone = _counts(labels or [], tree.classes)
+    headlines = headlines_of(tree, panel, clusters)
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        positions = np.flatnonzero(clusters == number)
+        positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
+        counts = {} if labels is None else _counts([labels[i] for i in positions], tree.classes)
+        seen = Share(counts.get(label, 0), len(positions), everyone.get(label, 0), len(panel))
         found.append(
             Category(
                 number=number,
-                label=tree.classes[leaf.label],
+                label=label,
                 branches=branches,
                 description=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, doubtful),
+                english=sentence(branches, tree.schema, unsure, step=panel.step),
+                headline=headlines[number - 1],
+                shared=sentence(branches[:-1], tree.schema, unsure, step=panel.step),
+                apart=sentence(branches[-1:], tree.schema, unsure, step=panel.step),
                 positions=positions,
                 members=panel.ids[positions],
-                counts={} if labels is None else _counts([labels[i] for i in positions], tree.classes),
+                counts=counts,
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
+                lift=seen.lift,
+                weighted=leaf.weighted_share if tree.weighted else None,
+                decided_by_weights=leaf.decided_by_weights,
             )
         )
     return tuple(found)
@@ -98,17 +136,31 @@ def signed(branches: Iterable[Branch]) -> list[Expression]:
     return [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
 
 
-def sentence(branches: Sequence[Branch], schema: Schema, missing: Container[str] | None = None) -> str:
-    """A conjunction of branches in English, without what follows from the rest."""
-    said = [english(e, schema, missing) for e in signed(shown(branches))]
-    return "; and ".join(said) or "every record"
+def sentence(
+    branches: Sequence[Branch],
+    schema: Schema,
+    missing: Container[str] | None = None,
+    *,
+    style: Style = "plain",
+    step: Step | None = None,
+) -> str:
+    """A conjunction of branches in English, without what follows from the rest; see `english` for the options."""
+    if not branches:
+        return "every record"
+    if style == "paper":
+        return "; and ".join(english(e, schema, missing, style="paper") for e in signed(shown(branches)))
+    return english(reduce(_both, signed(branches)), schema, missing, style=style, step=step)
+
+
+def _both(left: Expression, right: Expression) -> Expression:
+    return Expression(AND, (left, right))
 
 
 def _labels(y: ArrayLike, panel: Panel) -> list[Any]:
     labels = np.asarray(y)
     if labels.shape != (len(panel),):
         raise DataError(
-            f"expected one label for each of the {len(panel)} records, got an array of shape {labels.shape}"
+            f"expected one label for each of the {counted(len(panel), 'record')}, got an array of shape {labels.shape}"
         )
     found: list[Any] = labels.tolist()
     return found
@@ -122,7 +174,7 @@ def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
     return {label: n for label, n in counts.items() if n}
 
 
-def missing_columns(tree: Tree, panel: Panel) -> set[str]:
-    """The columns that the tree speaks of and that miss values in the panel."""
+def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
+    """The columns that the tree speaks of in which a value of the panel is missing or infinite."""
     used = dict.fromkeys(name for node in tree.nodes for name in node.formula.expression.attributes())
-    return {name for name, count in panel.select(used).missing().items() if count}
+    return doubtful(panel.select(used))

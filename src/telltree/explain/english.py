@@ -3,13 +3,13 @@
 from collections.abc import Container
 from typing import Literal, get_args
 
-from telltree.data import Panel, Schema
+from telltree.data import Schema
 from telltree.errors import SettingsError
 from telltree.explain.paper_english import paper_english
 from telltree.logic import Formula
 from telltree.operators import Expression
-from telltree.speech import say, term_of
 from telltree.speech import plain as plain_expression
+from telltree.speech import say, term_of
 
 Style = Literal["plain", "paper"]
 Step = tuple[float, str]
@@ -54,8 +54,3 @@ def plain(formula: Expression | Formula, schema: Schema, missing: Container[str]
 def static_columns(schema: Schema) -> set[str]:
     """The columns that have one value a record."""
     return {column.name for column in schema.values() if column.static}
-
-
-def step_of(panel: Panel) -> Step | None:
-    """The length of a panel's steps and its unit, if they have both."""
-    return None if panel.period is None or panel.time_unit is None else (panel.period, panel.time_unit)

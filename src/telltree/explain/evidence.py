@@ -1,19 +1,20 @@
 """Evidence: the step of a record at which a formula was decided, or came nearest to it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.errors import DataError
+from telltree.explain.counts import Tally, compares_counts, counted, timeless
 from telltree.logic import Formula
 from telltree.logic.atoms import Atom
 from telltree.logic.engine import signals_of
 from telltree.logic.instructions import EQUAL, GREATER, LESS
-from telltree.operators import Expression, Number, Operator, Type
-from telltree.operators.table import ABS, AND, COMPARISONS, COUNT, DIFFERENCE, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.operators import Expression, Operator
+from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 
 Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
@@ -21,9 +22,14 @@ Reference = Panel | Mapping[str, float]
 
 _TINY = 5e-324
 """The margin of what is true, but only just: as good as 0, and it keeps the sign."""
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal
-}  # fmt: skip
+
+
+class Distance(NamedTuple):
+    """How far a record is from the other answer; positive if the answer is yes."""
+
+    size: float
+    unit: Literal["standard deviations", "steps"] | None
+    """None where distance has no sense: the size is 1 then."""
 
 
 def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None) -> int:
@@ -32,8 +38,9 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
     F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
     deviations over `reference`, by default the panel; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b,
     which is ¬a ∨ b: the step of the operand that decides, which is the one with the smaller margin for ∧, with the
-    larger for ∨; the first of equals. A comparison of counts: the first step from which on it comes out the same
-    wherever counting stops.
+    larger for ∨; the first of equals. A comparison of counts: the step at which it came to its answer as counting went
+    on; if that was the same all along, the step that brought it nearest to the other, which for `count(a) > c` that is
+    false is the last true step of a, or the one nearest to being true.
     """
     return int(decisive_steps(formula, panel, [record], reference=reference)[0])
 
@@ -67,9 +74,9 @@ class Margins:
         head = e.head
         if isinstance(head, Operator) and head in _COMBINE:
             return _COMBINE[head](*(self.over_time(arg, record) for arg in e.args))
-        if isinstance(head, Operator) and head in COMPARISONS and e.type is Type.BOOLEAN:
-            running = self.running(e, record)
-            return np.full(len(running), 1.0 if running[-1] else -1.0)
+        if compares_counts(e):
+            rows = self._rows(record)
+            return np.full(rows.stop - rows.start, 1.0 if self.tally(e, record).holds else -1.0)
         atom = Atom.of(e, self._panel.schema)
         values = self._signals.values(atom.signal)[self._rows(record)]
         with np.errstate(over="ignore"):  # a deviation too large for a float counts as 1, a distance as infinite
@@ -79,22 +86,23 @@ class Margins:
         kept = self._kept.get(str(signal)) if self._kept else None
         return self._reference.spread(signal) if kept is None else kept
 
-    def running(self, e: Expression, record: int) -> NDArray[np.bool_]:
-        """How a comparison of counts would come out, for each step, if counting stopped there."""
-        assert isinstance(e.head, Operator)
-        left, right = (self._running_number(arg, record) for arg in e.args)
-        found: NDArray[np.bool_] = _COMPARE[e.head.name](left, right)
-        return found
+    def tally(self, e: Expression, record: int) -> Tally:
+        """A comparison of counts in the record at this position."""
+        return Tally(e, {operand: self.over_time(operand, record) for operand in counted(e)})
 
-    def _running_number(self, e: Expression, record: int) -> Floats:
-        if isinstance(e.head, Number):
-            return np.array([e.head.value])  # at every step
-        if e.head is COUNT:
-            return np.cumsum(self.over_time(e.args[0], record) > 0).astype(np.float64)
-        operands = [self._running_number(arg, record) for arg in e.args]
-        if e.head is DIFFERENCE:
-            return operands[0] - operands[1]
-        return np.abs(operands[0]) if e.head is ABS else np.sign(operands[0])
+    def distance(self, e: Expression, record: int) -> Distance:
+        """How far the record is from the other answer to a formula, for people to read.
+
+        It is the margin of the formula, which is that of the part that decides; if that part compares counts, which
+        have no standard deviation, it is how many true steps more or fewer would change the answer.
+        """
+        part = _deciding(e, self, record)
+        if compares_counts(part):
+            turned = (self.over_time(e, record)[0] > 0) != self.tally(part, record).holds
+            size = self.tally(part, record).margin
+            return Distance(-size if turned else size, "steps")
+        graded = Atom.of(part, self._panel.schema).graded
+        return Distance(float(self.over_time(e, record)[0]), "standard deviations" if graded else None)
 
     def _rows(self, record: int) -> slice:
         if not 0 <= record < len(self._panel):
@@ -131,18 +139,36 @@ _COMBINE: dict[Operator, Callable[..., Floats]] = {
 
 
 def _decisive(e: Expression, margins: Margins, record: int) -> int:
-    if e.head is NOT:
+    if e.head is NOT or (e.head in (EVENTUALLY, GLOBALLY) and timeless(e)):
         return _decisive(e.args[0], margins, record)
     if e.head is EVENTUALLY or e.head is GLOBALLY:
-        inner = margins.over_time(e.args[0], record)
-        toward = inner if e.head is EVENTUALLY else -inner  # what F looks for, and what would break G
-        return int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
+        return _witness(e, margins, record)
     if e.head is AND or e.head is OR or e.head is IMPLIES:
-        first, second = (float(margins.over_time(arg, record)[0]) for arg in e.args)
-        first = -first if e.head is IMPLIES else first
-        # ∧ takes the smaller margin and ∨ the larger one, and that operand has the truth of the whole.
-        earlier = first <= second if e.head is AND else first >= second
-        return _decisive(e.args[0] if earlier else e.args[1], margins, record)
-    running = margins.running(e, record)
-    differs = np.flatnonzero(running != running[-1])
-    return int(differs[-1]) + 1 if len(differs) else 0
+        return _decisive(_weightier(e, margins, record), margins, record)
+    return margins.tally(e, record).step
+
+
+def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
+    """The comparison, column or call by which a formula is decided at a step."""
+    if e.head is NOT:
+        return _deciding(e.args[0], margins, record, step)
+    if e.head is EVENTUALLY or e.head is GLOBALLY:
+        return _deciding(e.args[0], margins, record, _witness(e, margins, record, step))
+    if e.head is AND or e.head is OR or e.head is IMPLIES:
+        return _deciding(_weightier(e, margins, record, step), margins, record, step)
+    return e
+
+
+def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:
+    """The first step from `start` on that proves F, or breaks G; if there is none, the one nearest to it."""
+    inner = margins.over_time(e.args[0], record)[start:]
+    toward = inner if e.head is EVENTUALLY else -inner
+    return start + int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
+
+
+def _weightier(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
+    """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth."""
+    first, second = (float(margins.over_time(arg, record)[step]) for arg in e.args)
+    first = -first if e.head is IMPLIES else first
+    earlier = first <= second if e.head is AND else first >= second
+    return e.args[0] if earlier else e.args[1]

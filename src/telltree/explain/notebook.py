@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator
 
+from telltree.amounts import by_weight, counted
 from telltree.data.notebook import escaped
 from telltree.explain.english import english
 from telltree.tree.tree import Leaf, Node, Tree
@@ -19,8 +20,10 @@ _STYLE = """
 def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
     """A tree with the formula, English and records of each node, and the class and records of each leaf.
 
-    `missing` names the columns that may miss values, of which English must speak (None: any may).
+    `missing` names the columns that may miss values, of which English must speak; by default those of the training
+    records that did.
     """
+    missing = tree.missing if missing is None else missing
     body = _node(tree.root, tree, missing, iter(range(1, len(tree.leaves) + 1)))
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
@@ -30,9 +33,10 @@ def _node(
 ) -> str:
     records = f'<span class="counts">{_records(node.counts, tree)}</span>'
     if isinstance(node, Leaf):
-        label = escaped(tree.classes[node.label])
-        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{label}</b> {records}</div>'
-    said = escaped(english(node.formula, tree.schema, missing))
+        label = tree.classes[node.label]
+        weighed = escaped(f"; {by_weight(label, node.weighted_share)}") if node.decided_by_weights else ""
+        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}</div>'
+    said = escaped(english(node.formula, tree.schema, missing, step=tree.step))
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
@@ -44,4 +48,4 @@ def _node(
 def _records(counts: tuple[int, ...], tree: Tree) -> str:
     mixed = ", ".join(f"{escaped(tree.classes[k])}: {n}" for k, n in enumerate(counts) if n)
     whole = sum(counts)
-    return f"{whole} record{'' if whole == 1 else 's'} ({mixed})"
+    return f"{counted(whole, 'record')} ({mixed})"

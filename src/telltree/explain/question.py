@@ -7,7 +7,7 @@ from dataclasses import replace
 from telltree.data import ColumnType, Panel, Schema
 from telltree.data.schema import require_known
 from telltree.errors import GrammarError, SettingsError, SpeechError
-from telltree.explain.english import Step, step_of
+from telltree.explain.english import Step
 from telltree.logic import Formula
 from telltree.operators import Expression, Type, UserFunction
 from telltree.speech import read
@@ -38,7 +38,7 @@ def read_question(
     except GrammarError as error:
         as_formula = error
     try:
-        return _from_english(question, panel.schema, functions, step_of(panel))
+        return _from_english(question, panel.schema, functions, panel.step)
     except SpeechError as error:
         raise _likelier(question, as_formula, error) from None
 

@@ -1,57 +1,85 @@
 """The rule table: a tree as one if-then rule for each leaf."""
 
-import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from telltree.amounts import by_weight, counted, percent, times_all
 from telltree.explain.categories import sentence, signed
+from telltree.explain.headline import headline_text
+from telltree.explain.shares import Share
 from telltree.operators.expression import conjunction
-from telltree.tree.tree import Leaf, Tree
-
-_Z = 1.959963984540054  # standard deviations on either side of the mean that hold 95 % of a normal distribution
+from telltree.tree.tree import Tree
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """If the formula is true of a record, the tree predicts the label."""
+    """If the formula is true of a record, the tree predicts the label. Figures are of training records."""
 
     cluster: int
     formula: str
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
+    headline: str | None
+    """A short sentence that is true of all records that came here, with the share of the others it is true of too."""
     label: Any
-    probability: float
-    """The share of the label among the training records that came here, weighted as in training."""
+    share: float | None
+    """Of the records that came here, those with the label; None if none came."""
     low: float
     high: float
-    """The 95 % confidence interval of `probability` for `support` records (Wilson)."""
+    """The 95 % confidence interval of `share` (Wilson)."""
     support: int
-    """Training records that came here."""
+    """Records that came here."""
     counts: dict[Any, int]
     """How many of them have each label."""
+    lift: float | None
+    """How many times the label's share in all records `share` is."""
+    weighted: float | None
+    """The label's share of the weight here, which is what `predict_proba` gives; None if all records weigh the same."""
+    decided_by_weights: bool
+    """Whether another class has more records here, and the label only more weight."""
+
+    @property
+    def figures(self) -> str:
+        """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
+        if self.share is None:
+            return "no records"
+        low, high = percent(self.low, 0).removesuffix(" %"), percent(self.high, 0)
+        said = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
+        if self.lift is not None:
+            said += f", {times_all(self.lift)}"
+        if self.decided_by_weights:
+            return f"{said}; {by_weight(self.label, self.weighted)}"
+        return said if self.weighted is None else f"{said}; by weight {percent(self.weighted, 0)}"
 
 
 def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[RuleRow]:
     """The rules of a tree, one for each leaf, in the order of clusters.
 
-    `missing` names the columns that may miss values, of which English must speak (None: any may).
+    `missing` names the columns that may miss values, of which English must speak; by default those of the training
+    records that did.
     """
+    unsure = tree.missing if missing is None else missing
     rows = []
+    totals = [sum(counts) for counts in zip(*(leaf.counts for leaf, _ in tree.leaves), strict=True)]
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        share = _share(leaf)
-        low, high = wilson(share, leaf.support)
+        seen = Share(leaf.counts[leaf.label], leaf.support, totals[leaf.label], sum(totals))
+        low, high = seen.interval
         rows.append(
             RuleRow(
                 cluster=number,
                 formula=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, missing),
+                english=sentence(branches, tree.schema, unsure, step=tree.step),
+                headline=None if leaf.headline is None else headline_text(leaf.headline, tree),
                 label=tree.classes[leaf.label],
-                probability=share,
+                share=seen.share,
                 low=low,
                 high=high,
                 support=leaf.support,
                 counts={tree.classes[k]: n for k, n in enumerate(leaf.counts) if n},
+                lift=seen.lift,
+                weighted=leaf.weighted_share if tree.weighted else None,
+                decided_by_weights=leaf.decided_by_weights,
             )
         )
     return rows
@@ -63,30 +91,25 @@ def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
-    """The rows as a table in plain text."""
-    head = ("cluster", "label", "probability", "95 % interval", "support", "formula")
-    table = [head, *(_cells(row) for row in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(head))]
+    """The rows as a table in plain text; weighted shares have a column where there are any."""
+    weighed = any(row.weighted is not None for row in rows)
+    head = ["cluster", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula"]
+    table = [head, *(cells(row) for row in rows)]
+    if not weighed:
+        table = [[*line[:-2], line[-1]] for line in table]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def wilson(share: float, records: int) -> tuple[float, float]:
-    """Wilson's 95 % confidence interval of a share seen among so many records."""
-    if not records or math.isnan(share):
-        return 0.0, 1.0
-    shrink = 1 + _Z**2 / records
-    middle = (share + _Z**2 / (2 * records)) / shrink
-    half = _Z / shrink * math.sqrt(share * (1 - share) / records + _Z**2 / (4 * records**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _share(leaf: Leaf) -> float:
-    """The weighted share of the leaf's label; NaN where all weight is 0."""
-    whole = math.fsum(leaf.weights)
-    return float(leaf.weights[leaf.label] / whole) if whole else math.nan
-
-
-def _cells(row: RuleRow) -> tuple[str, ...]:
+def cells(row: RuleRow) -> list[str]:
+    """A row of a table: cluster, label, share, interval, support, lift, weighted share and formula."""
     interval = f"{row.low:.3f} to {row.high:.3f}"
-    return str(row.cluster), str(row.label), f"{row.probability:.3f}", interval, str(row.support), row.formula
+    weighted = _fixed(row.weighted, 3) + (" (decides)" if row.decided_by_weights else "")
+    figures = [_fixed(row.share, 3), interval, str(row.support), _fixed(row.lift, 2), weighted]
+    return [str(row.cluster), str(row.label), *figures, row.formula]
+
+
+def _fixed(value: float | None, decimals: int) -> str:
+    """A number with so many decimals, or a dash."""
+    return "–" if value is None else f"{value:.{decimals}f}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from telltree.data import UNSEEN, Column, ColumnType, Panel
 from telltree.data.decode import decoded
-from telltree.explain.english import english, step_of
+from telltree.explain.english import english
 from telltree.explain.moments import has_moments, how_decided, moment_text, number
 from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula
@@ -49,7 +49,7 @@ def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str]) -
     """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
     turn = turn_of(formula, panel, record, missing=missing)
     said = formula.expression if turn.holds else Expression(NOT, (formula.expression,))
-    turn = replace(turn, english=english(said, panel.schema, missing, step=step_of(panel)))
+    turn = replace(turn, english=english(said, panel.schema, missing, step=panel.step))
     how = how_decided(formula, turn.holds)
     all_alike = how.startswith("came nearest") and abs(turn.margin) == 1  # no distance that could be smaller
     when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel)}"

@@ -1,12 +1,15 @@
 """The way of one record through a tree: what each branch asked, how it came out, when that was decided, how clearly."""
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from telltree.amounts import counted
 from telltree.data import Panel
+from telltree.data.clock import date_text, duration_text, time_text
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import english
-from telltree.explain.evidence import Margins, Reference, decisive_step
+from telltree.explain.evidence import Distance, Margins, Reference, decisive_step
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
@@ -25,9 +28,17 @@ class Turn:
     """The step that decided, from 0."""
     time: float | None
     """When that was, if times are known."""
+    date: str | None
+    """When that was, as ISO 8601 has it, if times were dates."""
+    moment: str
+    """When that was, in words: "step 24, at 22 h"."""
     margin: float
-    """How far the record is from the other side, in standard deviations of the signal; ±1 where distance has no sense.
-    Positive if the formula holds."""
+    """How far the record is from the other side, in `unit`; ±1 where distance has no sense. Positive if the formula
+    holds."""
+    unit: str | None
+    """Standard deviations of the signal; steps that would have to be true or false, where counts decide; or None."""
+    distance: str
+    """The margin in words: "+0.118", "-5 steps", or "-5 s" where steps are evenly so far apart."""
 
 
 def way_of(
@@ -35,7 +46,7 @@ def way_of(
 ) -> tuple[Turn, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are in standard deviations over `reference`, which `Margins` explains, by default the panel. `missing` names
+    Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names
     the columns of which English must allow that values are missing, by default those of the panel that do.
     """
     aligned = panel.aligned(tree.schema) if tree.nodes else panel
@@ -59,14 +70,31 @@ def _turns(
     while isinstance(node, Node):
         holds = bool(node.formula(panel[[record]])[0])
         times = panel.times(record)
+        distance = margins.distance(node.formula.expression, record)
         step = decisive_step(node.formula, panel, record, reference=reference)
         said = node.formula.expression if holds else Expression(NOT, (node.formula.expression,))
         yield Turn(
             formula=node.formula,
             holds=holds,
-            english=english(said, panel.schema, missing),
+            english=english(said, panel.schema, missing, step=panel.step),
             step=step,
             time=None if times is None else float(times[step]),
-            margin=float(margins.over_time(node.formula.expression, record)[0]),
+            date=date_text(panel, record, step, iso=True),
+            moment=f"step {step}" if times is None else f"step {step}, at {time_text(panel, record, step)}",
+            margin=distance.size,
+            unit=distance.unit,
+            distance=distance_text(distance, panel),
         )
         node = node.true if holds else node.false
+
+
+def distance_text(distance: Distance, panel: Panel) -> str:
+    """A distance with its sign: standard deviations as a number, steps as such, or as the time that they take."""
+    size, sign = abs(distance.size), "-" if distance.size < 0 else "+"
+    if distance.unit != "steps":
+        return f"{sign}{size:.3g}"
+    if not math.isfinite(size):
+        return f"{sign}∞ steps"
+    if panel.period is not None and panel.time_unit is not None:
+        return sign + duration_text(size * panel.period, panel.time_unit)
+    return sign + counted(int(size), "step")

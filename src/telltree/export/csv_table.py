@@ -6,7 +6,10 @@ import io
 from telltree.export.json_rules import rule_rows
 from telltree.export.subject import Subject
 
-HEAD = ("category", "label", "probability", "low", "high", "support", "formula", "english")
+HEAD = (
+    "category", "label", "share", "low", "high", "support", "lift", "weighted share", "decided by weights", "formula",
+    "english",
+)  # fmt: skip
 
 
 def csv_table(subject: Subject) -> str:
@@ -15,6 +18,7 @@ def csv_table(subject: Subject) -> str:
     writer = csv.writer(file)
     writer.writerow(HEAD)
     for row in rule_rows(subject):
-        shares = (row.probability, row.low, row.high)
-        writer.writerow((row.cluster, row.label, *shares, row.support, row.formula, row.english))
+        shares = (row.share, row.low, row.high, row.support, row.lift, row.weighted)
+        decided = str(row.decided_by_weights).lower()
+        writer.writerow((row.cluster, row.label, *shares, decided, row.formula, row.english))
     return file.getvalue()

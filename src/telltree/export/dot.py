@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from telltree.amounts import by_weight
 from telltree.export.subject import Subject
 from telltree.tree.tree import Leaf, Node
 
@@ -24,8 +25,10 @@ def _below(
     if isinstance(node, Leaf):
         cluster = next(clusters)
         classes = subject.tree.classes
+        label = classes[node.label]
         mixed = ", ".join(f"{classes[k]}: {count}" for k, count in enumerate(node.counts) if count)
-        said = _quoted(f"[{cluster}] {classes[node.label]}\n{mixed}")
+        weighed = f"\n{by_weight(label, node.weighted_share)}" if node.decided_by_weights else ""
+        said = _quoted(f"[{cluster}] {label}\n{mixed}{weighed}")
         return [f"  {name} [label={said}, style=rounded];", *above] if subject.category in (None, cluster) else []
     below = [
         line

@@ -1,7 +1,6 @@
 """The list of rules as JSON."""
 
 import json
-import math
 
 from telltree.explain import RuleRow, rules_table
 from telltree.export.subject import Subject
@@ -21,9 +20,13 @@ def json_rules(subject: Subject) -> str:
             "label": row.label,
             "formula": row.formula,
             "english": row.english,
-            "probability": None if math.isnan(row.probability) else row.probability,
-            "interval": [row.low, row.high],
+            "share": row.share,
+            "low": row.low,
+            "high": row.high,
             "support": row.support,
+            "lift": row.lift,
+            "weighted share": row.weighted,
+            "decided by weights": row.decided_by_weights,
             "counts": [{"label": label, "records": count} for label, count in row.counts.items()],
         }
         for row in rule_rows(subject)

@@ -2,19 +2,19 @@
 
 import re
 
+from telltree.explain.rules import cells
 from telltree.export.json_rules import rule_rows
 from telltree.export.subject import Subject
 
-HEAD = ("category", "label", "probability", "95 % interval", "support", "formula", "English")
+HEAD = ("category", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula", "English")
 _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(subject: Subject) -> str:
     """A head and one line a category."""
-    lines: list[tuple[str, ...]] = [HEAD, ("---:", "---", "---:", "---", "---:", "---", "---")]
+    lines: list[tuple[str, ...]] = [HEAD, ("---:", "---", "---:", "---", "---:", "---:", "---:", "---", "---")]
     for row in rule_rows(subject):
-        cells = (row.cluster, row.label, f"{row.probability:.3f}", f"{row.low:.3f} to {row.high:.3f}", row.support)
-        lines.append(tuple(_plain(str(cell)) for cell in (*cells, row.formula, row.english)))
+        lines.append(tuple(_plain(cell) for cell in (*cells(row), row.english)))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

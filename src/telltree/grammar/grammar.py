@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
@@ -262,7 +263,5 @@ class Grammar:
         return self._text
 
     def __repr__(self) -> str:
-        return (
-            f"<Grammar of {len(self.symbols)} symbols, {len(self.rules)} rules and {len(self.attributes)} attributes, "
-            f"start {self.start}>"
-        )
+        symbols, rules = counted(len(self.symbols), "symbol"), counted(len(self.rules), "rule")
+        return f"<Grammar of {symbols}, {rules} and {counted(len(self.attributes), 'attribute')}, start {self.start}>"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
@@ -91,8 +92,9 @@ class Resolver:
     def _call(self, call: Call) -> Term:
         head = self.names.called(call.name, call.place)
         if len(call.args) != head.arity:
-            operands = "operand" if head.arity == 1 else "operands"
-            raise GrammarError(f"{call.name} takes {head.arity} {operands}, found {len(call.args)}", *call.place)
+            raise GrammarError(
+                f"{call.name} takes {counted(head.arity, 'operand')}, found {len(call.args)}", *call.place
+            )
         return Term(head, tuple(map(self.draft, call.args)), call.place)
 
     def _comparison(self, comparison: Comparison) -> Draft:

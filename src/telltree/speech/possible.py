@@ -5,7 +5,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from telltree.operators import Attribute, Expression, Number, UserFunction
-from telltree.operators.table import DIFFERENCE, SIGN
+from telltree.operators.table import ABS, DIFFERENCE, SIGN
 from telltree.speech.literals import of_counts, values_of, with_values
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
@@ -19,17 +19,29 @@ class Possible:
     """What records there may be."""
 
     missing: Container[str] | None = None
-    """The columns that may miss values; None: any may."""
+    """The columns that may miss values or be infinite; None: any may."""
     static: Container[str] = ()
     """The columns that have one value a record."""
 
     def misses(self, signal: Expression) -> bool:
         """Whether a signal may be missing; arithmetic may be where no column is, as inf - inf is."""
         if isinstance(signal.head, Attribute):
-            return self.missing is None or signal.head.name in self.missing
-        if signal.head is DIFFERENCE and not any(map(_finite, signal.args)):
+            return self._doubtful(signal.head.name)
+        if signal.head is DIFFERENCE and not any(map(self._finite, signal.args)):
             return True
         return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.args))
+
+    def _doubtful(self, column: str) -> bool:
+        return self.missing is None or column in self.missing
+
+    def _finite(self, signal: Expression) -> bool:
+        """Whether it is certain that no value of a signal is infinite; a difference of finite ones may be, if large."""
+        match signal.head:
+            case Attribute(name=name):
+                return not self._doubtful(name)
+            case Number(value=value):
+                return math.isfinite(value)
+        return signal.head is SIGN or (signal.head is ABS and self._finite(signal.args[0]))
 
     def lasts(self, literal: Literal) -> bool:
         """Whether a literal says the same at every step of a record."""
@@ -102,8 +114,3 @@ class Possible:
             case Always(part):
                 return Sometime(self.negated(part))
         return with_values(term, ~values_of(term) & self.values(term))
-
-
-def _finite(signal: Expression) -> bool:
-    """Whether it is certain that no value of a signal is infinite."""
-    return signal.head is SIGN or (isinstance(signal.head, Number) and math.isfinite(signal.head.value))

@@ -22,6 +22,9 @@ _ALIKE = {(False, True, False): "the same as", (True, False, True): "different f
 _COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
 _MIRROR = str.maketrans("<>", "><")
 
+_DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
+"""Words that make a column's own negated phrase a negation after all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -114,7 +117,8 @@ class Literals:
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
             return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
-        return Wording(clause, 0 if true or str(clause) == column.negated else 1)
+        straight = str(clause) == column.negated and _DENIALS.isdisjoint(column.negated.split())
+        return Wording(clause, 0 if true or straight else 1)
 
     def _value(self, literal: Says) -> Wording:
         signal, values = literal.signal, literal.values

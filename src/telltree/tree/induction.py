@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.data.usable import doubtful
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
@@ -18,6 +19,7 @@ from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.speech import question
 from telltree.tree.centring import centred
 from telltree.tree.fitness import Fitness, GiniSize, fitness_at
+from telltree.tree.headlines import with_headlines
 from telltree.tree.interruption import Interruption
 from telltree.tree.objective import ONE, Labels, SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
@@ -77,7 +79,8 @@ class Induction:
             )
         used = {name for found in growth.chosen for name in found.expression.attributes()}
         schema = panel.select([name for name in panel.schema if name in used]).schema if used else panel.schema
-        return Learned(Tree(root, classes, schema), growth.found, growth.interrupted)
+        tree = Tree(root, classes, schema, doubtful(panel), panel.step)
+        return Learned(with_headlines(tree, panel), growth.found, growth.interrupted)
 
 
 class Learned(NamedTuple):
@@ -92,7 +95,7 @@ class _Growth:
     def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
         self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
         self._signals = signals_of(panel)
-        self._missing = {name for name, count in panel.missing().items() if count}
+        self._missing = doubtful(panel)
         self._static = {column.name for column in panel.schema.values() if column.static}
         self.found: dict[int, Found] = {}
         self.chosen: list[Formula] = []
@@ -155,16 +158,17 @@ class _Growth:
         return Formula(kept), float(engine.margins(population)[0])
 
     def _asked(self, node: Node, found: Formula) -> Node:
-        """The node with the question that reads better: whether its formula holds, or whether it does not.
+        """The node with the question that reads better, in normal form: whether its formula holds, or does not.
 
         This comes after the sides were learned, so that what a seed finds does not depend on it.
         """
         expression = node.formula.expression
-        spoken = any(e.english is not None for e in expression.walk())
-        asked, opposite = (expression, False) if spoken else question(expression, self._missing, static=self._static)
-        if opposite:
-            node = replace(node, formula=Formula(asked), true=node.false, false=node.true)
-        return node if node.formula == found else replace(node, found=found)
+        if any(e.english is not None for e in expression.walk()):  # it is said as its grammar has it
+            return node if node.formula == found else replace(node, found=found)
+        asked, opposite = question(expression, self._missing, static=self._static)
+        sides = (node.false, node.true) if opposite else (node.true, node.false)
+        formula = Formula(asked)
+        return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)
 
     def _report(self, number: int, records: int) -> Callable[[Progress], None] | None:
         tell = self._settings.progress

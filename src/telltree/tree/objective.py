@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.errors import SettingsError
 from telltree.grammar.population import Population
 from telltree.logic.engine import Engine
@@ -89,7 +90,7 @@ def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":
         raise SettingsError(
-            f"a fitness must return one number for each of the {formulas} formulas it is given, but it returned "
-            f"{type(fitness).__name__} of shape {found.shape} and type {found.dtype}"
+            f"a fitness must return one number for each of the {counted(formulas, 'formula')} it is given, but it "
+            f"returned {type(fitness).__name__} of shape {found.shape} and type {found.dtype}"
         )
     return found

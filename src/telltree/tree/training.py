@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import ColumnType, Panel, Schema
+from telltree.data.usable import doubtful
 from telltree.logic.atoms import Atom
 from telltree.logic.engine import signals_of
 from telltree.operators import Expression, Operator, Type
@@ -31,7 +32,7 @@ class Training:
     fingerprint: str
     """A hash of values and labels; the same for the same data on any machine."""
     missing: tuple[str, ...]
-    """The columns that missed values."""
+    """The columns that missed values or were infinite."""
     spread: dict[str, float]
     """The standard deviation of each signal that the tree compares with constants, by the signal's text: the unit of
     margins."""
@@ -39,7 +40,7 @@ class Training:
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
         """What to remember of these records."""
-        missing = tuple(name for name, count in panel.missing().items() if count)
+        missing = tuple(sorted(doubtful(panel)))
         hashed = fingerprint(panel, labels.codes, tree.classes)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
 

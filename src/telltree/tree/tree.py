@@ -1,21 +1,36 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
-from telltree.speech import plain
+from telltree.operators import Expression
+from telltree.operators.table import AND
+from telltree.speech import plain, say, term_of
 
 _BAR = "│   "
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A short formula that is true of all training records of a leaf, and of few others."""
+
+    formula: Formula
+    others: int
+    """Training records of other leaves of which it is true too."""
+    elsewhere: int
+    """Training records of other leaves."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,8 @@ class Leaf:
     """Training records of each class."""
     weights: tuple[float, ...]
     """The same, weighted, up to a factor common to all leaves."""
+    headline: Headline | None = None
+    """None if no short formula is worth one, or the tree is a single leaf."""
 
     @cached_property
     def label(self) -> int:
@@ -43,6 +60,17 @@ class Leaf:
     def support(self) -> int:
         """Training records that came here."""
         return sum(self.counts)
+
+    @property
+    def weighted_share(self) -> float | None:
+        """The label's share of the weight; None where there is none."""
+        whole = math.fsum(self.weights)
+        return self.weights[self.label] / whole if whole else None
+
+    @property
+    def decided_by_weights(self) -> bool:
+        """Whether another class has more records here than the label, and only less weight."""
+        return self.counts[self.label] < max(self.counts)
 
 
 @dataclass(frozen=True)
@@ -81,6 +109,10 @@ class Tree:
     root: Node | Leaf
     classes: tuple[Any, ...]
     schema: Schema
+    missing: frozenset[str] | None = None
+    """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
+    step: tuple[float, str] | None = None
+    """The length of a step in training and its unit, if all had one; counts are told as durations by it."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -96,6 +128,18 @@ class Tree:
     def depth(self) -> int:
         """Branches on the longest way from the root to a leaf."""
         return max(len(path) for _, path in self.leaves)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether some training records counted more than others."""
+        leaves = [leaf for leaf, _ in self.leaves]
+        records = sum(leaf.support for leaf in leaves)
+        factor = math.fsum(weight for leaf in leaves for weight in leaf.weights) / max(records, 1)
+        return not all(
+            math.isclose(weight, factor * count, rel_tol=1e-9)
+            for leaf in leaves
+            for weight, count in zip(leaf.weights, leaf.counts, strict=True)
+        )
 
     @property
     def terminals(self) -> float:
@@ -154,16 +198,40 @@ class Tree:
         return found
 
     def plain(self) -> "Tree":
-        """The same tree with formulas as simple as they can be said; they answer alike on every possible record."""
-        static = {column.name for column in self.schema.values() if column.static}
+        """The same tree with formulas as simple as they can be said.
+
+        They answer alike on every possible record in which only the columns of `missing` miss values.
+        """
 
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
                 return node
-            formula = Formula(plain(node.formula.expression, static=static))
+            formula = Formula(plain(node.formula.expression, self.missing, static=self.static))
             return replace(node, formula=formula, true=below(node.true), false=below(node.false))
 
         return replace(self, root=below(self.root))
+
+    @property
+    def static(self) -> frozenset[str]:
+        """The columns that have one value a record."""
+        return frozenset(column.name for column in self.schema.values() if column.static)
+
+    def says(self, *claims: Expression) -> str:
+        """What it says in plain English that all these formulas are true; "every record" for none."""
+        if not claims:
+            return "every record"
+        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
+        return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
+
+    def outline(self, *, formulas: bool = False) -> str:
+        """The tree as questions in plain English, with each leaf's class and how many records have it.
+
+        formulas: also show the formula of each question, below it.
+        """
+        asked = {id(node): [f"{self.says(node.formula.expression)}?"] for node in self.nodes}
+        if formulas:
+            asked = {id(node): [*asked[id(node)], f"{_BAR}{node.formula}"] for node in self.nodes}
+        return "\n".join(_drawn(self, lambda node: asked[id(node)], _outcome))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
@@ -178,7 +246,7 @@ class Tree:
         return write_report(self, panel, y, path, **options)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self.root, self, "", "", iter(range(1, len(self.leaves) + 1))))
+        return "\n".join(_drawn(self, lambda node: [str(node.formula)], _mixed))
 
     def _repr_html_(self) -> str:
         """For notebooks: the printed tree; a fitted classifier shows it with English."""
@@ -200,11 +268,32 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _lines(node: Node | Leaf, tree: Tree, first: str, rest: str, numbers: Iterator[int]) -> Iterator[str]:
-    if isinstance(node, Leaf):
-        mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(node.counts) if n]
-        yield f"{first}[{next(numbers)}] {tree.classes[node.label]}  ({', '.join(mixed)})"
-        return
-    yield first + str(node.formula)
-    yield from _lines(node.true, tree, rest + "├─ yes: ", rest + _BAR, numbers)
-    yield from _lines(node.false, tree, rest + "└─ no:  ", rest + "    ", numbers)
+def _outcome(leaf: Leaf, tree: Tree) -> str:
+    share = f"{leaf.counts[leaf.label]} of {counted(leaf.support, 'record')}"
+    return f"{tree.classes[leaf.label]}: {share}{_weighed(leaf, tree)}"
+
+
+def _mixed(leaf: Leaf, tree: Tree) -> str:
+    mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(leaf.counts) if n]
+    return f"{tree.classes[leaf.label]}  ({', '.join(mixed)}{_weighed(leaf, tree)})"
+
+
+def _weighed(leaf: Leaf, tree: Tree) -> str:
+    return f"; {by_weight(tree.classes[leaf.label], leaf.weighted_share)}" if leaf.decided_by_weights else ""
+
+
+def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Leaf, Tree], str]) -> Iterator[str]:
+    """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
+    numbers = iter(range(1, len(tree.leaves) + 1))
+
+    def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:
+        if isinstance(node, Leaf):
+            yield f"{first}[{next(numbers)}] {outcome(node, tree)}"
+            return
+        question, *more = asked(node)
+        yield first + question
+        yield from (rest + line for line in more)
+        yield from lines(node.true, rest + "├─ yes: ", rest + _BAR)
+        yield from lines(node.false, rest + "└─ no:  ", rest + "    ")
+
+    return lines(tree.root, "", "")

@@ -50,4 +50,5 @@ def categorize(
 
 def _plain(category: Any) -> dict[str, Any]:
     found = {name: value for name, value in asdict(category).items() if name not in ("branches", "positions")}
-    return {**found, "purity": category.purity}
+    low, high = category.interval
+    return {**found, "share": category.share, "low": low, "high": high, "purity": category.purity}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import Json
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import put
@@ -168,7 +169,7 @@ def _watching() -> "Iterator[Callable[[Progress], None]]":
 
         def show(event: "Progress") -> None:
             left = "" if event.seconds_left is None else f", about {_duration(event.seconds_left)} left"
-            far = f"{event.done} of {event.total} runs{left}"
+            far = f"{event.done} of {counted(event.total, 'run')}{left}"
             if shown is not None and task is not None:
                 run = event.run
                 latest = "" if run is None else f"; trial {run.trial + 1}, {run.model}: {run.accuracy:.4f}"

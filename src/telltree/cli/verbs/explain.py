@@ -1,10 +1,11 @@
 """telltree explain: how one record came to its category."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
@@ -43,7 +44,7 @@ def explain(
         put_json({"record": panel.ids[place], "category": category, "class": label, "branches": turned})
         return
     lines = [f"record {record}: category [{category}], {label}"]
-    lines += [_told(turn, panel) for turn in turns] or ["  the tree is a single leaf: all records come here"]
+    lines += [_told(turn) for turn in turns] or ["  the tree is a single leaf: all records come here"]
     put("\n".join(lines))
 
 
@@ -55,12 +56,10 @@ def position_of(panel: "Panel", record: str) -> int:
     if record in ids:
         return ids.index(record)
     near = get_close_matches(record, ids, 3) or ids[:3]
-    raise DataError(f"there is no record {record!r}; there are {len(ids)} records, such as {', '.join(near)}")
+    raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 
-def _told(turn: "Turn", panel: "Panel") -> str:
-    when: Any = f"step {turn.step}"
-    if turn.time is not None:
-        when += f", at {turn.time:g}{' ' + panel.time_unit if panel.time_unit else ''}"
+def _told(turn: "Turn") -> str:
     verdict = "true" if turn.holds else "false"
-    return f"\n  {turn.formula}\n    is {verdict}: {turn.english}\n    decided at {when}; margin {turn.margin:+.3g}"
+    said = f"is {verdict}: {turn.english}\n    decided at {turn.moment}; margin {turn.distance}"
+    return f"\n  {turn.formula}\n    {said}"

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.sources import read_sources
 from telltree.cli.text import one_line, table
+
+_MOST_LABELS = 30
 
 if TYPE_CHECKING:
     from telltree.data import Panel
@@ -40,7 +43,9 @@ def inspect(
     if json:
         put_json(found)
     else:
-        put(_told(found))
+        from telltree.data.clock import date_range
+
+        put(_told(found, date_range(panel)))
     if output is not None:
         put(panel.schema.to_toml(time_unit=panel.time_unit), output)
         say(f"wrote {output}")
@@ -50,6 +55,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
     from collections import Counter
 
     from telltree.data import unusable
+    from telltree.data.clock import date_range
 
     left_out, missing = unusable(panel), panel.missing()
     columns = [
@@ -74,6 +80,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
         },
         "period": panel.period,
         "time_unit": panel.time_unit,
+        "dates": date_range(panel, iso=True),
         "labels": None if labels is None else dict(Counter(labels.tolist()).most_common()),
         "columns": columns,
         "notes": list(panel.notes),
@@ -94,20 +101,26 @@ def _values(panel: "Panel", name: str) -> Any:
     return None
 
 
-def _told(found: dict[str, Any]) -> str:
+def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     steps = found["steps"]
-    pace = "" if found["period"] is None else f", one every {found['period']:g} {found['time_unit'] or '(no unit)'}"
-    length = f"{steps['shortest']} to {steps['longest']}" if steps["shortest"] < steps["longest"] else steps["longest"]
-    of_records, of_steps = ("" if count == 1 else "s" for count in (found["records"], steps["longest"]))
-    lines = [f"{found['records']} record{of_records} of {length} step{of_steps}{pace}"]
+    from telltree.data.clock import duration_text
+
+    pace = "" if found["period"] is None else duration_text(found["period"], found["time_unit"] or "(no unit)")
+    length = f"{steps['shortest']:,} to " if steps["shortest"] < steps["longest"] else ""
+    length += counted(steps["longest"], "step")
+    lines = [f"{counted(found['records'], 'record')} of {length}{', one every ' if pace else ''}{pace}"]
     if found["labels"] is not None:
-        lines.append("labels: " + ", ".join(f"{one_line(str(k))} ({n})" for k, n in found["labels"].items()))
+        told = [f"{_short(label)} ({n})" for label, n in list(found["labels"].items())[:_MOST_LABELS]]
+        more = f", and {len(found['labels']) - _MOST_LABELS} more" if len(found["labels"]) > _MOST_LABELS else ""
+        lines.append(f"labels: {', '.join(told)}{more}")
+    if dates is not None:
+        lines.append(f"dates: {dates[0]} to {dates[1]}")
     rows = [
         (
-            c["name"],
+            _short(c["name"]),
             f"{c['type']}, static" if c["static"] else c["type"],
-            c["kind"] or "",
-            c["unit"] or "",
+            _short(c["kind"] or ""),
+            _short(c["unit"] or ""),
             c["missing"] or "",
             _shown(c["values"]),
             c["left_out"] or "",
@@ -124,4 +137,11 @@ def _shown(values: Any) -> str:
         return ""
     if isinstance(values[0], float):
         return f"{values[0]:g} to {values[1]:g}"
-    return ", ".join(values[:6]) + (f", … ({len(values)} levels)" if len(values) > 6 else "")
+    return ", ".join(map(_short, values[:6])) + (f", … ({len(values)} levels)" if len(values) > 6 else "")
+
+
+def _short(name: object) -> str:
+    """A name on one line, shortened if it is long."""
+    from telltree.data.clip import clip
+
+    return clip(one_line(str(name)))

@@ -24,6 +24,9 @@ def show(
       telltree show model.json
       telltree show model.json --english
     """
+    from dataclasses import replace
+
+    from telltree.data.clip import clip
     from telltree.estimators import load
     from telltree.explain import as_records, rules_text
 
@@ -34,9 +37,8 @@ def show(
     elif english:
         put("\n\n".join(map(_sentence, rules)))
     else:
-        put(f"{classifier.tree_}\n\n{rules_text(rules)}")
+        put(f"{classifier.tree_}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
 
 
 def _sentence(rule: "RuleRow") -> str:
-    share = f"{rule.probability:.0%}, {rule.low:.0%} to {rule.high:.0%}"
-    return f"[{rule.cluster}] {rule.label} ({share} of {rule.support} records)\n    {rule.english}"
+    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {rule.english}"

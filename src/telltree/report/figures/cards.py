@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted, percent
 from telltree.data import Panel, check_labels
 from telltree.report.figures.layout import Box
 from telltree.report.figures.style import BODY, SMALL, lines_height
@@ -92,6 +93,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
         counts = seen.counts[place]
         if isinstance(node, Leaf):
             lines = wrapped(f"[{next(numbers)}] {tree.classes[node.label]}", _LEAF_TEXT, BODY, lines=3)
+            lines += [f"by weight: {percent(node.weighted_share, 0)}"] if node.decided_by_weights else []
             children: tuple[Card, ...] = ()
         else:
             lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
@@ -112,4 +114,4 @@ def _told(classes: Sequence[Any], counts: Counts, total: int) -> str:
     if largest and width(named, SMALL) <= _LEAF_TEXT:
         return named
     several = f", {len(largest)} classes" if len(largest) > 1 else ""
-    return f"{total} record{'' if total == 1 else 's'}{several}"
+    return f"{counted(total, 'record')}{several}"

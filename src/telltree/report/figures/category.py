@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.amounts import by_weight, counted
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import SettingsError
 from telltree.explain import Category, categorize, decisive_steps, shown
@@ -25,7 +26,6 @@ from telltree.report.figures.style import (
     legend,
     lines_height,
     look,
-    name_axis,
     new_figure,
     stroke,
     write_lines,
@@ -105,7 +105,7 @@ def plot_category(
     for ax, pane in zip(axes, chosen, strict=True):
         _draw_pane(ax, pane, members, speaks)
     if axes:
-        name_axis(axes[-1], x=members.clocks.name)
+        members.clocks.name_axis(axes[-1])
     if labels is not None:
         _name_classes(figure, _classes(tree, labels), members)
     return figure
@@ -133,7 +133,8 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
     counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
-    size = f"{len(category.positions)} record{'' if len(category.positions) == 1 else 's'}{counts}"
+    weighed = f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
+    size = f"{counted(len(category.positions), 'record')}{counts}{weighed}"
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
     said = wrapped(speaks.path(category.branches), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from telltree.amounts import by_weight, counted
 from telltree.data import ColumnType, Panel, Schema, check_labels
 from telltree.errors import DataError
 from telltree.explain import Category, categorize
@@ -28,7 +29,7 @@ from telltree.report.figures.style import (
     write,
     write_lines,
 )
-from telltree.report.figures.traces import bands, clock, clocks, edges, fill_of, fit_height, line
+from telltree.report.figures.traces import bands, clock, edges, fill_of, fit_height, from_starts, line
 from telltree.report.figures.words import BOLD, clipped, wrapped
 from telltree.tree import Tree
 
@@ -81,7 +82,7 @@ def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> li
         raise DataError(f"no category has the label {only_label!r}; there are {known}")
     found = [c for c in named if len(c.positions)]
     if not found:
-        raise DataError(f"there is nothing to draw: no category has members among the {len(panel)} records")
+        raise DataError(f"there is nothing to draw: no category has members among the {counted(len(panel), 'record')}")
     last = max(int(c.positions.max()) for c in found)
     if last >= len(panel):
         raise DataError(
@@ -112,8 +113,9 @@ def _assemble(
     figure = new_figure(wide, high)
     top = 0.15 + key
     for category, lines, head in zip(chosen, told, heads, strict=True):
-        size = f"{len(category.positions)} record{'' if len(category.positions) == 1 else 's'}"
+        size = counted(len(category.positions), "record")
         counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
+        counts += f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
         title = clipped(f"[{category.number}] {category.label}  ({size}{counts})", (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:
@@ -153,11 +155,13 @@ class _Sketch:
     limits: tuple[float, float]
     across: str
     """What the horizontal axis is."""
+    factor: float
+    """What times are divided by for it."""
 
     def __call__(self, ax: Axes, panel: Panel, record: int) -> None:
         at = clock(panel, record)
         if panel.times(record) is not None:
-            at = at - at[0]
+            at = (at - at[0]) / self.factor
         for number, (name, (low, high)) in enumerate(zip(self.names, self.ranges, strict=False)):
             it = look(number)
             with np.errstate(over="ignore"):  # what is far beyond the range is drawn as infinite
@@ -191,9 +195,10 @@ def _sketch(chosen: Sequence[Category], panel: Panel, columns: int) -> _Sketch:
     real = [name for name in names if panel.schema[name].type is ColumnType.REAL][:_MOST_SKETCHED]
     drawn = [int(i) for c in chosen for i in c.positions[:columns]]
     spans = [edges(clock(panel, i)) - (clock(panel, i)[0] if panel.times(i) is not None else 0.0) for i in drawn]
-    limits = min(float(span[0]) for span in spans), max(float(span[-1]) for span in spans)
+    factor, across = from_starts(panel, drawn)
+    limits = min(float(span[0]) for span in spans) / factor, max(float(span[-1]) for span in spans) / factor
     ranges = tuple(_range(np.concatenate([panel.values(name, i) for i in drawn])) for name in real)
-    return _Sketch(panel.schema, tuple(real or names[:1]), ranges, limits, clocks(panel, drawn[:1]).name)
+    return _Sketch(panel.schema, tuple(real or names[:1]), ranges, limits, across, factor)
 
 
 def _range(values: Any) -> tuple[float, float]:

@@ -37,7 +37,7 @@ from telltree.report.figures.style import (
     write,
     write_lines,
 )
-from telltree.report.figures.traces import clock, clocks, runs
+from telltree.report.figures.traces import clock, runs, time_name
 from telltree.report.figures.words import POINTS, drawable, width, wrapped
 
 _AIRCRAFT = (1, 2)
@@ -113,7 +113,7 @@ def plot_encounter(
     _number(ax, flights, BODY)
     column = panel.schema[f"{show}_1"]
     unit = f" ({column.unit})" if column.unit else ""
-    name_axis(ax, x=clocks(panel, [record]).name, y=show.replace("_", " ") + unit)
+    name_axis(ax, x=time_name(panel), y=show.replace("_", " ") + unit)
     if own:
         _explain(figure_of(ax), collides)
         write_lines(figure_of(ax), 0.2, _TALL, told)

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.explain import Margins, decisive_step
+from telltree.explain.counts import compares_counts
 from telltree.operators import Expression
-from telltree.operators.table import EVENTUALLY, GLOBALLY
+from telltree.operators.table import COUNT
 from telltree.report.figures.mentions import temporal
 from telltree.tree.tree import Branch
 
@@ -21,21 +22,28 @@ class Held(NamedTuple):
     """Which branch on the way, from 1."""
     part: Expression
     steps: NDArray[np.bool_]
-    """Where that holds which F or G asks for; for counts, how they would compare if counting stopped there."""
+    """Where that holds which F or G asks for, or which is counted."""
     true: bool
     """Whether the part is true of the record."""
     decisive: int
     """The step that decided the branch."""
+    told: str = ""
+    """At how many steps it holds, beside how many are asked for; empty if nothing is counted."""
+    which: Expression | None = None
+    """Which count of a part that has several."""
 
 
 def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel | None = None) -> Iterator[Held]:
-    """All parts of all branches."""
+    """All parts of all branches; a comparison of several counts once for each of them."""
     margins = Margins(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
         step = decisive_step(formula, panel, record, reference=reference)
         for part in temporal(formula.expression):
-            if part.head is EVENTUALLY or part.head is GLOBALLY:
-                steps = margins.over_time(part.args[0], record) > 0
+            true = bool(margins.over_time(part, record)[0] > 0)
+            if compares_counts(part):
+                tally = margins.tally(part, record)
+                for operand, steps in tally.held.items():
+                    which = Expression(COUNT, (operand,)) if len(tally.held) > 1 else None
+                    yield Held(number, part, steps, true, step, tally.told(operand), which)
             else:
-                steps = margins.running(part, record)
-            yield Held(number, part, steps, bool(margins.over_time(part, record)[0] > 0), step)
+                yield Held(number, part, margins.over_time(part.args[0], record) > 0, true, step)

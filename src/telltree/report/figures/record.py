@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, Panel
 from telltree.data.schema import require_known
 from telltree.errors import DataError
@@ -26,7 +27,6 @@ from telltree.report.figures.style import (
     TITLE,
     legend,
     lines_height,
-    name_axis,
     new_figure,
     write,
     write_lines,
@@ -91,10 +91,10 @@ def plot_record(
     """Draw one record, given by its position in the panel, and why the tree put it where it did.
 
     Real columns are lines, Boolean and categorical ones bands: those in `columns`, by default those that the formulas
-    on the record's way mention. Below, a band for each formula shows the steps at which what it asks for held (for a
-    comparison of counts, how it would come out if counting stopped there), and a diamond its decisive step, measured
-    over `reference` as `decisive_step` does; dotted lines carry those steps up to the columns. `text="english"` speaks
-    in English; constants are shown with so many significant `digits` (None: all).
+    on the record's way mention. Below, a band for each formula shows the steps at which what it asks for, or counts,
+    held, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted lines carry those
+    steps up to the columns. Beside a band stands whether the formula is true, and what was counted of how many.
+    `text="english"` speaks in English; constants are shown with so many significant `digits` (None: all).
     """
     if not 0 <= record < len(panel):
         raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")
@@ -108,9 +108,9 @@ def plot_record(
     at = clock.times[0]
     drawn = [_shown(pane, aligned if _known(pane, tree) else panel, record, at, speaks) for pane in chosen]
     title = f"record {panel.ids[record]}: [{number}] {tree.classes[leaf.label]}"
-    note = [f"… and {left_out} more signals that the formulas mention"] if left_out else []
+    note = [f"… and {counted(left_out, 'more signal')} that the formulas mention"] if left_out else []
     said = wrapped(speaks.path(branches), _WIDE - 0.4, BODY, lines=6) + note
-    labels = [f"{row.branch}: {speaks.formula(row.part)}" for row in rows]
+    labels = [_label(row, speaks) for row in rows]
     figure, axes = _frame(title, said, drawn, labels)
     for ax, one in zip(axes, drawn, strict=False):
         _draw_pane(ax, one, at, digits)
@@ -119,9 +119,14 @@ def plot_record(
     for ax in axes:
         ax.set_xlim(*clock.limits)
     if axes:
-        name_axis(axes[-1], x=clock.name)
+        clock.name_axis(axes[-1])
         _mark_moments(axes, len(drawn), rows, at)
     return figure
+
+
+def _label(row: Held, speaks: Voice) -> str:
+    which = "" if row.which is None else f", {speaks.formula(row.which)}"
+    return f"{row.branch}: {speaks.formula(row.part)}{which}"
 
 
 def _known(pane: Pane, tree: Tree) -> bool:
@@ -202,7 +207,8 @@ def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None
     bands(ax, [(at, row.steps.astype(np.int8))], truth_fill(COLOURS[2]))
     ax.plot([at[row.decisive]], [0], marker="D", markersize=5.5, zorder=5, clip_on=False, **hollow(INK))
     looks = {"transform": ax.transAxes, "va": "center", "ha": "left", "fontsize": SMALL}
-    write(ax, 1.008, 0.5, "true" if row.true else "false", **looks)
+    said = f"{'true' if row.true else 'false'}{': ' if row.told else ''}{row.told}"
+    write(ax, 1.008, 0.5, "\n".join(wrapped(said, _RIGHT - 0.1, SMALL, lines=3)), **looks)
 
 
 def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from telltree.data import MISSING, UNSEEN, ColumnType, Panel, Schema
+from telltree.data.clock import axis_unit, offset_text
 from telltree.logic.engine import signals_of
 from telltree.report.figures.layout import spread
 from telltree.report.figures.mentions import Pane, Threshold
@@ -26,6 +28,7 @@ from telltree.report.figures.style import (
     add_axes,
     area,
     inches_of,
+    name_axis,
     write,
 )
 from telltree.report.figures.words import POINTS, clipped, wrapped
@@ -49,7 +52,9 @@ class Clocks(NamedTuple):
     """When the steps of several records are, on one axis, and what to call it."""
 
     times: list[Floats]
+    """Steps, times, or days as matplotlib counts them if `dated`."""
     name: str
+    dated: bool = False
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -57,16 +62,72 @@ class Clocks(NamedTuple):
         ends = [edges(at) for at in self.times]
         return min(float(at[0]) for at in ends), max(float(at[-1]) for at in ends)
 
+    def name_axis(self, ax: Axes) -> None:
+        """Say under the axes what their horizontal axis is, and show dates as dates."""
+        if self.dated:
+            locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+            ax.xaxis.set_major_locator(locator)
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+        name_axis(ax, x=self.name)
+
 
 def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
-    """As read; but records that have no moment in common are counted each from its own start."""
-    times = [clock(panel, record) for record in records]
-    apart = len(times) > 1 and max(at[0] for at in times) > min(at[-1] for at in times)
+    """As read, or in a larger unit of time; but records that have no moment in common are counted from their starts."""
     if len(panel) == 0 or panel.times(0) is None:
-        return Clocks(times, "step")
-    name = "time since the start" if apart else "time"
-    unit = f" ({panel.time_unit})" if panel.time_unit else ""
-    return Clocks([at - at[0] for at in times] if apart else times, name + unit)
+        return Clocks([clock(panel, record) for record in records], "step")
+    days = _days(panel, records)
+    if days and not _apart(days):
+        return Clocks(days, f"time (UTC{_set_to(panel, records[0])})" if _set_to(panel, records[0]) else "time", True)
+    times = [clock(panel, record) for record in records]
+    apart = bool(days) or _apart(times)
+    times = [at - at[0] for at in times] if apart else times
+    factor, unit = axis_unit(_longest(times), panel.time_unit)
+    return Clocks([at / factor for at in times], _named("time since the start" if apart else "time", unit))
+
+
+def from_starts(panel: Panel, records: Sequence[int]) -> tuple[float, str]:
+    """What to divide the times of records by that are counted from their starts, and what to call the axis."""
+    if len(panel) == 0 or panel.times(0) is None:
+        return 1.0, "step"
+    factor, unit = axis_unit(_longest([clock(panel, record) for record in records]), panel.time_unit)
+    return factor, _named("time", unit)
+
+
+def time_name(panel: Panel) -> str:
+    """What to call an axis of times as they are."""
+    return "step" if len(panel) == 0 or panel.times(0) is None else _named("time", panel.time_unit)
+
+
+def _named(words: str, unit: str | None) -> str:
+    return f"{words} ({unit})" if unit else words
+
+
+def _longest(times: Sequence[Floats]) -> float:
+    return max((float(at[-1] - at[0]) for at in times), default=0.0)
+
+
+def _apart(times: Sequence[Floats]) -> bool:
+    return len(times) > 1 and max(at[0] for at in times) > min(at[-1] for at in times)
+
+
+def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
+    """The dates of records in days since 1970, by a clock set as that of the first; nothing if they have no dates."""
+    found = []
+    for record in records:
+        dates, offsets = panel.dates(record), panel.offsets(record)
+        if dates is not None and offsets is not None:  # clocks that are set back would draw time twice
+            first = panel.offsets(records[0])
+            assert first is not None
+            dates = dates - (offsets - first[0]).astype("m8[s]")
+        if dates is not None:
+            found.append(np.asarray(date2num(dates), np.float64))  # type: ignore[no-untyped-call]
+    return found
+
+
+def _set_to(panel: Panel, record: int) -> str:
+    """How far the clock of a record was ahead of UTC at its start, if that is known."""
+    offsets = panel.offsets(record)
+    return "" if offsets is None else offset_text(int(offsets[0]))
 
 
 def edges(at: Floats) -> Floats:

@@ -3,8 +3,7 @@
 from collections.abc import Container, Sequence
 from typing import Any
 
-from telltree.explain import Category, rules_table
-from telltree.explain.rules import RuleRow, wilson
+from telltree.explain import Category, RuleRow, rules_table
 from telltree.report.page.members import Members, columns_of
 from telltree.report.page.shown import Gallery
 from telltree.report.page.subject import Subject
@@ -45,18 +44,19 @@ def cards(
 
 
 def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, Any]:
-    """How many members have the category's class: their share (`purity`) with Wilson's interval, and the others.
+    """How many members have the category's class: their share with Wilson's interval, its lift, and the others.
 
     Without labels, what is known is the share among the records the tree was learned from. None where nothing is known.
+    Weights are those of training: the class's `weighted` share, and whether they `decided` that it is the class.
     """
     if subject.labels is None:
-        purity, records, wrong = row.probability, row.support, None
+        share, interval, lift, wrong = row.share, (row.low, row.high), row.lift, None
     else:
-        records = len(category.positions)
+        share, interval, lift = category.share, category.interval, category.lift
         wrong = int(subject.wrong[category.positions].sum())
-        purity = (records - wrong) / records if records else float("nan")
-    low, high = wilson(purity, records)
-    return {"purity": number(purity), "low": number(low), "high": number(high), "wrong": wrong}
+    low, high = (None, None) if share is None else interval
+    found = {"share": share, "low": low, "high": high, "lift": lift, "weighted": row.weighted}
+    return {name: number(value) for name, value in found.items()} | {"wrong": wrong, "decided": row.decided_by_weights}
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:

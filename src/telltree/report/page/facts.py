@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
+from telltree.data.clock import duration_text
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
 from telltree.report.page.subject import Subject
-from telltree.report.page.text import clipped, counted, words
+from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 
 MOST_COLUMNS = 60  # in the table of columns
@@ -58,6 +60,8 @@ class Facts:
     search: tuple[tuple[str, str], ...]
     grammar: str | None
     interrupted: bool
+    weighted: bool
+    """Whether classes or records were given weights in training."""
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
@@ -92,6 +96,7 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         search=tuple(_search(subject.fitted)),
         grammar=_grammar(subject.fitted),
         interrupted=bool(getattr(subject.fitted, "interrupted_", False)),
+        weighted=tree.weighted or getattr(subject.fitted, "class_weight", None) is not None,
     )
 
 
@@ -101,7 +106,7 @@ def _steps(subject: Subject) -> str:
     steps = counted(longest, "step") if shortest == longest else f"{shortest:,} to {longest:,} steps"
     if panel.period is None:
         return steps
-    return words(f"{steps}, one every {panel.period:g} {panel.time_unit or '(no unit given)'}")
+    return words(f"{steps}, one every {duration_text(panel.period, panel.time_unit or '(no unit given)')}")
 
 
 def _kinds(subject: Subject) -> str:

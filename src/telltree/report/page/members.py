@@ -100,7 +100,7 @@ def distances(panel: Panel, columns: Sequence[str], spreads: Mapping[str, float]
     missing: 1 if they differ, else 0.
     """
     apart = np.zeros((len(positions), len(positions)))
-    for name in columns:
+    for name in columns if len(positions) else ():
         values = np.array([_resampled(panel, name, int(i)) for i in positions])
         if name in spreads:
             apart += _apart_reals(values, spreads[name])

@@ -10,22 +10,25 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from telltree.amounts import counted, percent
 from telltree.data import Panel
+from telltree.data.clip import clip
+from telltree.data.clock import FITTING, larger_units, longest
 from telltree.errors import SettingsError
 from telltree.report.page.cards import cards
 from telltree.report.page.facts import facts_of
 from telltree.report.page.members import all_members, columns_of
 from telltree.report.page.shown import MOST_BYTES, Gallery, chosen_records, listing, records_view
 from telltree.report.page.subject import Subject, subject_of
-from telltree.report.page.text import counted, percent, words
+from telltree.report.page.text import words
 from telltree.report.page.tree_view import tree_view
 from telltree.search.settings import require_whole
 from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
 SCRIPTS = (
-    "dom.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js", "compare.js",
-    "chart.js", "record.js", "export.js", "start.js",
+    "dom.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js", "categories.js",
+    "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
 FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
@@ -120,6 +123,8 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "learned": len(subject.tree.classes),
         "labelled": subject.labels is not None,
         "time_unit": words(subject.panel.time_unit or ""),
+        "daily": subject.panel.daily,
+        **_scale(subject.panel.time_unit),
         "total": len(subject.panel),
         "nodes": nodes,
         "categories": entries,
@@ -127,6 +132,12 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "records": records,
         "list": everyone,
     }
+
+
+def _scale(unit: str | None) -> dict[str, Any]:
+    """The units that times may be told in instead of their own, as `clock` does it."""
+    units = larger_units(unit)
+    return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
 
 def _room(subject: Subject, others: list[Any]) -> int:
@@ -169,5 +180,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_template),
     )
-    environment.filters |= {"percent": percent, "counted": counted}
+    environment.filters |= {"percent": percent, "counted": counted, "short": lambda name: clip(name, 70)}
     return environment

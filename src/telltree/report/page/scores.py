@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError
-from telltree.explain.rules import wilson
+from telltree.explain.shares import wilson
 from telltree.report.page.subject import Subject, coded
 from telltree.report.page.text import words
 from telltree.tree.tree import Tree

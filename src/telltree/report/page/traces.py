@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import MISSING, Panel
+from telltree.data.clock import offset_text
 from telltree.report.page.text import moment, number
 
 MOST_POINTS = 400
@@ -66,7 +67,8 @@ def _character(code: int) -> str:
 def clock(panel: Panel, record: int) -> Trace:
     """When the points of a record are: `t` the first and last time, `u` the times between if they are not even.
 
-    Without times, or with odd ones, steps are counted from 0 and `t` is None.
+    `d` is the date of time 0, if times were dates: milliseconds since 1970 by the clock of the record, which is set as
+    at its start, and its offset from UTC. Without times, or with odd ones, steps are counted from 0 and `t` is None.
     """
     times, steps = panel.times(record), int(panel.lengths[record])
     found: Trace = {"s": steps, "t": None}
@@ -76,6 +78,10 @@ def clock(panel: Panel, record: int) -> Trace:
     if times is None or not np.isfinite(times).all() or (np.diff(times) < 0).any():
         return found
     found["t"] = [moment(float(times[0])), moment(float(times[-1]))]
+    dates, offsets = panel.dates(record), panel.offsets(record)
+    if dates is not None:
+        begin = int(dates[0].astype("M8[ms]").astype(np.int64))
+        found["d"] = [begin, offset_text(None if offsets is None else int(offsets[0]))]
     even = np.linspace(times[0], times[-1], steps)
     if steps > 2 and np.abs(times - even).max() > 1e-3 * (times[-1] - times[0]) / steps:
         places = np.arange(steps) if width == 1 else np.arange(-(-steps // width) * 2) * width // 2 + width // 4

@@ -1,8 +1,8 @@
 """The tree as the page draws it: nodes and leaves in preorder, each with what it says and who passes it."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from telltree.data import Schema
 from telltree.explain import english
 from telltree.explain.categories import missing_columns
+from telltree.explain.counts import compares_counts, counted, timeless
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator
-from telltree.operators.table import ABS, AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, SIGN
+from telltree.operators.table import ABS, AND, COMPARISONS, IMPLIES, NOT, OR
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
 from telltree.report.rounding import rounded
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
-_JOINING = {NOT, AND, OR, IMPLIES, ABS, DIFFERENCE, SIGN, *COMPARISONS}
-"""What joins whole sentences and counts; operators below these look at steps."""
+_JOINING = {NOT, AND, OR, IMPLIES}
+"""What joins whole sentences; operators below these look at steps."""
 DIGITS = 4  # of the constants of runners-up, which nobody copies
 
 
@@ -81,7 +82,7 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
     return found
 
 
-def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
+def _branch(node: Node, schema: Schema, missing: Container[str]) -> dict[str, Any]:
     e = node.formula.expression
     return {
         "formula": words(node.formula),
@@ -91,26 +92,36 @@ def _branch(node: Node, schema: Schema, missing: set[str]) -> dict[str, Any]:
         "gain": number(node.gain),
         "margin": number(node.margin),
         "others": [_other(other, schema, missing) for other in node.runners_up],
-        "looks": [words(part) for part in looked_at(e)],
+        "looks": [words(look.what) for look in looked_at(e)],
         "marks": [[words(name), number(value)] for name, value in marks(e)],
     }
 
 
-def _other(other: RunnerUp, schema: Schema, missing: set[str]) -> dict[str, Any]:
+def _other(other: RunnerUp, schema: Schema, missing: Container[str]) -> dict[str, Any]:
     """A runner-up in few digits; of columns that these records do not have there is no English."""
     e = rounded(other.formula.expression, DIGITS)
     said = words(english(e, schema, missing)) if all(name in schema for name in e.attributes()) else None
     return {"formula": words(e), "english": said, "fitness": number(other.fitness)}
 
 
-def looked_at(formula: Formula | Expression) -> Iterator[Expression]:
+class Look(NamedTuple):
+    """What a formula looks for step by step."""
+
+    what: Expression
+    counts: Expression | None = None
+    """The comparison that counts it, if it is counted."""
+
+
+def looked_at(formula: Formula | Expression) -> Iterator[Look]:
     """What a formula looks for step by step: the operands of F, G and count, wherever they stand in it."""
     e = formula.expression if isinstance(formula, Formula) else formula
-    if isinstance(e.head, Operator) and e.head in _JOINING:
+    if compares_counts(e):
+        yield from (Look(operand, e) for operand in counted(e))
+    elif e.head in _JOINING or timeless(e):
         for arg in e.args:
             yield from looked_at(arg)
-    elif not isinstance(e.head, Number):
-        yield from e.args
+    else:
+        yield from (Look(arg) for arg in e.args)
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:

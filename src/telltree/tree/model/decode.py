@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Column, Schema
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
@@ -23,15 +24,17 @@ from telltree.tree.model.document import (
     GiniSizeEntry,
     GrammarEntry,
     GrammarText,
+    HeadlineEntry,
     LeafEntry,
     SearchEntry,
     Settings,
+    StepEntry,
 )
 from telltree.tree.model.encode import SEARCHES
 from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
 from telltree.tree.model.reading import read_document
 from telltree.tree.training import Training
-from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
@@ -61,7 +64,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     kept = document.training
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
-        tree=Tree(root, tuple(document.classes.values), _used(schema, root)),
+        tree=Tree(root, tuple(document.classes.values), _used(schema, root), frozenset(kept.missing), _step(kept.step)),
         classes=classes,
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
@@ -69,6 +72,10 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         named=kept.named,
         parameters=_parameters(document.settings, grammar, schema, called),
     )
+
+
+def _step(entry: StepEntry | None) -> tuple[float, str] | None:
+    return None if entry is None else (entry.length, entry.unit)
 
 
 def _functions(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -175,8 +182,10 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
         if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(f"{_DAMAGED}: a leaf must have a count and a weight for each of {classes} classes")
-        return Leaf(tuple(entry.counts), tuple(entry.weights))
+            raise ModelFormatError(
+                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
+            )
+        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas))
     formula = formulas.read(entry.formula, entry.spoken)
     others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
@@ -184,6 +193,12 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
     return Node(formula, true, false, counts, *figures, others, found)
+
+
+def _headline(entry: HeadlineEntry | None, formulas: _Formulas) -> Headline | None:
+    if entry is None:
+        return None
+    return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere)
 
 
 def _used(schema: Schema, root: Node | Leaf) -> Schema:

@@ -104,12 +104,21 @@ class Branch(Entry):
     """The formula as the search found it, if another is kept."""
 
 
+class HeadlineEntry(Entry):
+    """A short formula that is true of all training records of a leaf, and of so many of those elsewhere."""
+
+    formula: Text
+    others: Count
+    elsewhere: Count
+
+
 class LeafEntry(Entry):
-    """A leaf: training records of each class, and their weights."""
+    """A leaf: training records of each class, their weights, and its headline if it has one."""
 
     kind: Literal["leaf"]
     counts: Many[Count]
     weights: Many[Weight]
+    headline: HeadlineEntry | None = None
 
 
 class Spread(Entry):
@@ -119,10 +128,18 @@ class Spread(Entry):
     deviation: Annotated[float, Field(gt=0)]
 
 
+class StepEntry(Entry):
+    """The length of a step, and its unit."""
+
+    length: Annotated[float, Field(gt=0)]
+    unit: str
+
+
 class TrainingEntry(Entry):
     """What is kept of the training data."""
 
     seed: Count
+    step: StepEntry | None = None
     fingerprint: Annotated[str, Field(max_length=200)]
     missing: Many[str]
     spread: Many[Spread]

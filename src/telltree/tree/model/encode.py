@@ -19,7 +19,7 @@ from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import FORMAT, VERSION
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
-from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Headline, Leaf, Node, Tree
 
 SEARCHES = (GeneticProgramming, GrammaticalEvolution, MonteCarlo)
 _CANNOT = "this model cannot be saved"
@@ -39,6 +39,7 @@ def encode(model: Model) -> bytes:
         "tree": list(_preorder(model.tree.root)),
         "training": {
             "seed": training.seed,
+            "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
             "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
@@ -92,7 +93,8 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
 
 def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
     if isinstance(node, Leaf):
-        yield {"kind": "leaf", "counts": list(node.counts), "weights": list(node.weights)}
+        headline = None if node.headline is None else _headline(node.headline)
+        yield {"kind": "leaf", "counts": list(node.counts), "weights": list(node.weights), "headline": headline}
         return
     yield {
         "kind": "branch",
@@ -105,6 +107,10 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
     }
     yield from _preorder(node.true)
     yield from _preorder(node.false)
+
+
+def _headline(headline: Headline) -> dict[str, Any]:
+    return {"formula": str(headline.formula), "others": headline.others, "elsewhere": headline.elsewhere}
 
 
 def _formula(formula: Formula) -> dict[str, Any]:

@@ -3,8 +3,8 @@ const PAGE = 20;
 const SORTS = {
     number: ['Number', (a, b) => a.number - b.number],
     records: ['Most records', (a, b) => b.records - a.records],
-    pure: ['Purest', (a, b) => b.purity - a.purity],
-    mixed: ['Least pure', (a, b) => a.purity - b.purity],
+    pure: ['Largest share', (a, b) => b.share - a.share],
+    mixed: ['Smallest share', (a, b) => a.share - b.share],
     wrong: ['Most exceptions', (a, b) => b.wrong - a.wrong],
     label: ['Class', (a, b) => a.label - b.label],
 };
@@ -130,15 +130,17 @@ function measures(category) {
             make('dd', { class: 'small' }, `${percent(category.coverage)} of all`),
         ),
         part(
-            'Purity',
-            make('dd', {}, percent(category.purity)),
-            category.purity !== null &&
+            'Share of its class',
+            make('dd', {}, percent(category.share)),
+            category.share !== null &&
                 make(
                     'dd',
                     { class: 'small' },
-                    `${percent(category.low)} to ${percent(category.high)}`,
-                    interval(category.low, category.high, category.purity),
+                    within(category),
+                    interval(category.low, category.high, category.share),
+                    timesAll(category),
                 ),
+            category.decided && make('dd', { class: 'small' }, byWeight(category)),
         ),
         part('Classes', make('dd', {}, classBar(counts)), make('dd', { class: 'small' }, classLegend(counts))),
         part(

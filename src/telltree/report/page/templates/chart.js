@@ -72,17 +72,21 @@ function levelLegend(record, number) {
         make(
             'ul',
             { class: 'levels' },
-            met.slice(0, 12).map((code) => make('li', { class: 'data' }, swatch(levelLook(code)), column.levels[code])),
+            met.slice(0, 12).map((code) => levelItem(column.levels[code], code)),
         ),
     );
 }
 
-// Where what a question looks for is true, step by step.
+const levelItem = (level, code) =>
+    make('li', { class: 'data', title: level }, swatch(levelLook(code)), short(level, 40));
+
+// Where what a question looks for is true, step by step; and how often so far, if it is counted.
 function lookLanes(record, turn, order) {
     const node = DATA.nodes[turn.node];
     return turn.looks.map((text, i) => {
+        const total = turn.counts && turn.counts[i];
         const lane = laneOf(
-            `${order}. ${node.looks[i]}`,
+            `${order}. ${node.looks[i]}${total ? ` (${total})` : ''}`,
             make(
                 'div',
                 { class: 'plot strip' },
@@ -93,17 +97,26 @@ function lookLanes(record, turn, order) {
             ),
         );
         lane.tell = (place) => {
-            lane.value.textContent = wordsAt(record, text, null, place);
+            const now = wordsAt(record, text, null, place);
+            lane.value.textContent = total && !record.w ? `${now}, ${soFar(record, text, place)} so far` : now;
         };
         return lane;
     });
 }
 
-function ticks(first, last) {
-    if (!(last > first)) return [first];
-    const raw = (last - first) / 6;
+function soFar(record, text, place) {
+    const until = nearestTo(places(record, text.length), place);
+    return [...text.slice(0, until + 1)].filter((character) => CODE.get(character) === 1).length;
+}
+
+function decimal(raw) {
     const power = 10 ** Math.floor(Math.log10(raw));
-    const step = [1, 2, 5, 10].map((k) => k * power).find((size) => size >= raw);
+    return [1, 2, 5, 10].map((k) => k * power).find((size) => size >= raw);
+}
+
+function ticks(first, last, stepOf = decimal) {
+    if (!(last > first)) return [first];
+    const step = stepOf((last - first) / 6);
     const found = [];
     for (let k = Math.ceil(first / step - 1e-9); k * step <= last + step * 1e-9; k += 1)
         found.push(Number((k * step).toPrecision(12)));
@@ -111,19 +124,25 @@ function ticks(first, last) {
 }
 
 function axisOf(record) {
-    const [first, last] = record.t || [0, record.s - 1];
-    const marks = ticks(first, last)
-        .filter((tick) => record.t || Number.isInteger(tick))
-        .map((tick) => {
-            const mark = make('span', {}, said(tick, 12));
-            mark.style.left = `${100 * atStep(record, tick, tick)}%`;
-            return mark;
-        });
-    const name = record.t ? `time${DATA.time_unit ? ` (${DATA.time_unit})` : ''}` : 'step, from 0';
+    const { marks, name } = record.d ? dateAxis(record) : numberAxis(record);
+    const drawn = marks.map(([tick, text]) => {
+        const mark = make('span', {}, text);
+        mark.style.left = `${100 * atStep(record, tick, tick)}%`;
+        return mark;
+    });
     return [
-        make('div', { class: 'axis', 'aria-hidden': 'true' }, marks),
+        make('div', { class: 'axis', 'aria-hidden': 'true' }, drawn),
         make('div', { class: 'axis-name', 'aria-hidden': 'true' }, name),
     ];
+}
+
+function numberAxis(record) {
+    const [first, last] = record.t || [0, record.s - 1];
+    const [size, unit] = record.t ? axisUnit(last - first) : [1, ''];
+    const marks = ticks(first / size, last / size)
+        .filter((tick) => record.t || Number.isInteger(tick))
+        .map((tick) => [tick * size, said(tick, 12)]);
+    return { marks, name: record.t ? `time${unit ? ` (${unit})` : ''}` : 'step, from 0' };
 }
 
 // A vertical line at a place in [0, 1] of the plots, right of the names.

@@ -77,11 +77,9 @@ function showComparison() {
                     {},
                     row('Sentence', (category) => make('span', { class: 'data' }, category.english)),
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
-                    row(
-                        'Purity',
-                        (category) =>
-                            `${percent(category.purity)} (${percent(category.low)} to ${percent(category.high)})`,
-                    ),
+                    row('Share of its class', (category) => `${percent(category.share)} (${within(category)})`),
+                    row('Beside all', timesAll),
+                    chosen.some(byWeight) && row('Weights', (category) => byWeight(category) || '–'),
                     row('Classes', (category) => [
                         classBar(countsOf(DATA.nodes[category.node])),
                         classLegend(countsOf(DATA.nodes[category.node])),

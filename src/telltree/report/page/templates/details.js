@@ -92,8 +92,10 @@ function leafDetails(node) {
             factList([
                 ['Records', whole(node.records)],
                 ['Share of all', percent(category.coverage)],
-                ['Purity', percent(category.purity)],
-                ['95 % interval', `${percent(category.low)} – ${percent(category.high)}`],
+                ['Share of its class', percent(category.share)],
+                ['95 % interval', within(category)],
+                ['Beside all', timesAll(category)],
+                ...(category.decided ? [['Weights', byWeight(category)]] : []),
                 ...trainedFact(node),
             ]),
         ),
@@ -116,6 +118,7 @@ function trainedFact(node) {
 function classLegend(counts) {
     const rows = shares(counts);
     const items = rows.slice(0, 10).map(([number, count]) => make('li', {}, className(number), `: ${whole(count)}`));
-    if (rows.length > 10) items.push(make('li', { class: 'quiet' }, `and ${rows.length - 10} more classes`));
+    const more = rows.length - 10;
+    if (more > 0) items.push(make('li', { class: 'quiet' }, `and ${counted(more, 'more class', 'more classes')}`));
     return make('ul', { class: 'legend' }, items);
 }

@@ -31,12 +31,26 @@ function said(number, digits = 6) {
 
 function percent(share) {
     if (share === null) return '–';
-    if (share > 0 && share < 0.001) return '< 0.1 %';
-    if (share < 1 && share > 0.999) return '> 99.9 %';
-    return `${share === 0 || share === 1 ? share * 100 : (share * 100).toFixed(1)} %`;
+    if (share === 0 || share === 1) return `${share * 100} %`;
+    const text = (share * 100).toFixed(1);
+    if (text === '0.0') return '< 0.1 %';
+    return text === '100.0' ? '> 99.9 %' : `${text} %`;
 }
 
 const counted = (number, thing, things = `${thing}s`) => `${whole(number)} ${number === 1 ? thing : things}`;
+
+const within = ({ low, high }) => (low === null ? '–' : `${percent(low)} to ${percent(high)}`);
+
+// A category's share beside that of its class in all records.
+function timesAll({ lift }) {
+    if (lift === null) return '–';
+    if (lift === 1) return 'the share in all';
+    const times = lift >= 10 ? whole(Math.round(lift)) : String(Number(lift.toPrecision(2)));
+    return times === '1' ? 'about the share in all' : `${times} times the share in all`;
+}
+
+// What is said where weights decided the class, and not the number of records.
+const byWeight = ({ decided, weighted }) => (decided ? `by weight ${percent(weighted)}, which decided the class` : null);
 
 // Short word to the reader, heard by screen readers too.
 let silence = 0;

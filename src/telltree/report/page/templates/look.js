@@ -41,7 +41,7 @@ const swatch = (number) =>
     );
 
 const className = (number) =>
-    make('span', { class: 'data', title: DATA.classes[number] }, swatch(number), DATA.classes[number]);
+    make('span', { class: 'data', title: DATA.classes[number] }, swatch(number), short(DATA.classes[number]));
 
 const shares = (counts) =>
     counts

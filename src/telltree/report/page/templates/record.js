@@ -102,7 +102,7 @@ function recordHead(record) {
 }
 
 const moment = (record, turn) =>
-    turn.time !== null && record.t ? `at ${timeWords(turn.time)}` : `at step ${turn.step}`;
+    turn.time !== null && record.t ? `at ${turn.date || timeWords(record, turn.time)}` : `at step ${turn.step}`;
 
 function wayOf(record) {
     const category = DATA.categories[record.category - 1];
@@ -120,7 +120,7 @@ function wayOf(record) {
             ),
             make('p', { class: 'data' }, turn.holds ? node.english : node.negated),
             make('p', { class: 'formula data' }, turn.holds ? node.formula : `¬ ${node.formula}`),
-            make('p', { class: 'turn-facts' }, `margin ${said(turn.margin, 3)}`),
+            make('p', { class: 'turn-facts' }, `margin ${turn.distance || said(turn.margin, 3)}`),
         );
     });
     const end = make(
@@ -178,8 +178,8 @@ function fixedTable(record, numbers) {
                 make(
                     'tr',
                     {},
-                    make('th', { scope: 'row', class: 'data' }, DATA.columns[number].words),
-                    make('td', { class: 'data' }, wordsAt(record, record.x[number], DATA.columns[number], 0.5)),
+                    make('th', { scope: 'row', class: 'data' }, short(DATA.columns[number].words)),
+                    make('td', { class: 'data' }, short(wordsAt(record, record.x[number], DATA.columns[number], 0.5))),
                 ),
             ),
         ),
@@ -233,10 +233,8 @@ function pointAt(event, area, scrub, record, move) {
 function momentText(record, step) {
     if (!record.t || record.u) return `step ${step}`;
     const time = record.s > 1 ? record.t[0] + ((record.t[1] - record.t[0]) * step) / (record.s - 1) : record.t[0];
-    return timeWords(time);
+    return timeWords(record, time);
 }
-
-const timeWords = (time) => `${said(time, 12)}${DATA.time_unit ? ` ${DATA.time_unit}` : ''}`;
 
 // Turns that were decided at one moment share a mark; marks that are near each other stand on different levels.
 function moments(record) {

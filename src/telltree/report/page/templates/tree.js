@@ -101,8 +101,9 @@ function leafBody(node) {
             'div',
             { class: 'count' },
             make('span', {}, counted(node.records, 'record')),
-            make('span', {}, `${percent(category.purity)} pure`),
+            category.share !== null && make('span', {}, `${percent(category.share)} of its class`),
         ),
+        category.decided && make('div', { class: 'count' }, `by weight: ${percent(category.weighted)}`),
     ];
 }
 

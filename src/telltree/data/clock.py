@@ -1,0 +1,103 @@
+"""Times and durations for people: `6 d` for 518400 s, and dates where times were dates."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from telltree.data.panel import Panel
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}  # in seconds
+LONGEST = 1000 * UNITS["d"]
+"""In seconds; what is longer was counted from a day long ago, and no unit makes it a duration."""
+FITTING = 5
+"""An axis has a unit of which so many fit on it."""
+
+
+def duration_text(value: float, unit: str | None) -> str:
+    """So much time in the largest unit in which it is a whole number of halves, else in its own.
+
+    518400 s is "6 d", 79200 s "22 h", 90 s "1.5 min", 100 s "100 s". A unit that is not one of time stays, and a number
+    without a unit is a number.
+    """
+    for larger, size in larger_units(unit) if abs(value) <= longest(unit) else ():
+        halves = round(2 * value / size)
+        if abs(halves) >= 2 and abs(2 * value / size - halves) < 1e-9 * abs(halves):
+            return f"{number_text(halves / 2)} {larger}"
+    return f"{number_text(value)} {unit}" if unit else number_text(value)
+
+
+def larger_units(unit: str | None) -> list[tuple[str, float]]:
+    """The units of time above this one, the largest first, and how many of it each has; none if it is not of time."""
+    own = UNITS.get(unit or "", np.inf)
+    return [(name, UNITS[name] / own) for name in ("d", "h", "min", "s", "ms", "µs") if UNITS[name] > own]
+
+
+def longest(unit: str | None) -> float:
+    """How many of a unit of time may be told in a larger one."""
+    return LONGEST / UNITS.get(unit or "", np.inf)
+
+
+def axis_unit(span: float, unit: str | None) -> tuple[float, str | None]:
+    """What to divide times by for an axis that spans so much, and the unit they have then."""
+    for larger, size in larger_units(unit) if span <= longest(unit) else ():
+        if span >= FITTING * size:
+            return size, larger
+    return 1.0, unit
+
+
+def time_text(panel: "Panel", record: int, step: int) -> str | None:
+    """When a step of a record was: its date, or its time in a fitting unit; None if times are not known."""
+    date = date_text(panel, record, step)
+    times = panel.times(record)
+    if date is not None or times is None:
+        return date
+    return duration_text(float(times[step]), panel.time_unit)
+
+
+def date_text(panel: "Panel", record: int, step: int, *, iso: bool = False) -> str | None:
+    """The date of a step as its clock showed it, with the offset from UTC if there was one; None if there is none.
+
+    Seconds are left out where they are 0, and the time of day where all times are midnights. With `iso`, all is said,
+    and as ISO 8601 has it.
+    """
+    moments, offsets = panel.dates(record), panel.offsets(record)
+    if moments is None:
+        return None
+    return _date(moments[step], None if offsets is None else int(offsets[step]), daily=panel.daily, iso=iso)
+
+
+def date_range(panel: "Panel", *, iso: bool = False) -> tuple[str, str] | None:
+    """The first and the last date of a panel's records, as in `date_text`; None if there is none."""
+    dates, times = panel._own_dates(), panel.stacked_times()
+    if dates is None or times is None or len(panel) == 0:
+        return None
+    ends = dates.instants(dates.starts, times[np.cumsum(panel.lengths) - 1])
+    first, last = int(np.argmin(dates.starts)), int(np.argmax(ends))
+    return str(date_text(panel, first, 0, iso=iso)), str(date_text(panel, last, -1, iso=iso))
+
+
+def _date(moment: np.datetime64, offset: int | None, *, daily: bool, iso: bool) -> str:
+    day, _, clock = str(np.datetime_as_string(moment)).partition("T")
+    if daily and not iso:
+        return day
+    whole, _, fraction = clock.partition(".")
+    fraction = fraction.rstrip("0")
+    seconds = whole.removesuffix(":00") if not (iso or fraction) else whole
+    return f"{day}{'T' if iso else ' '}{seconds}{'.' + fraction if fraction else ''}{offset_text(offset)}"
+
+
+def offset_text(offset: int | None) -> str:
+    """An offset from UTC in seconds as ISO 8601 has it; nothing if it is not known."""
+    if offset is None:
+        return ""
+    minutes, seconds = divmod(abs(offset), 60)
+    return f"{'-' if offset < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
+
+
+def number_text(value: float) -> str:
+    """A number with six digits, or three after the point if that is more."""
+    if abs(value) < 1e15 and value == round(value):
+        return str(int(value))
+    before = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
+    return f"{value:.{max(6, before + 3)}g}"

@@ -1,0 +1,59 @@
+"""When records began, where their times were dates: what turns seconds back into what the clock showed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from telltree.data.store import Array, Index
+
+DAY = np.timedelta64(1, "D")
+SECONDS = np.dtype(np.int32)  # east of UTC
+
+
+def stamped(unit: str) -> np.dtype[Any]:
+    """The dtype of moments that were written with an offset from UTC, in seconds: Parquet and CSV are read as such."""
+    return np.dtype([("utc", f"M8[{unit}]"), ("offset", SECONDS)])
+
+
+@dataclass(frozen=True, eq=False)
+class Dates:
+    """The first moment of each record, and what its clock was set to.
+
+    `starts` has one date per record, in UTC if there are `offsets`, which say for each row how many seconds its clock
+    was ahead of UTC; without them, dates are as the data had them, wherever that was. `zone` is the name of the time
+    zone, if the data had one. `daily`: every time was a midnight, so that dates need no time of day.
+    """
+
+    starts: npt.NDArray[np.datetime64]
+    offsets: npt.NDArray[np.int32] | None = None
+    zone: str | None = None
+    daily: bool = False
+
+    @classmethod
+    def of(
+        cls, starts: Array, offsets: Array | None, zone: str | None, *, times: Array, lengths: npt.NDArray[np.int64]
+    ) -> "Dates":
+        """Take records whose rows are so many seconds (`times`) after their starts."""
+        known = cls(starts, offsets, zone)
+        local = known.local(np.repeat(starts, lengths), times, slice(None))
+        return cls(starts, offsets, zone, bool((local == local.astype("M8[D]")).all()))
+
+    def local(self, starts: Array, times: Array, rows: slice | Array) -> npt.NDArray[np.datetime64]:
+        """What the clock showed at these rows, which are so many seconds after `starts`."""
+        moments = self.instants(starts, times)
+        return moments if self.offsets is None else moments + self.offsets[rows].astype("m8[s]")
+
+    @staticmethod
+    def instants(starts: Array, times: Array) -> npt.NDArray[np.datetime64]:
+        """Moments so many seconds after `starts`, to the tick in which those are kept."""
+        unit, _ = np.datetime_data(starts.dtype)
+        ticks = np.round(times * (1e9 if unit == "ns" else 1e6)).astype(Index)
+        moments: npt.NDArray[np.datetime64] = starts + ticks.view(f"m8[{unit}]")
+        return moments
+
+    def cut(self, records: slice | Array, rows: slice | Array) -> "Dates":
+        """The dates of some records, whose rows are these."""
+        offsets = None if self.offsets is None else self.offsets[rows]
+        return Dates(self.starts[records], offsets, self.zone, self.daily)
