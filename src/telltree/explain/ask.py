@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from telltree.amounts import counted, percent, times_all
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError
 from telltree.explain.english import english
@@ -47,7 +48,7 @@ class ClassAnswer:
         said = f"{self.label}: {self.holds:,} of {self.records:,} ({_shares(self.share, self.low, self.high)})"
         if not self.among or self.lift is None:
             return said
-        return f"{said}; {_percent(self.among)} of those it is true of, {_times_all(self.lift)}"
+        return f"{said}; {_percent(self.among)} of those it is true of, {times_all(self.lift)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Answer:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of `share` (Wilson)."""
-        return wilson(self.share or 0.0, self.records)
+        return wilson(self.share, self.records)
 
     def explain(self, record: int) -> Verdict:
         """Whether it is true of a record, by its position in the panel, when that was decided, and by what margin."""
@@ -98,7 +99,7 @@ class Answer:
     def _lines(self, members: int) -> Iterator[str]:
         yield self.english
         shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
-        yield f"true of {len(self.positions):,} of {self.records:,} record{'' if self.records == 1 else 's'}{shares}"
+        yield f"true of {len(self.positions):,} of {counted(self.records, 'record')}{shares}"
         told = self.classes
         if len(told) > _CLASSES:  # those that the members are of, the most of them first
             told = tuple(sorted(told, key=lambda row: -row.holds)[:_CLASSES])
@@ -208,17 +209,5 @@ def _shares(share: float, low: float, high: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share to be read, with a digit more at the ends; 0 % and 100 % only where it is that."""
-    if min(share, 1 - share) < 1e-12:  # an interval that ends there does so but for rounding
-        return f"{100 * share:.0f} %"
-    if 0.01 <= share <= 0.99:
-        return f"{100 * share:.0f} %"
-    return "< 0.1 %" if share < 0.0005 else "> 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
-
-
-def _times_all(lift: float) -> str:
-    """A share beside that in all records: "2.3 times the share in all"."""
-    times = f"{lift:,.0f}" if lift >= 10 else f"{lift:.2g}"
-    if times == "1":
-        return "the share in all" if lift == 1 else "about the share in all"
-    return f"{times} times the share in all"
+    """A share to be read, with a digit more at the ends."""
+    return percent(share, 0 if 0.01 <= share <= 0.99 else 1)
