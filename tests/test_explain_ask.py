@@ -232,6 +232,22 @@ def test_a_category_that_the_schema_does_not_have():
     assert found.values == ("c is none of its categories", "x is 1")
 
 
+def test_counts_have_margins_in_steps():
+    answer = PUMPS.ask("for more than 2 s in all, the valve is open")
+    assert str(answer.explain(0)).splitlines()[0] == "true of record a, by a margin of 2 s"
+    assert str(answer.explain(2)).splitlines()[0] == "not true of record c, by a margin of 2 s"
+
+
+def test_dates_and_long_times():
+    days = pd.to_datetime(["2024-02-28", "2024-02-29", "2024-03-05", "2024-05-01"])
+    panel = Panel.from_frame(
+        pd.DataFrame({"id": [1, 1, 1, 2], "day": days, "x": [0.0, 0.0, 1.0, 1.0]}), id="id", time="day"
+    )
+    answer = panel.ask("at some point x is above 0.5")
+    assert str(answer.first) == "first held at 3 d (median; 0 s to 6 d)"
+    assert answer.explain(0).when == "first held at 2024-03-05 (step 2)"
+
+
 @pytest.mark.parametrize("record", [-1, 4])
 def test_a_record_that_is_not_there(record):
     with pytest.raises(DataError, match=f"there is no record {record}: the panel has 4"):

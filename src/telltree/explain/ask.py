@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from telltree.amounts import counted, times_all
+from telltree.amounts import counted, percent, times_all
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError
 from telltree.explain.english import english
@@ -84,7 +84,7 @@ class Answer:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of `share` (Wilson)."""
-        return wilson(self.share or 0.0, self.records)
+        return wilson(self.share, self.records)
 
     def explain(self, record: int) -> Verdict:
         """Whether it is true of a record, by its position in the panel, when that was decided, and by what margin."""
@@ -209,9 +209,5 @@ def _shares(share: float, low: float, high: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share to be read, with a digit more at the ends; 0 % and 100 % only where it is that."""
-    if min(share, 1 - share) < 1e-12:  # an interval that ends there does so but for rounding
-        return f"{100 * share:.0f} %"
-    if 0.01 <= share <= 0.99:
-        return f"{100 * share:.0f} %"
-    return "< 0.1 %" if share < 0.0005 else "> 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
+    """A share to be read, with a digit more at the ends."""
+    return percent(share, 0 if 0.01 <= share <= 0.99 else 1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.data.clock import duration_text
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import EVENTUALLY, GLOBALLY, NOT
@@ -59,23 +60,13 @@ class Moments:
         return cls(how, low, middle, high, panel.time_unit, times is None)
 
     def __str__(self) -> str:
-        said = f"{self.how} at {moment_text(self.median, self.unit, in_steps=self.in_steps)}"
+        low, middle, high = map(self._text, (self.earliest, self.median, self.latest))
+        lead = "step " if self.in_steps else "" if self.unit else "t = "
+        said = f"{self.how} at {lead}{middle}"
         if self.earliest == self.latest:
             return said
-        unit = f" {self.unit}" if self.unit and not self.in_steps else ""
-        return f"{said} (median; {number(self.earliest)} to {number(self.latest)}{unit})"
+        unit = high.partition(" ")[2]  # said once, if both have it
+        return f"{said} (median; {low.removesuffix(f' {unit}') if unit else low} to {high})"
 
-
-def moment_text(value: float, unit: str | None, *, in_steps: bool = False) -> str:
-    """A time, or a step: "12 s", "t = 12", "step 12"."""
-    if in_steps:
-        return f"step {number(value)}"
-    return f"{number(value)} {unit}" if unit else f"t = {number(value)}"
-
-
-def number(value: float) -> str:
-    """A number to be read: whole if it is, else with three digits behind the point."""
-    if abs(value) < 1e15 and value == round(value):
-        return str(int(value))
-    before = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
-    return f"{value:.{before + 3}g}"
+    def _text(self, value: float) -> str:
+        return duration_text(value, None if self.in_steps else self.unit)

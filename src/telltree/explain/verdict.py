@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from telltree.data import UNSEEN, Column, ColumnType, Panel
+from telltree.data.clock import number_text, time_text
 from telltree.data.decode import decoded
-from telltree.explain.english import english
-from telltree.explain.moments import has_moments, how_decided, moment_text, number
+from telltree.explain.moments import has_moments, how_decided
 from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula
-from telltree.operators import Expression
-from telltree.operators.table import NOT
 from telltree.speech.vocabulary import is_clause, vocabulary
 from telltree.speech.words import bare_or_quoted
 
@@ -32,7 +30,7 @@ class Verdict:
 
     def __str__(self) -> str:
         verdict = "true" if self.turn.holds else "not true"
-        lines = [f"{verdict} of record {self.record}{_margin(self.turn.margin)}"]
+        lines = [f"{verdict} of record {self.record}{_margin(self.turn)}"]
         if not self.turn.holds:
             lines.append(f"  instead, {self.turn.english}")
         if self.when is not None:
@@ -48,24 +46,28 @@ class Verdict:
 def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str]) -> Verdict:
     """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
     turn = turn_of(formula, panel, record, missing=missing)
-    said = formula.expression if turn.holds else Expression(NOT, (formula.expression,))
-    turn = replace(turn, english=english(said, panel.schema, missing, step=panel.step))
     how = how_decided(formula, turn.holds)
-    all_alike = how.startswith("came nearest") and abs(turn.margin) == 1  # no distance that could be smaller
-    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel)}"
+    all_alike = how.startswith("came nearest") and turn.unit is None  # no distance that could be smaller
+    when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel, record)}"
     names = dict.fromkeys(formula.expression.attributes())
     values = tuple(_values(panel, names, record, turn.step))
     return Verdict(panel.ids.tolist()[record], turn, when, values)
 
 
-def _moment(turn: Turn, panel: Panel) -> str:
-    step = f"step {turn.step}"
-    return step if turn.time is None else f"{moment_text(turn.time, panel.time_unit)} ({step})"
+def _moment(turn: Turn, panel: Panel, record: int) -> str:
+    """The step that decided, and its time or date."""
+    time = time_text(panel, record, turn.step)
+    if time is None:
+        return f"step {turn.step}"
+    return f"{time if panel.time_unit or turn.date else f't = {time}'} (step {turn.step})"
 
 
-def _margin(margin: float) -> str:
-    """A margin that is a distance, in words; where distance has no sense it is ±1."""
-    return "" if abs(margin) == 1 else f", by a margin of {abs(margin):.2g} standard deviations"
+def _margin(turn: Turn) -> str:
+    """A margin that is a distance, in words."""
+    if turn.unit is None:
+        return ""
+    size = turn.distance[1:]  # without its sign
+    return f", by a margin of {size if turn.unit == 'steps' else f'{abs(turn.margin):.2g} standard deviations'}"
 
 
 def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
@@ -87,5 +89,5 @@ def _value(column: Column, value: Any) -> str:
     if value is None or (column.type is ColumnType.REAL and math.isnan(value)):
         return "missing"
     if column.type is ColumnType.REAL:
-        return f"{number(float(value))} {column.unit}" if column.unit else number(float(value))
+        return f"{number_text(float(value))} {column.unit}" if column.unit else number_text(float(value))
     return bare_or_quoted(value, numbers=True)
