@@ -1,6 +1,7 @@
 """Trees and panels for reports: small ones written by hand, and data that hurts."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -187,6 +188,19 @@ def uneven_times():
     return grown(panel, y, ["F(x > 2)", "F(x < -2)"]), panel, y
 
 
+def outvoted():
+    """Weights decide the class of a category, and no record shown reaches another."""
+    tree, panel, y = small(60)
+
+    def reweighted(node):
+        if isinstance(node, Leaf):
+            return Leaf(node.counts, (50.0 * node.counts[0], 1.0 * node.counts[1]))
+        return replace(node, true=reweighted(node.true), false=reweighted(node.false))
+
+    reached = tree.apply(panel) != 1
+    return replace(tree, root=reweighted(tree.root)), panel[reached], y[reached]
+
+
 HARD = (
     single_leaf,
     sixty_categories,
@@ -197,6 +211,7 @@ HARD = (
     holes,
     infinities,
     uneven_times,
+    outvoted,
 )
 
 
