@@ -108,11 +108,9 @@ def test_a_gap_that_decides_a_branch_is_told(text, side):
     assert "missing" in sentences_hold(tree, panel)[side - 1]
 
 
-@pytest.mark.xfail(strict=True, reason="headlines are said for the gaps of training, whatever the records told of miss")
-def test_a_headline_is_true_of_new_records_with_gaps():
+def test_a_headline_that_gaps_make_false_is_none():
     tree = asked("F(a >= 5)", panel_of([[1, 0]], [[9, 0]]))
     panel = panel_of([[np.nan, 0]], [[9, 0]])
     low = categorize(tree, panel)[1]
     assert low.positions.tolist() == [0]
-    sentence = low.headline.removesuffix(" (all of its members, none of the others)")
-    assert Formula.from_english(sentence, panel.schema)(panel).tolist() == [True, False]
+    assert low.headline is None
