@@ -97,11 +97,11 @@ class Page:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """The addresses that were asked for, beside the report itself."""
+        """The addresses that were asked for, beside the report itself and the browser's own start page."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
         own = self.driver.current_url.split("#")[0]
-        return [url for url in asked if url.split("#")[0] != own and not url.startswith(("data:", "blob:"))]
+        return [url for url in asked if url.split("#")[0] != own and not url.startswith(("data:", "blob:", "chrome"))]
 
     def picture(self):
         """What the window shows, as PNG."""

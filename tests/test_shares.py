@@ -172,8 +172,10 @@ def test_exports_and_show_tell_the_same(case, tmp_path, capsys):
     for said, rule, line in zip(shown, exported, table, strict=True):
         true = truth(rule["formula"], rule["label"], x, y)
         assert {count["label"]: count["records"] for count in rule["counts"]} == said["counts"] == true.counts
-        for told in (said, rule, {name: float(text) if text else None for name, text in line.items() if name in rule
-                                  and name not in ("label", "formula", "english", "decided by weights")}):  # fmt: skip
+        numbers = {
+            name: float(line[name]) if line[name] else None for name in ("share", "lift", "support", "low", "high")
+        }
+        for told in (said, rule, numbers):
             assert (told["share"], told["lift"], told["support"]) == (close(true.share), close(true.lift), true.support)
             assert (told["low"], told["high"]) == close(true.interval)
         outvoted = true.counts[rule["label"]] < max(true.counts.values())
@@ -188,7 +190,7 @@ def test_sentences_and_tables_round_what_is_true(case, tmp_path, capsys):
     case.model.save(tmp_path / "model.json")
     show(model=tmp_path / "model.json", english=True)
     spoken = capsys.readouterr().out
-    show(model=tmp_path / "model.json")
+    show(model=tmp_path / "model.json", formulas=True)
     printed = capsys.readouterr().out
     for rule in case.model.rules():
         true = truth(rule.formula, rule.label, x, y)
