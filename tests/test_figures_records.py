@@ -266,8 +266,9 @@ def headed(part, headline):
 
 def test_captions_are_headlines_where_there_are_some(tree, flights):
     spoken = replace(tree, root=headed(tree.root, Headline(tree.root.formula, 1, 3)))
-    for category in (c for c in categorize(spoken, flights) if len(c.positions)):
-        assert category.headline
+    told = [category for category in categorize(spoken, flights) if len(category.positions) and category.headline]
+    assert told  # where it is true of all members
+    for category in told:
         assert category.headline in words(saved(plot_category(spoken, flights, None, category.number, text="english")))
         assert category.headline in words(saved(plot_collage(spoken, flights)))
         assert category.headline not in words(saved(plot_collage(spoken, flights, text="formula")))
