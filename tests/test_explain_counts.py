@@ -175,3 +175,11 @@ def test_a_turn_says_when_and_how_clearly():
     deviations = turn("F(x > 900)", PANEL)
     assert deviations.unit == "standard deviations"
     assert deviations.distance == f"{deviations.margin:+.3g}"
+
+
+def test_constants_out_of_reach_are_infinitely_far():
+    panel = records({"x": [1e30, 2e30, 0.0]})
+    far = Margins(panel).distance(Formula.parse("count(x > 1e30) < 1e12", panel.schema).expression, 0)
+    assert far == (math.inf, "steps")
+    near = Margins(panel).distance(Formula.parse("count(x > 1e30) < 2", panel.schema).expression, 0)
+    assert near == (1, "steps")

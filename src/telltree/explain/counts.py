@@ -39,7 +39,7 @@ _ASKED = {
     LESS: "fewer than", LESS_EQUAL: "at most", GREATER: "more than", GREATER_EQUAL: "at least", EQUAL: "exactly"
 }  # fmt: skip
 _FARTHEST = 1 << 20
-"""Steps; what more of them would be needed for is as good as out of reach."""
+"""Steps; a constant beyond that is as good as out of reach."""
 
 
 def compares_counts(e: Expression) -> bool:
@@ -64,6 +64,15 @@ def _counted(e: Expression) -> Iterator[Expression]:
     else:
         for arg in e.args:
             yield from _counted(arg)
+
+
+def _constants(e: Expression) -> Iterator[float]:
+    """The numbers that counts are compared with, not those that are compared step by step."""
+    if isinstance(e.head, Number):
+        yield e.head.value
+    elif e.head is not COUNT:
+        for arg in e.args:
+            yield from _constants(arg)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +121,9 @@ class Tally:
     def margin(self) -> float:
         """How many true steps more or fewer, of one of the counts, would change the answer; negative if it is false.
 
-        Infinite if no number of steps would.
+        Infinite if no number of steps would, or none that records have.
         """
-        constants = sum(abs(part.head.value) for part in self.comparison.walk() if isinstance(part.head, Number))
+        constants = sum(map(abs, _constants(self.comparison)))
         # A count moves a side by one a step or more, or not at all: beyond all numbers at hand nothing changes.
         reach = int(min(constants, _FARTHEST)) + sum(self.totals.values()) + 2
         least = np.inf

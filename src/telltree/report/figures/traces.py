@@ -77,7 +77,7 @@ def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
         return Clocks([clock(panel, record) for record in records], "step")
     days = _days(panel, records)
     if days and not _apart(days):
-        return Clocks(days, f"time (UTC{_set_to(panel, records[0])})" if _set_to(panel, records[0]) else "time", True)
+        return Clocks(days, _named("time", _set_to(panel, records[0])), dated=True)
     times = [clock(panel, record) for record in records]
     apart = bool(days) or _apart(times)
     times = [at - at[0] for at in times] if apart else times
@@ -124,10 +124,10 @@ def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
     return found
 
 
-def _set_to(panel: Panel, record: int) -> str:
-    """How far the clock of a record was ahead of UTC at its start, if that is known."""
+def _set_to(panel: Panel, record: int) -> str | None:
+    """What the clock of a record was set to at its start, if that is known."""
     offsets = panel.offsets(record)
-    return "" if offsets is None else offset_text(int(offsets[0]))
+    return None if offsets is None else f"UTC{offset_text(int(offsets[0]))}"
 
 
 def edges(at: Floats) -> Floats:
