@@ -64,7 +64,7 @@ def test_the_sample_is_stratified_and_holds_the_encounters_of_the_papers_figures
     assert (len(panel), len(panel.schema), set(panel.lengths.tolist())) == (2000, 77, {50})
     assert np.unique(y, return_counts=True)[1].tolist() == [173, 1827]  # 8.63 %
     assert [y[place(panel, encounter)] for encounter in SHOWN] == ["NMAC"] * 3
-    assert len(panel.schema.of_type("Boolean")), len(panel.schema.of_type("real")) == (51, 26)
+    assert (len(panel.schema.of_type("Boolean")), len(panel.schema.of_type("real"))) == (51, 26)
 
 
 def test_the_sample_is_small_and_carries_its_licence():

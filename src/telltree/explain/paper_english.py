@@ -1,12 +1,10 @@
 """English in the paper's form: operator by operator, with square brackets round the parts that might be misread."""
 
-import re
 from collections.abc import Container
 from dataclasses import dataclass
 
 from telltree.data import Schema
 from telltree.data.schema import require_known
-from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
 from telltree.operators.expression import number_text
 from telltree.operators.table import (
@@ -23,8 +21,8 @@ from telltree.operators.table import (
     MISSING,
     NOT,
 )
+from telltree.speech.nouns import filled
 
-_PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
 _NEGATED = {EVENTUALLY: "at no point, {0}", GLOBALLY: "not for all time, {0}", MISSING: "{0} is not missing"}
 _OPPOSITE = {LESS: GREATER_EQUAL, GREATER_EQUAL: LESS, GREATER: LESS_EQUAL, LESS_EQUAL: GREATER}
@@ -67,14 +65,14 @@ class _Voice:
         renames = e.parts == (e,)  # the rule says the same in other words: who uses it brackets the whole
         follows = e.head in _TEMPORAL and e.parts == e.args
         parts = [self.says(part) if renames or follows else self._operand(part) for part in e.parts]
-        return _filled(e.english, parts)
+        return filled(e.english, parts)
 
     def _sentence(self, template: str, e: Expression) -> str:
         if e.head in _TEMPORAL:
-            return _filled(template, [self.says(e.args[0])])
+            return filled(template, [self.says(e.args[0])])
         measured = e.head in COMPARISONS or e.head is DIFFERENCE
         unit = self._unit(e) if measured else None
-        return _filled(template, [self._operand(arg, unit) for arg in e.args])
+        return filled(template, [self._operand(arg, unit) for arg in e.args])
 
     def _operand(self, e: Expression, unit: str | None = None) -> str:
         said = self.says(e, unit)
@@ -141,18 +139,3 @@ def _takes_infinities_apart(e: Expression) -> bool:
     constant = any(isinstance(arg.head, Number) for arg in e.args)
     here = e.head is DIFFERENCE and e.type is Type.REAL_VECTOR and not constant
     return here or any(map(_takes_infinities_apart, e.args))
-
-
-def _filled(template: str, operands: list[str]) -> str:
-    """The template with operands for {0}, {1} … and single braces for doubled ones."""
-
-    def filling(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0][0]
-        if int(found[1]) >= len(operands):
-            raise SettingsError(
-                f"the phrase {template!r} has {found[0]}, but operands go up to {{{len(operands) - 1}}}"
-            )
-        return operands[int(found[1])]
-
-    return _PLACE.sub(filling, template)

@@ -86,9 +86,9 @@ class Nouns:
     def words(self, e: Expression) -> str:
         """An expression in the words that its rule or function gives it."""
         if e.english is not None:
-            return _filled(e.english, [self.words(part) for part in e.parts])
+            return filled(e.english, [self.words(part) for part in e.parts])
         if isinstance(e.head, UserFunction):
-            return _filled(e.head.phrase, [self.words(arg) for arg in e.args])
+            return filled(e.head.phrase, [self.words(arg) for arg in e.args])
         if isinstance(e.head, Number):
             return number_words(e.head.value)
         if isinstance(e.head, Level):
@@ -122,7 +122,7 @@ def _is_truth(e: Expression) -> bool:
     return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 
-def _filled(template: str, operands: list[str]) -> str:
+def filled(template: str, operands: list[str]) -> str:
     """The template with operands for {0}, {1} … and single braces for doubled ones."""
 
     def filling(found: re.Match[str]) -> str:
