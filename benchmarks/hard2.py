@@ -11,7 +11,8 @@ from results import Row
 from telltree import GeneticProgramming, GiniSize, Grammar, Panel
 from telltree.logic.engine import Engine
 from telltree.search import Search
-from telltree.tree.objective import Labels, SplitObjective
+from telltree.tree.labels import Labels
+from telltree.tree.objective import SplitObjective
 
 EVALUATIONS = 10_000
 TARGET, TARGET_IN_TIME = 24.0, 10.0
@@ -42,7 +43,7 @@ def _best(search: Search, seeds: range) -> list[float]:
     """The best fitness by seed; each run makes its own planes, within its time."""
     data = load()
     panel = Panel.from_arrays(data.records, columns=data.columns)
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     labels = Labels(np.array(hard2_labels(data.labels)), 2)
     found = []
     for seed in seeds:

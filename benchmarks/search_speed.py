@@ -20,9 +20,10 @@ from telltree.logic.engine import Engine
 from telltree.search import Scores, Search
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder
-from telltree.tree.objective import Labels, SplitObjective
+from telltree.tree.labels import Labels
+from telltree.tree.objective import SplitObjective
 
-ATOMS_WEIGHT = 4.0  # what Grammar.for_panel takes by itself
+ATOMS_WEIGHT = 4.0  # what Grammar.generic takes by itself
 DEPTH = 6
 ALIKE = 0.02  # by how much sizes may differ
 
@@ -195,7 +196,7 @@ def _root() -> Root:
     data = load()
     panel = Panel.from_arrays(data.records, columns=data.columns)
     codes = np.unique(data.labels, return_inverse=True)[1].tolist()
-    grammar = Grammar.for_panel(panel, atoms_weight=ATOMS_WEIGHT)
+    grammar = Grammar.generic(panel, atoms_weight=ATOMS_WEIGHT)
     engine, objective = _objective(grammar, panel, codes)
     return Root(grammar, engine, objective, peer.concatenate(data.records), codes)
 

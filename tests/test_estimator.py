@@ -174,7 +174,7 @@ def test_a_grammar_can_be_text_or_made_before(panel, labels):
     assert text.grammar_.count(9) == text.searches_[1].evaluations
     assert str(text.tree_) == str(made.tree_)
     assert text.grammar_ == made.grammar_
-    assert tree().fit(panel, labels).grammar_ == Grammar.for_panel(panel)
+    assert tree().fit(panel, labels).grammar_ == Grammar.generic(panel)
 
 
 def test_a_grammar_that_does_not_parse_says_where(panel, labels):

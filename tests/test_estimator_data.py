@@ -200,7 +200,7 @@ def test_thousands_of_columns():
     X = rng.normal(size=(30, 2_000))
     y = X[:, 1_234] > 0
     X[:, 1_234] *= 5
-    grammar = Grammar.for_panel(Panel.from_table(X), operators=("F", "and", "<", ">"), points=3)
+    grammar = Grammar.generic(Panel.from_table(X), operators=("F", "and", "<", ">"), points=3)
     clf = tree(grammar=grammar, search=MonteCarlo(evaluations=2_000), max_depth=1).fit(X, y)
     assert clf.n_features_in_ == 2_000
     assert len(clf.grammar_.attributes) == 2_000
@@ -221,7 +221,7 @@ def test_any_name_will_do():
     assert everything.grammar_.attributes == tuple(HOSTILE)
     for k, name in enumerate(HOSTILE):
         y = X[:, k] > 0
-        clf = tree(grammar=Grammar.for_panel(panel, columns=[name])).fit(panel, y)
+        clf = tree(grammar=Grammar.generic(panel, columns=[name])).fit(panel, y)
         assert list(clf.tree_.schema) == [name]
         assert clf.score(panel, y) > 0.8
         for rule in clf.rules():

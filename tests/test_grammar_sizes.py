@@ -84,7 +84,7 @@ def mixed_panel():
 
 def test_the_stock_grammar_speaks_of_every_usable_column():
     data = mixed_panel()
-    grammar = Grammar.for_panel(data)
+    grammar = Grammar.generic(data)
     assert list(grammar.left_out) == ["still"]
     assert grammar.attributes == ("a", "b b", "VB", "mode")
     assert set(rules(grammar, "Start")) == {"F(VB)", "G(VB)"}
@@ -101,11 +101,11 @@ def test_the_stock_grammar_speaks_of_every_usable_column():
 
 def test_the_stock_grammar_can_be_made_smaller():
     data = mixed_panel()
-    grammar = Grammar.for_panel(data, operators=("F", "and", "<"), points=3, atoms_weight=9, columns=["a", "still"])
+    grammar = Grammar.generic(data, operators=("F", "and", "<"), points=3, atoms_weight=9, columns=["a", "still"])
     assert set(rules(grammar, "VB")) == {"VB ∧ VB", "a < _1", "still < 1"}
     assert rules(grammar, "VB")["VB ∧ VB"] == pytest.approx(0.1)
     assert grammar.left_out == {}
-    assert Grammar.for_panel(data, operators=("G", "<")).left_out["mode"] == "none of the operators compares it"
+    assert Grammar.generic(data, operators=("G", "<")).left_out["mode"] == "none of the operators compares it"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_the_stock_grammar_can_be_made_smaller():
 )
 def test_senseless_settings_are_refused(settings, message):
     with pytest.raises(SettingsError, match=message):
-        Grammar.for_panel(mixed_panel(), **settings)
+        Grammar.generic(mixed_panel(), **settings)
 
 
 def test_a_panel_without_usable_columns_has_no_grammar():
     with pytest.raises(SettingsError, match="'still'"):
-        Grammar.for_panel(panel(still=[1.0, 1.0]))
+        Grammar.generic(panel(still=[1.0, 1.0]))

@@ -23,7 +23,8 @@ from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
 from telltree.tree import GiniSize
-from telltree.tree.objective import Labels, SplitObjective
+from telltree.tree.labels import Labels
+from telltree.tree.objective import SplitObjective
 
 KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
 SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
@@ -305,7 +306,7 @@ def test_a_grammar_that_says_next_to_nothing(search, name):
 
 
 def test_searches_split_records_of_every_type(search, panel, labels):
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     classes, codes = np.unique(labels, return_inverse=True)
     split = SplitObjective(
         Engine(panel, grammar.rules, grammar.tables), Labels(codes.astype(np.int64), len(classes)), GiniSize()

@@ -59,7 +59,7 @@ def test_answers_never_change(rows, seed):
     panel = Panel.from_arrays([np.array([row, row[::-1]]) for row in rows], columns=["x", "y"])
     if len(set(panel.column("x").tolist())) < 2:
         return
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     formula = Formula(grammar.draw(seed, 4).expression)
     after = Formula(centred(formula.expression, panel, signals_of(panel), ("x", "y")))
     assert np.array_equal(formula(panel), after(panel))

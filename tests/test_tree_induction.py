@@ -20,7 +20,7 @@ from telltree.logic.engine import Engine, engine_for
 from telltree.operators import Attribute, Level, Number, UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
-from telltree.tree.objective import ONE, Labels
+from telltree.tree.labels import ONE, Labels
 
 TINY = """
 Start ::= F(V) | G(V)
@@ -219,7 +219,7 @@ def test_senseless_fitness_is_refused(settings):
 
 
 def test_nodes_and_terminals_are_the_same_size(panel, labels):
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     search = GeneticProgramming(evaluations=2_000)
     nodes, terminals = (learn(panel, labels, grammar, search, GiniSize(size=s)).tree for s in ("nodes", "terminals"))
     assert str(nodes) == str(terminals)
@@ -279,7 +279,7 @@ def support(node):
 
 
 def test_pure_nodes_are_leaves_and_mixed_ones_are_split(panel, labels):
-    tree = learn(panel, labels, Grammar.for_panel(panel), GeneticProgramming(evaluations=3_000), max_depth=20).tree
+    tree = learn(panel, labels, Grammar.generic(panel), GeneticProgramming(evaluations=3_000), max_depth=20).tree
     assert all(np.count_nonzero(leaf.counts) == 1 for leaf, _ in tree.leaves)
     assert all(np.count_nonzero(node.counts) > 1 for node in tree.nodes)
     assert [tree.classes[k] for k in tree.predict(panel)] == labels
@@ -383,7 +383,7 @@ def shape(node):
 def test_whole_weights_are_repetitions(panel, labels, search, most):
     rng = np.random.default_rng(most)
     times = rng.integers(1, most, size=len(panel), endpoint=True)
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     search = replace(search, evaluations=1_500)
     weighted = learn(panel, labels, grammar, search, weights=times, max_depth=4).tree
     rows = np.repeat(np.arange(len(panel)), times)
@@ -465,7 +465,7 @@ def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
 def test_of_formulas_as_good_the_widest_margin_then_the_smallest_then_the_first_by_text_is_taken(
     panel, plain, labels, search
 ):
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     learned = learn(panel, labels, grammar, replace(search, evaluations=3_000), max_depth=1)
     ties = learned.searches[1].ties
     rivals = [ties.derivation(i, grammar) for i in range(len(ties.lengths))]
@@ -491,7 +491,7 @@ def test_margins_of_deeper_nodes_are_measured_with_the_spread_of_all_training_re
     "search", [MonteCarlo(evaluations=2_000), GeneticProgramming(evaluations=2_000)], ids=["MC", "GP"]
 )
 def test_threads_change_nothing(panel, labels, search):
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     one, two = (learn(panel, labels, grammar, search, threads=threads) for threads in (1, 2))
     assert one.tree == two.tree
     assert one.searches.keys() == two.searches.keys()
@@ -505,7 +505,7 @@ def test_the_order_of_records_changes_nothing_in_the_tree(panel, labels, tiny):
 
 
 def test_another_seed_may_give_another_tree(panel, labels):
-    grammar = Grammar.for_panel(panel)
+    grammar = Grammar.generic(panel)
     few = MonteCarlo(evaluations=30)
     assert len({str(learn(panel, labels, grammar, few, seed=seed).tree) for seed in range(4)}) > 1
 

@@ -28,7 +28,7 @@ from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Fitness, Induction, Learned, Limits, NodeProgress, Tree
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
-from telltree.tree.objective import Labels
+from telltree.tree.labels import Labels
 from telltree.tree.training import Training
 
 DEEPEST = 100

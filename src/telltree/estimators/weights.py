@@ -8,7 +8,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from telltree.amounts import counted
 from telltree.errors import SettingsError
-from telltree.tree.objective import ONE
+from telltree.tree.labels import ONE
 
 Weights = NDArray[np.float64]
 

@@ -1,17 +1,20 @@
 """Grammars: what may be said about the records of a panel."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data import Panel, Schema
+from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
 from telltree.grammar.draft import lift
+from telltree.grammar.fitting import fitting_text
 from telltree.grammar.infer import infer
 from telltree.grammar.levels import check_levels
 from telltree.grammar.match import Matcher
@@ -84,6 +87,22 @@ class Grammar:
 
     @classmethod
     def for_panel(
+        cls, panel: Panel, labels: Sequence[Any] | None = None, *, columns: Sequence[str] | None = None
+    ) -> "Grammar":
+        """The default language for the records of a panel: sentences about each column that can tell records apart.
+
+        Real columns are compared with constants among the extremes of the records, or among all values where several
+        conditions hold at once (or with their thresholds in the schema); there are words for when, how long and by how
+        much a value changed. The more columns, the fewer constants for each. `labels`, one a record, are looked at for
+        one purpose: which levels of a column with many of them go together. `columns` are those to use, by default all
+        but the unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
+        """
+        known = None if labels is None else check_labels(labels, panel)
+        text, left_out = fitting_text(panel, known, columns)
+        return replace(cls.parse(text, panel), left_out=left_out)
+
+    @classmethod
+    def generic(
         cls,
         panel: Panel,
         *,
@@ -100,8 +119,7 @@ class Grammar:
         but the unusable, which `left_out` lists.
         """
         text, left_out = stock_text(panel, operators, points, atoms_weight, columns)
-        grammar = cls.parse(text, panel)
-        return replace(grammar, left_out=left_out)
+        return replace(cls.parse(text, panel), left_out=left_out)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -209,7 +227,15 @@ class Grammar:
     def count(self, max_size: int) -> int:
         """How many derivations write at most `max_size` terminals, exactly."""
         self._refuse_random("counted")
-        return self._sizes.count(self.start, max_size)
+        return sum(self._sizes.counts(self.start, max_size))
+
+    def bits(self, max_size: int) -> list[float]:
+        """For each size from 0 on, log2 of the number of derivations of at most that size: what it takes to name one.
+
+        A random constant counts as one choice more than none: its digits are not told apart.
+        """
+        counts = accumulate(self._sizes.counts(self.start, max_size))
+        return [math.log2(count) if count else 0.0 for count in counts]
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
         """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""

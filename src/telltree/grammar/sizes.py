@@ -13,7 +13,7 @@ Choice = tuple[int, int, Holes]
 
 
 class Sizes:
-    """The sizes of the derivations of a set of rules without random constants."""
+    """The sizes of the derivations of a set of rules; a random constant counts as one."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._of_symbol: dict[str, list[Choice]] = {}
@@ -21,8 +21,8 @@ class Sizes:
             size = sum(not isinstance(e.head, Hole) for e in rule.template.walk())
             self._of_symbol.setdefault(rule.symbol, []).append((number, size, rule.holes))
 
-    def count(self, start: str, most: int) -> int:
-        """How many derivations of `start` have at most this size."""
+    def counts(self, start: str, most: int) -> list[int]:
+        """How many derivations of `start` have each size, from 0 to `most`."""
         shapes = {
             symbol: Counter((size, holes) for _, size, holes in rules) for symbol, rules in self._of_symbol.items()
         }
@@ -36,7 +36,7 @@ class Sizes:
                     times * fillings[holes].ways[0][size - own] for (own, holes), times in shape.items() if own <= size
                 )
                 counts[symbol].append(sum(ways))
-        return sum(counts[start])
+        return counts[start]
 
     def enumerate(self, start: str, most: int) -> Iterator[list[int]]:
         """The derivations of `start` up to this size, as rule numbers in prefix order: by size, then by those."""

@@ -4,20 +4,19 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-import math
 from collections.abc import Container, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.grammar.cuts import roundest
 from telltree.logic import truth_of
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, EQUAL
 
 _WAYS = 16  # places tried at a time on each side: formulas are cheapest to evaluate by the dozen
-_BAND = 0.05  # how far from the middle, as a share of the gap, a constant with fewer digits may be
 
 Path = tuple[int, ...]
 
@@ -40,18 +39,6 @@ def centred(formula: Expression, panel: Panel, signals: Signals, columns: Contai
                 if np.array_equal(truth_of([moved], panel)[0], answers):
                     formula = moved
     return formula
-
-
-def roundest(low: float, high: float) -> float:
-    """The number of fewest decimals close to the middle of an open interval; the middle itself if there is none."""
-    middle, band = low + (high - low) / 2, (high - low) * _BAND
-    if not (math.isfinite(middle) and band > 0):
-        return middle
-    for decimals in range(-math.ceil(math.log10(abs(middle) + band)) - 1, 17):
-        found = round(middle, decimals)
-        if abs(found - middle) <= band and low < found < high:
-            return found
-    return middle
 
 
 def _comparisons(e: Expression, path: Path) -> Iterator[Path]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from telltree.compiled import kernel
 from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.tree.labels import Labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,8 +23,13 @@ class Fitness(Protocol):
 
     It gets one row a formula for the true side, one row in all for the totals, one size a formula, and returns one
     number a formula. Weights are records where none are given, else whole numbers in proportion to them. Splits with an
-    empty side are never taken, whatever it says of them. One that depends on the number of records at a node has a
-    method `at_node(records)` that returns what it is there.
+    empty side are never taken, whatever it says of them. It may also have:
+
+    - `prepared(grammar, labels)`, which returns what it is for a grammar and all records of a tree;
+    - `at_node(records)`, which returns what it is at a node of so many records;
+    - `unsplit(total)`, the fitness of a node that stays a leaf. Without it, a split is compared with a formula of the
+      same size that is true of all records;
+    - `least_gain`, by how much a split must lower the fitness, unless the user says so.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...
@@ -91,7 +98,20 @@ class GiniSize:
         return out
 
 
+def prepared(fitness: Fitness, grammar: Grammar, labels: Labels) -> Fitness:
+    """The fitness for formulas of this grammar as splits of records that have these labels."""
+    own = getattr(fitness, "prepared", None)
+    return fitness if own is None else own(grammar, labels)
+
+
 def fitness_at(fitness: Fitness, records: int) -> Fitness:
     """The fitness at a node of so many records."""
     own = getattr(fitness, "at_node", None)
     return fitness if own is None else own(records)
+
+
+def gain_of(fitness: Fitness, total: Ints, size: int, reached: float) -> float:
+    """By how much a split lowers the fitness of not splitting."""
+    own = getattr(fitness, "unsplit", None)
+    before = float(fitness(total[None, :], total, np.array([size]))[0]) if own is None else float(own(total))
+    return before - reached

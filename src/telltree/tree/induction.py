@@ -18,10 +18,11 @@ from telltree.operators import Expression
 from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.speech import question
 from telltree.tree.centring import centred
-from telltree.tree.fitness import Fitness, GiniSize, fitness_at
+from telltree.tree.fitness import Fitness, GiniSize, fitness_at, gain_of, prepared
 from telltree.tree.headlines import with_headlines
 from telltree.tree.interruption import Interruption
-from telltree.tree.objective import ONE, Labels, SplitObjective
+from telltree.tree.labels import ONE, Labels
+from telltree.tree.objective import SplitObjective
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 from telltree.tree.trimming import trimmed
 
@@ -94,6 +95,7 @@ class Learned(NamedTuple):
 class _Growth:
     def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
         self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
+        self._fitness = prepared(settings.fitness, settings.grammar, labels)
         self._signals = signals_of(panel)
         self._missing = doubtful(panel)
         self._static = {column.name for column in panel.schema.values() if column.static}
@@ -112,7 +114,7 @@ class _Growth:
             return leaf
         grammar = settings.grammar
         engine = Engine(self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads)
-        criterion = fitness_at(settings.fitness, len(members))
+        criterion = fitness_at(self._fitness, len(members))
         objective = SplitObjective(engine, labels, criterion, limits.min_members)
         found = settings.search.run(
             grammar,
@@ -126,13 +128,15 @@ class _Growth:
         if found.best is None:
             return leaf
         self.found[number] = found
-        best, margin = _chosen(found, engine, grammar, labels, limits.max_depth - depth - 1)
+        by_size = getattr(criterion, "shorter_first", False)
+        best, margin = _chosen(found, engine, grammar, labels, limits.max_depth - depth - 1, by_size)
         alone = Population.of([best], grammar.has_random_constants)
         truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
-        gain = _gain(criterion, labels, len(best), fitness)
+        gain = gain_of(criterion, labels.totals(), len(best), fitness)
+        least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
         sides = members[truth], members[~truth]
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
-        if (limits.min_gain is not None and not gain >= limits.min_gain) or (limits.prevent_same_label and same):
+        if (least is not None and not gain >= least) or (limits.prevent_same_label and same):
             return leaf
         formula, margin = self._kept(best.expression, margin, members)
         self.chosen.append(formula)
@@ -191,36 +195,35 @@ def _seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
-def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, levels: int) -> tuple[Derivation, float]:
+def _chosen(
+    found: Found, engine: Engine, grammar: Grammar, labels: Labels, levels: int, shorter_first: bool
+) -> tuple[Derivation, float]:
     """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
-    classes apart, if there is one; then the one with the widest margin; then the smallest; then by text.
+    classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
+    then the smallest; then by text.
     """
     assert found.ties is not None
-    ties = found.ties.take(_with_room(found.ties, engine, labels, levels))
+    everyone = np.arange(len(found.ties.lengths))
+    classes = [labels.codes == k for k in range(labels.classes)]
+    tally = engine.evaluate(found.ties, everyone, engine.layout.masks(classes))
+    rivals = _with_room(tally.counts, labels.counts(), levels)
+    if shorter_first:
+        rivals = rivals[tally.size[rivals] == tally.size[rivals].min()]
+    ties = found.ties.take(rivals)
     margins = engine.margins(ties, cutoff=True)
-    rivals = np.flatnonzero(margins == margins.max())
-    derivations = [ties.derivation(int(i), grammar) for i in rivals]
+    widest = np.flatnonzero(margins == margins.max())
+    derivations = [ties.derivation(int(i), grammar) for i in widest]
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
 
 
-def _with_room(ties: Population, engine: Engine, labels: Labels, levels: int) -> NDArray[np.int64]:
-    """Those formulas of which neither side has more classes than the levels below can tell apart if each sets one
-    apart; if there is none, those for which halving at each level would do; and all if there is none of these either.
+def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
+    """Those splits of which neither side has more classes than the levels below can tell apart if each sets one apart;
+    if there is none, those for which halving at each level would do; and all if there is none of these either.
 
     Gini is blind to this: of eight classes, setting one apart from seven is as good as four from four.
     """
-    everyone = np.arange(len(ties.lengths))
-    classes = [labels.codes == k for k in range(labels.classes)]
-    true = engine.evaluate(ties, everyone, engine.layout.masks(classes)).counts
-    false = labels.counts() - true
-    most = np.maximum(np.count_nonzero(true, axis=1), np.count_nonzero(false, axis=1))
+    most = np.maximum(np.count_nonzero(true, axis=1), np.count_nonzero(total - true, axis=1))
     for enough in (levels + 1, 1 << min(levels, 62)):
         if (most <= enough).any():
             return np.flatnonzero(most <= enough)
-    return everyone
-
-
-def _gain(fitness: Fitness, labels: Labels, size: int, reached: float) -> float:
-    """By how much a split lowers the fitness, compared with a formula of the same size that is true of all."""
-    total = labels.totals()
-    return float(fitness(total[None, :], total, np.array([size]))[0] - reached)
+    return np.arange(len(true))

@@ -14,7 +14,7 @@ from telltree.logic.atoms import Atom
 from telltree.logic.engine import signals_of
 from telltree.operators import Expression, Operator, Type
 from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
-from telltree.tree.objective import Labels
+from telltree.tree.labels import Labels
 from telltree.tree.tree import Tree
 
 _AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied whole

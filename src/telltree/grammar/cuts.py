@@ -1,0 +1,40 @@
+"""Cuts: where to cut the values of a signal in two, before anybody knows what the cut is for."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
+
+
+def cuts(values: NDArray[Any], most: int) -> list[float]:
+    """At most so many numbers between the values: of each share of them, ordered by size, the middle of the widest gap.
+
+    Shares are equal in number, not in width, so that an outlier moves no cut but its own, and a value that repeats is
+    set apart from the others. In the widest gap a cut has the most room: of records that were not seen, the fewest
+    will fall on its wrong side.
+    """
+    ordered = np.sort(values[np.isfinite(values)]).astype(np.float64)
+    after = np.flatnonzero(ordered[1:] > ordered[:-1])  # gaps, by the rank of the value below
+    low, high = ordered[after], ordered[after + 1]
+    if len(after) > most:
+        share, place = np.divmod((after + 1) * most, len(ordered))
+        off_centre = np.abs(place / len(ordered) - 0.5)
+        ranked = np.lexsort((off_centre, low - high, share))
+        widest = np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
+        low, high = low[widest], high[widest]
+    return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
+
+
+def roundest(low: float, high: float) -> float:
+    """The number of fewest decimals close to the middle of an open interval; the middle itself if there is none."""
+    middle, band = low + (high - low) / 2, (high - low) * _BAND
+    if not (math.isfinite(middle) and band > 0):
+        return middle
+    for decimals in range(-math.ceil(math.log10(abs(middle) + band)) - 1, 17):
+        found = round(middle, decimals)
+        if abs(found - middle) <= band and low < found < high:
+            return found
+    return middle

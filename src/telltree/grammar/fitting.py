@@ -1,0 +1,201 @@
+"""The default language: a grammar whose words and constants suit the records at hand.
+
+`F(x > c)` asks for the largest value of a record, so its constants lie among the records' largest values; conditions
+that are to hold at once, and those whose steps are counted, have constants among all values. Beside the columns
+themselves it can speak of when something was, how long it lasted, and how much a value changed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Column, ColumnType, Panel, unusable
+from telltree.data.store import is_missing
+from telltree.errors import SettingsError
+from telltree.grammar.cuts import cuts
+from telltree.grammar.level_groups import together
+from telltree.operators.expression import level_text, name_text, number_text
+
+_SYMBOLS = ("Start", "Peak", "Both", "Fact", "Own", "When", "Change", "Long")
+_SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
+_UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
+
+
+@dataclass(frozen=True)
+class Richness:
+    """How many constants a column gets, for each use, and how many spans of time its changes are looked at over."""
+
+    peaks: int
+    values: int
+    counted: int
+    counts: int
+    spans: int
+
+    @classmethod
+    def of(cls, columns: int) -> "Richness":
+        """Fewer for each column where there are many columns: what is searched grows with both."""
+        if columns <= 12:
+            return cls(16, 8, 4, 4, 3)
+        if columns <= 100:
+            return cls(16, 8, 3, 3, 2)
+        return cls(8, 4, 2, 2, 1) if columns <= 400 else cls(4, 3, 0, 0, 0)
+
+
+def fitting_text(
+    panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None
+) -> tuple[str, dict[str, str]]:
+    """The text of the language, and the columns it leaves out with the reasons."""
+    if isinstance(columns, str):
+        raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
+    left_out = {} if columns is not None else dict(unusable(panel))
+    for name in columns or ():
+        if name not in panel.schema:
+            raise SettingsError(f"columns: the panel has no column {name!r}")
+    used = [panel.schema[name] for name in columns or panel.schema if name not in left_out]
+    words = _Words(panel, labels, Richness.of(len(used)))
+    for column in used:
+        if not words.add(column):
+            left_out[column.name] = "its values do not differ"
+    if not words.peak:
+        raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
+    words.add_when()
+    return words.text(), left_out
+
+
+class _Words:
+    """The alternatives of each symbol, as they come together column by column."""
+
+    def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
+        self._panel, self._labels, self._rich = panel, labels, rich
+        self._starts = np.cumsum(panel.lengths) - panel.lengths
+        self._lasting = bool(len(panel) and panel.lengths.max() > 1)
+        typical = int(np.median(panel.lengths)) if len(panel) else 1
+        spans = (1, max(2, round(typical / 20)), max(4, round(typical / 6)))
+        self._spans = [span for span in dict.fromkeys(spans[: rich.spans]) if span < typical]
+        self.peak: list[str] = []
+        self.own: list[str] = []
+        self.change: list[str] = []
+        self.when: list[str] = []
+        self.long: list[str] = []
+
+    def add(self, column: Column) -> bool:
+        """What may be said of a column; False if there is nothing."""
+        before = len(self.peak)
+        name, values = _name(column.name), self._panel.stacked(column.name)
+        if column.type is ColumnType.REAL:
+            self._add_real(column, name, values)
+        elif column.type is ColumnType.BOOLEAN:
+            self._add_facts([name])
+            self._add_long(column, name, values == 1)
+        else:
+            self._add_facts(self._levels(column, name, values))
+        gaps = is_missing(values)
+        if gaps.any() and not gaps.all():
+            self._add_facts([f"missing({name})"])
+            self._add_long(column, f"missing({name})", gaps)
+        return len(self.peak) > before
+
+    def _add_facts(self, facts: Sequence[str]) -> None:
+        both = [word for fact in facts for word in (fact, f"not {fact}")]
+        self.peak += both
+        self.own += both
+
+    def _levels(self, column: Column, name: str, values: NDArray[Any]) -> list[str]:
+        """Each level by itself, or of many the commonest, and those together that go with a class."""
+        present = [column.levels[code] for code in np.unique(values[values >= 0])]
+        if len(present) <= _SINGLE_LEVELS:
+            return [f"{name} = {level_text(level)}" for level in present]
+        groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
+        return ["(" + " or ".join(f"{name} = {level_text(level)}" for level in group) + ")" for group in groups]
+
+    def _add_real(self, column: Column, name: str, values: NDArray[np.float64]) -> None:
+        rich, given = self._rich, column.thresholds
+        least, most = self._extremes(values)
+        self.peak += _compared(name, ">", given or cuts(most, rich.peaks))
+        if not column.static:
+            self.peak += _compared(name, "<", given or cuts(least, rich.peaks))
+        between = given or cuts(values, rich.values)
+        self.own += _compared(name, "{<, >}", between)
+        if column.static or not self._lasting:
+            return
+        for bound in given or cuts(values, rich.counted):
+            self._add_long(column, f"{name} > {number_text(bound)}", values > bound)
+        for span in self._spans:
+            self._add_change(f"change({name}, {span})", self._changes(values, span))
+
+    def _add_change(self, signal: str, changes: NDArray[np.float64]) -> None:
+        least, most = self._extremes(changes)
+        self.peak += _compared(signal, ">", cuts(most, self._rich.peaks // 2))
+        self.peak += _compared(signal, "<", cuts(least, self._rich.peaks // 2))
+        self.change += _compared(signal, "{<, >}", cuts(changes, self._rich.values))
+
+    def _add_long(self, column: Column, condition: str, holds: NDArray[np.bool_]) -> None:
+        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
+        if column.static or not self._lasting or not self._rich.counts:
+            return
+        counts = np.add.reduceat(holds.astype(np.int64), self._starts)
+        bounds = sorted({int(np.floor(bound)) for bound in cuts(counts, self._rich.counts)} - {0})
+        self.long += _compared(f"count({condition})", ">", bounds)
+
+    def add_when(self) -> None:
+        """How much time has passed, and of records of different lengths also which share of the record."""
+        if not self._lasting:
+            return
+        times = self._panel.stacked_times()
+        if times is None:
+            times = np.arange(self._panel.steps, dtype=np.float64)
+        elapsed = times - np.repeat(times[self._starts], self._panel.lengths)
+        self.when += _compared("elapsed()", "{<, >}", cuts(elapsed, self._rich.values))
+        if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
+            self.when += _compared("gone()", "{<, >}", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+
+    def _extremes(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest finite value of each record."""
+        finite = np.isfinite(values)
+        least = np.minimum.reduceat(np.where(finite, values, np.inf), self._starts)
+        return least, np.maximum.reduceat(np.where(finite, values, -np.inf), self._starts)
+
+    def _changes(self, values: NDArray[np.float64], span: int) -> NDArray[np.float64]:
+        rows = np.arange(len(values))
+        before = np.maximum(rows - span, np.repeat(self._starts, self._panel.lengths))
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
+            changes: NDArray[np.float64] = values - values[before]
+        return changes
+
+    def text(self) -> str:
+        """The grammar; weights make simple sentences as common as all others together."""
+        facts = [f"{symbol} @{weight}" for symbol, weight, some in self._facts() if some]
+        lines = {
+            "Start": ["F(Peak) @2", "F(Both) @2", *(["Long"] if self.long else [])],
+            "Peak": self.peak,
+            "Both": ["Fact and Fact @2", "Fact and Both", "Fact or Fact", "(Fact or Fact) and Fact"],
+            "Fact": facts,
+            "Own": self.own,
+            "When": self.when,
+            "Change": self.change,
+            "Long": self.long,
+        }
+        return "".join(f"{symbol} ::= {' | '.join(options)}\n" for symbol, options in lines.items() if options)
+
+    def _facts(self) -> Iterator[tuple[str, int, list[str]]]:
+        yield "Own", 2, self.own
+        yield "When", 1, self.when
+        yield "Change", 1, self.change
+
+
+def _compared(signal: str, operators: str, constants: Sequence[float]) -> list[str]:
+    if not constants:
+        return []
+    return [f"{signal} {operators} [{', '.join(number_text(float(constant)) for constant in constants)}]"]
+
+
+def _name(name: str) -> str:
+    return f"`{name}`" if name in _SYMBOLS else name_text(name)
+
+
+def _some(left_out: dict[str, str]) -> str:
+    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
+    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

@@ -1,0 +1,39 @@
+"""Groups of levels: of a column with many levels, those that are spoken of together."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+
+_MOST_IN_GROUP = 12
+"""Levels that one sentence may list; of more, the commonest."""
+
+
+def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) -> list[tuple[str, ...]]:
+    """The commonest levels each by itself, and for each class those together that are met more often with it.
+
+    A level is met in a record if it is the value of some step. Without labels, there are no classes to go with.
+    """
+    levels = panel.schema[name].levels
+    met = _met(panel, name, len(levels))
+    often = met.sum(axis=0)
+    common = [int(code) for code in np.argsort(-often, kind="stable") if often[code]]
+    groups = [(code,) for code in common[:single]]
+    for label in [] if labels is None else np.unique(labels):
+        own = labels == label
+        with_class = [code for code in common if met[own, code].mean() > met[~own, code].mean()] if not own.all() else []
+        groups.append(tuple(with_class[:_MOST_IN_GROUP]))
+    kept = dict.fromkeys(group for group in groups if 0 < len(group) < len(common))
+    return [tuple(levels[code] for code in group) for group in kept]
+
+
+def _met(panel: Panel, name: str, levels: int) -> NDArray[np.bool_]:
+    """Whether each record has each level at some step: records × levels."""
+    codes = panel.stacked(name)
+    records = np.repeat(np.arange(len(panel)), panel.lengths)
+    known = codes >= 0
+    met = np.zeros((len(panel), levels), np.bool_)
+    met[records[known], codes[known]] = True
+    return met

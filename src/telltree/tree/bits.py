@@ -1,0 +1,100 @@
+"""Bits: how long the shortest message is from which somebody who has the records could read off their labels."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import kernel
+from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.tree.fitness import Floats, Ints
+from telltree.tree.labels import Labels
+
+_LARGEST = 64
+"""Terminals up to which formulas are counted; from there on each costs what the last one did."""
+
+
+@kernel
+def _label_bits(weights, unit):
+    """The bits in which the classes of so much weight are told one record after another.
+
+    Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
+    """
+    share, whole, told = 1.0 / len(weights), 0.0, 0.0
+    for k in range(len(weights)):
+        if weights[k] > 0:
+            known = weights[k] * unit
+            whole += known
+            told += math.lgamma(known + share) - math.lgamma(share)
+    return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
+
+
+@kernel
+def _split_bits(true, total, size, prices, unit, out):
+    false = np.empty_like(total)
+    for i in range(true.shape[0]):
+        for k in range(len(total)):
+            false[k] = total[k] - true[i, k]
+        asked = prices[min(size[i], len(prices) - 1)]
+        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The bits it takes to tell the labels of both sides of a split, and to say the formula.
+
+    Labels are told one after another, each foretold by those before it on its side (the Dirichlet-multinomial code with
+    1/k for each of k classes). A formula is one of those that the grammar can write with so many terminals or fewer,
+    so it takes log2 of their number to name it. A split is worth its formula if it saves more than it costs, whatever
+    the number of records, classes and columns: where there is more to choose from, chance finds more, and the price
+    goes up. A node whose best split saves nothing stays a leaf.
+
+    price: what a bit of a formula counts, in bits of labels. Below 1 because most formulas that a grammar can write
+        answer alike, or are of no use: naming the split takes fewer bits than naming the formula.
+    tolerance: splits that differ by no more bits are as good as each other, and the wider margin decides.
+    """
+
+    price: float = 0.5
+    tolerance: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in (("price", self.price), ("tolerance", self.tolerance)):
+            if not (isinstance(value, Real) and 0 <= value < math.inf):
+                raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
+
+    def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
+        """The criterion for formulas of this grammar as splits of records that have these labels."""
+        weight = int(labels.totals().sum())
+        return BitsOf(self.price, self.tolerance, np.array(grammar.bits(_LARGEST)), len(labels.codes) / weight)
+
+    def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
+        raise SettingsError("Bits is the criterion of a grammar: ask prepared(grammar, labels) for it")
+
+
+@dataclass(frozen=True, eq=False)
+class BitsOf:
+    """Bits for one grammar, and one way of weighing records: their weights add up to their number."""
+
+    price: float
+    tolerance: float
+    naming: NDArray[np.float64]
+    """The bits that name a formula, by its size."""
+    unit: float
+    """What a weight of 1 counts, in records."""
+
+    least_gain = 0.0
+    shorter_first = True
+
+    def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
+        out = np.empty(len(size))
+        _split_bits(true, total, size, self.price * self.naming, self.unit, out)
+        return out
+
+    def unsplit(self, total: Ints) -> float:
+        """The bits without a split."""
+        return float(_label_bits(total, self.unit))
