@@ -27,7 +27,7 @@ def read(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float, str] | None = None,
+    step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
 ) -> Expression:
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
@@ -44,7 +44,7 @@ def read_term(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float, str] | None = None,
+    step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
 ) -> Term:
     """The same as a term, neither simplified nor in any order but that of the text."""

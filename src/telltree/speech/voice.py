@@ -55,7 +55,7 @@ class Voice:
         self,
         schema: Schema,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float, str] | None = None,
+        step: tuple[float | None, str] | None = None,
         missing: Container[str] | None = None,
         careful: bool = False,
     ) -> None:

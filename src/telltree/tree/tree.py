@@ -111,8 +111,10 @@ class Tree:
     schema: Schema
     missing: frozenset[str] | None = None
     """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
-    step: tuple[float, str] | None = None
-    """The length of a step in training and its unit, if all had one; counts are told as durations by it."""
+    step: tuple[float | None, str] | None = None
+    """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
+
+    Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
