@@ -174,7 +174,7 @@ class Formulas:
     def boolean_call(self, depth):
         return self.call("Boolean", depth)
 
-    def real(self, depth):
+    def real(self, depth):  # noqa: PLR0911  one return a kind of signal
         """A number at every step that depends on the record."""
         rng = self.rng
         if depth < -2 or rng.random() < 0.6:

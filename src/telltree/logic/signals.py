@@ -129,10 +129,13 @@ class Signals:
         return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
     def _elapsed(self) -> Floats:
-        """The time since the first step of the record, in steps if times are not known."""
+        """The time since the first step of the record, in steps if times are not known.
+
+        Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+        """
         numbers, times = self._numbers(), self.panel.stacked_times()
-        if times is None:
-            return numbers.astype(np.float64)
+        if times is None or self.panel.period is not None:
+            return np.asarray(numbers * (self.panel.period or 1.0), np.float64)
         elapsed: Floats = times - times[np.arange(len(times)) - numbers]
         return elapsed
 
@@ -142,7 +145,7 @@ class Signals:
         return self._numbers() / np.maximum(last, 1)
 
     def _change(self, signal: Expression, window: Expression) -> Floats:
-        """By how much a signal differs from what it was so many steps before, or at the first step if there are fewer."""
+        """A signal less what it was so many steps before, or at the first step if there are fewer."""
         assert isinstance(window.head, Number)
         values, numbers = self.values(signal)[self.panel.rows()], self._numbers()
         back = np.minimum(numbers, int(min(window.head.value, len(values))))

@@ -28,7 +28,7 @@ class Nouns:
     says: Callable[[Expression], str]
     """how a Boolean operand is said"""
     sentences: dict[str, Expression] = field(default_factory=dict)
-    steps: Steps = Steps()
+    steps: Steps = field(default_factory=Steps)
 
     def noun(self, e: Expression) -> str:
         """A signal as the subject of a sentence: "x minus y"."""

@@ -50,8 +50,10 @@ class WhenReader:
         if not self.cursor.take("the record lasts"):
             return None
         if not self.steps.timed:
-            self.cursor.at -= len("the record lasts".split())
-            self.cursor.fail("a number of steps, as in 'at some point more than 8 steps have passed', for times are not known")
+            self.cursor.at -= len(["the", "record", "lasts"])
+            self.cursor.fail(
+                "a number of steps, as in 'at some point more than 8 steps have passed', for times are not known"
+            )
         ranges = self._ranges()
         if ranges is None or len(ranges) > 1 or not self._takes_time():
             self.cursor.fail(f"how long: a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
@@ -73,7 +75,7 @@ class WhenReader:
         self.cursor.take(",")
         return found
 
-    def _scope(self, word: str | None) -> Says | None:
+    def _scope(self, word: str | None) -> Says | None:  # noqa: PLR0911  one return a way to say it
         cursor = self.cursor
         match word:
             case "after":
@@ -134,7 +136,9 @@ class WhenReader:
 
     def _takes_time(self) -> bool:
         if self._unit or self.steps.unit:
-            return self._unit == self.steps.unit or (not self._unit and bool(self.cursor.take_longest([self._counted()])))
+            return self._unit == self.steps.unit or (
+                not self._unit and bool(self.cursor.take_longest([self._counted()]))
+            )
         return self.cursor.take(*(NO_UNIT if self.steps.timed else ("steps", "step"))) is not None
 
     def _ranges(self, alone: str = "") -> list[Bounds] | None:

@@ -86,7 +86,7 @@ class Voice:
                 return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
         return [self._sentence(term)]
 
-    def _sentence(self, term: Term) -> Said:
+    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of sentence
         """One sentence, which need not show its end."""
         apart = self._lasts(term) or self._scoped(term)
         if apart is not None:
