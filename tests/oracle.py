@@ -33,6 +33,11 @@ def values(formula, record, functions):
     head, operands = formula[0], formula[1:]
     if head in ("x", "number", "level"):
         yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
+    elif head in CLOCK:
+        yielded = CLOCK[head](length(record))
+    elif head == "change":
+        x, k = values(operands[0], record, functions), int(operands[1][1])
+        yielded = [stepwise("-", x[t], x[max(0, t - k)]) for t in range(len(x))]
     elif head == "call":
         given = [values(operand, record, functions) for operand in operands[1:]]
         yielded = functions[operands[0]](*([known(value) for value in operand] for operand in given))
@@ -47,6 +52,12 @@ def values(formula, record, functions):
 def length(record):
     return len(next(iter(record.values())))
 
+
+CLOCK = {
+    "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
+    "gone": lambda n: [t / (n - 1) if n > 1 else 0.0 for t in range(n)],
+}
+"""Where in a record of n steps each of them is."""
 
 CONNECT = {
     "not": lambda a: [not x for x in a],
@@ -90,7 +101,7 @@ SPELLINGS = {
 }
 WORDS = {
     "F", "G", "and", "or", "not", "implies", "abs", "sign", "count", "missing", "each", "other", "grid", "quantiles",
-    "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind",
+    "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind", "elapsed", "gone", "change",
 }  # fmt: skip
 """Names that are quoted when columns have them."""
 
@@ -115,6 +126,10 @@ def text(formula, rng, least=0):
         case ("not", operand):
             sign = rng.choice(SPELLINGS["not"])
             written = sign + " " * (sign == "not" or rng.random() < 0.5) + text(operand, rng, left)
+        case ("elapsed" | "gone",):
+            written = head + bracketed("", rng)
+        case ("change", operand, ("number", steps)):
+            written = head + bracketed(f"{text(operand, rng)}, {number_text(steps, rng)}", rng)
         case (_, operand):
             written = head + bracketed(text(operand, rng), rng)
         case (_, first, second):

@@ -174,12 +174,16 @@ class Formulas:
     def boolean_call(self, depth):
         return self.call("Boolean", depth)
 
-    def real(self, depth):
+    def real(self, depth):  # noqa: PLR0911  one return a kind of signal
         """A number at every step that depends on the record."""
         rng = self.rng
         if depth < -2 or rng.random() < 0.6:
             return self.attribute("real")
-        match rng.choice(("abs", "sign", "-", "abs of -", "call")):
+        match rng.choice(("abs", "sign", "-", "abs of -", "call", "clock", "change")):
+            case "clock":
+                return (rng.choice(("elapsed", "gone")),)
+            case "change":
+                return ("change", self.real(depth - 1), ("number", float(rng.choice((1, 2, 3, 10)))))
             case "-":
                 return self.difference(depth)
             case "abs of -":
@@ -276,7 +280,7 @@ def _symbol(rng, above, e):
     types = {arg.type for arg in above.args}
     if e.type is Type.BOOLEAN and getattr(above.head, "name", None) in ("F", "G", "count"):
         wider = Type.BOOLEAN_VECTOR
-    elif e.type is Type.REAL and types != {Type.REAL}:
+    elif e.type is Type.REAL and types != {Type.REAL} and getattr(above.head, "name", None) != "change":
         (wider,) = types - {Type.REAL}
     kind = rng.choice((e.type, wider))
     return f"{kind.name}{rng.randint(1, 2)}", kind
@@ -288,7 +292,7 @@ def half(x):
 
 
 @user_function(takes=["real"], gives="real")
-def change(x):
+def jump(x):
     """From the step before; 0 at the first step."""
     with np.errstate(invalid="ignore"):
         return np.diff(x, prepend=x[:1])
@@ -319,17 +323,17 @@ def stays(c):
     return np.concatenate([[False], c[1:] == c[:-1]]).astype(bool)
 
 
-FUNCTIONS = (half, change, so_often, both, so_far, short, stays)
+FUNCTIONS = (half, jump, so_often, both, so_far, short, stays)
 
 
-def _change(x):
+def _jump(x):
     before = [x[0], *x[:-1]]
     return [None if a is None or b is None else b - a for a, b in zip(before, x, strict=True)]
 
 
 PLAIN_FUNCTIONS = {
     "half": lambda x: [None if value is None else value / 2 for value in x],
-    "change": _change,
+    "jump": _jump,
     "so_often": lambda b: [float(total) for total in accumulate(value is True for value in b)],
     "both": lambda x, b: [value is not None and value > 0 and on is True for value, on in zip(x, b, strict=True)],
     "so_far": lambda b: [any(value is True for value in b[: t + 1]) for t in range(len(b))],

@@ -154,9 +154,14 @@ class Panel:
         return len(self), len(self.schema)
 
     @property
-    def step(self) -> tuple[float, str] | None:
-        """The length of a step and its unit, if both are known and the same for all."""
-        return None if self.period is None or self.time_unit is None else (self.period, self.time_unit)
+    def step(self) -> tuple[float | None, str] | None:
+        """The length of a step, None if that is not the same for all, and the unit of times, "" if they have none.
+
+        None if times are not known.
+        """
+        if self.period is None and self._store.times is None:
+            return None
+        return self.period, self.time_unit or ""
 
     @property
     def steps(self) -> int:

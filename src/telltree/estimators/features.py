@@ -14,6 +14,7 @@ from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import check_no_series, read_known, read_training, remember
 from telltree.explain import Margins
 from telltree.logic import Formula, truth_of
+from telltree.logic.clocks import check_clock
 from telltree.operators import UserFunction
 from telltree.tree import Tree
 
@@ -79,7 +80,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
             raise DataError(f"formulas mention columns that X has not: {', '.join(map(repr, absent[:5]))}")
         known = panel.select([name for name in panel.schema if name in used])
         _truth(formulas, known[:1])  # a column of the wrong type is found now
-        self.formulas_, self.schema_ = formulas, known.schema
+        self.formulas_, self.schema_, self.step_ = formulas, known.schema, panel.step
         self.reference_ = known if self.margins else None
         remember(self, X, panel)
         return self
@@ -100,6 +101,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         """The truth of each formula for each record, and then the margins if asked for: records × columns."""
         check_is_fitted(self, "formulas_")
         panel = read_known(self, X, self.schema_).aligned(self.schema_)
+        check_clock((formula.expression for formula in self.formulas_), self.step_, panel)
         truth = _truth(self.formulas_, panel)
         if self.reference_ is None:
             return truth

@@ -12,8 +12,8 @@ from telltree.speech import plain as plain_expression
 from telltree.speech import say, term_of
 
 Style = Literal["plain", "paper"]
-Step = tuple[float, str]
-"""The length of a step, and its unit: (1.0, "s")."""
+Step = tuple[float | None, str]
+"""The length of a step, None if steps differ in length, and the unit of times: (1.0, "s")."""
 
 
 def english(

@@ -9,7 +9,7 @@ from telltree.data import Panel
 from telltree.data.clock import duration_text
 from telltree.logic import Formula
 from telltree.operators import Expression
-from telltree.operators.table import EVENTUALLY, GLOBALLY, NOT
+from telltree.operators.table import CLOCKS, EVENTUALLY, GLOBALLY, NOT
 
 _HOW = {
     (True, True): "first held",
@@ -35,7 +35,8 @@ def _seeks(e: Expression) -> bool | None:
 
 def has_moments(formula: Formula, panel: Panel) -> bool:
     """Whether it means anything when a formula was decided: it speaks of what may change in a record."""
-    changing = any(not panel.schema[name].static for name in formula.expression.attributes())
+    e = formula.expression
+    changing = any(not panel.schema[name].static for name in e.attributes()) or any(p.head in CLOCKS for p in e.walk())
     return changing and bool((panel.lengths > 1).any())
 
 

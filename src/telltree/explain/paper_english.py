@@ -9,6 +9,7 @@ from telltree.operators import Attribute, Expression, Level, Number, Operator, T
 from telltree.operators.expression import number_text
 from telltree.operators.table import (
     ABS,
+    CHANGE,
     COMPARISONS,
     DIFFERENCE,
     EQUAL,
@@ -115,7 +116,7 @@ class _Voice:
                 return {self.schema[name].unit} if name in self.schema else {None}
             case Number():
                 return set()
-        if e.head is ABS or e.head is DIFFERENCE:
+        if e.head is ABS or e.head is DIFFERENCE or e.head is CHANGE:
             return set().union(*(self._units(arg) for arg in e.args))
         return {None}
 
@@ -138,4 +139,4 @@ def _takes_infinities_apart(e: Expression) -> bool:
     """Whether the value may be missing though no column misses any: inf - inf is."""
     constant = any(isinstance(arg.head, Number) for arg in e.args)
     here = e.head is DIFFERENCE and e.type is Type.REAL_VECTOR and not constant
-    return here or any(map(_takes_infinities_apart, e.args))
+    return here or e.head is CHANGE or any(map(_takes_infinities_apart, e.args))

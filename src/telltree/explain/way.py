@@ -49,7 +49,7 @@ def way_of(
     Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names
     the columns of which English must allow that values are missing, by default those of the panel that do.
     """
-    aligned = panel.aligned(tree.schema) if tree.nodes else panel
+    aligned = tree.aligned(panel)
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
     doubtful = missing_columns(tree, panel) if missing is None else missing
     return tuple(_turns(tree.root, aligned, record, others, doubtful))

@@ -3,18 +3,20 @@
 import ast
 from collections.abc import Iterator
 from importlib.resources import files
+from typing import NamedTuple
 
 from telltree.data import Schema
 from telltree.export.subject import Subject
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import EQUAL, GREATER, GREATER_EQUAL, MISSING
+from telltree.operators.table import CLOCKS, EQUAL, GONE, GREATER, GREATER_EQUAL, MISSING
 from telltree.tree.tree import Leaf, Node
 
 _CALLS = {
     "F": "eventually", "G": "globally", "and": "conjunction", "or": "disjunction", "not": "negation",
     "implies": "implication", "<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "=": "equal",
     "abs": "absolute", "-": "difference", "sign": "sign", "count": "count", "missing": "missing",
+    "change": "change",
 }  # fmt: skip
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
@@ -55,22 +57,35 @@ def belongs(record):
 '''
 
 
-def python_module(subject: Subject) -> str:
-    """`predict(record)` and `find_category(record)`; of one category, `belongs(record)`."""
+class _Reads(NamedTuple):
+    """What records have."""
+
+    schema: Schema
+    step: tuple[float | None, str] | None
+    time: str | None
+    """Under which name they have their times, if they do."""
+
+
+def python_module(subject: Subject, time: str | None = None) -> str:
+    """`predict(record)` and `find_category(record)`; of one category, `belongs(record)`.
+
+    `time` is the name under which a record has its times, for trees that ask for them.
+    """
+    reads = _Reads(subject.tree.schema, subject.tree.step, time)
     if subject.category is not None:
         (chosen,) = subject.categories
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
         head = _HEAD.format(use="`belongs(record)` tells whether it is of the category.")
-        return head + _runtime() + _functions(formulas, subject.tree.schema) + end
+        return head + _runtime() + _functions(formulas, reads) + end
     formulas = [node.formula.expression for node in subject.tree.nodes]
     branches: list[str] = []
     start = _walk(subject.tree.root, branches, iter(range(1, len(subject.tree.leaves) + 1)))
     labels = [chosen.label for chosen in subject.categories]
     end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
     head = _HEAD.format(use="`predict(record)` gives its label, and `find_category(record)` its category.")
-    return head + _runtime() + _functions(formulas, subject.tree.schema) + end
+    return head + _runtime() + _functions(formulas, reads) + end
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
@@ -95,9 +110,9 @@ def _runtime() -> str:
     return "".join(f"\n\n{ast.unparse(function)}\n" for function in functions)
 
 
-def _functions(formulas: list[Expression], schema: Schema) -> str:
+def _functions(formulas: list[Expression], reads: _Reads) -> str:
     return "".join(
-        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {_code(formula, schema)}[0]\n"
+        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {_code(formula, reads)}[0]\n"
         for i, formula in enumerate(formulas)
     )
 
@@ -106,7 +121,7 @@ def _comment(formula: Expression) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in str(formula))
 
 
-def _code(e: Expression, schema: Schema) -> str:
+def _code(e: Expression, reads: _Reads) -> str:
     match e.head:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a})"
@@ -115,25 +130,39 @@ def _code(e: Expression, schema: Schema) -> str:
         case Level(name=name):
             return ascii(name)
         case Operator():
-            return _operation(e, e.head, schema)
+            return _operation(e, e.head, reads)
     raise unsayable(e, "Python")
 
 
-def _operation(e: Expression, operator: Operator, schema: Schema) -> str:
+def _clock(e: Expression, reads: _Reads) -> str:
+    """Where in the record each step is."""
+    if e.head is GONE:
+        return "gone(record)"
+    period = 1.0 if reads.step is None else reads.step[0]
+    if period is not None:
+        return f"counted(record, {period!a})"
+    if reads.time is None:
+        raise unsayable(e, "Python without the name of the times, for steps differ in length; give time=...")
+    return f"timed(record, {reads.time!a})"
+
+
+def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
     if operator is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
-        left, right = (_code(arg, schema) for arg in e.args)
-        return f"same({left}, {right}, {common_levels(e, schema)!a})"
+        left, right = (_code(arg, reads) for arg in e.args)
+        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
     if operator is MISSING:
         asked = e.args[0]
         if is_never_missing(asked):
-            return f"constant({_code(asked, schema)}, False)"
-        return f"missing({_asked(asked, schema)})"
-    args = [_code(arg, schema) for arg in e.args]
+            return f"constant({_code(asked, reads)}, False)"
+        return f"missing({_asked(asked, reads)})"
+    if operator in CLOCKS:
+        return _clock(e, reads)
+    args = [_code(arg, reads) for arg in e.args]
     if operator in (GREATER, GREATER_EQUAL):
         args.reverse()
     return f"{_CALLS[operator.name]}({', '.join(args)})"
 
 
-def _asked(e: Expression, schema: Schema) -> str:
+def _asked(e: Expression, reads: _Reads) -> str:
     """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
-    return f"column(record, {e.head.name!a})" if isinstance(e.head, Attribute) else _code(e, schema)
+    return f"column(record, {e.head.name!a})" if isinstance(e.head, Attribute) else _code(e, reads)

@@ -9,12 +9,17 @@ from typing import Any
 
 def column(record: Any, name: str) -> list[Any]:
     """The values of a column, one a step, None where missing; a single value stands for every step."""
-    length = max([len(values) for values in record.values() if _is_vector(values)], default=1)
+    length = steps(record)
     values = record[name]
     found = list(values) if _is_vector(values) else [values] * length
     if not found or len(found) != length:
         raise ValueError(f"column {name!r} has {len(found)} steps, and the record {length}")
     return [None if value is None or value != value else value for value in found]  # noqa: PLR0124 - NaN alone does
+
+
+def steps(record: Any) -> int:
+    """How many steps a record has."""
+    return max([len(values) for values in record.values() if _is_vector(values)], default=1)
 
 
 def _is_vector(values: Any) -> bool:
@@ -77,6 +82,28 @@ def difference(a: Any, b: Any) -> list[Any]:
     """a - b; infinity less infinity is missing."""
     found = [x - y if known else None for known, x, y in _known(a, b)]
     return [None if x is None or x != x else x for x in found]  # noqa: PLR0124 - NaN alone does
+
+
+def change(a: list[Any], window: float) -> list[Any]:
+    """By how much it differs from what it was so many steps before, or at the first step if there are fewer."""
+    return difference(a, [a[max(0, t - int(window))] for t in range(len(a))])
+
+
+def counted(record: Any, period: float) -> list[float]:
+    """The time since the first step, where steps are so far apart."""
+    return [t * period for t in range(steps(record))]
+
+
+def timed(record: Any, name: str) -> list[float]:
+    """The time since the first step, by the times under a name."""
+    times = [float(time) for time in record[name]]
+    return [time - times[0] for time in times]
+
+
+def gone(record: Any) -> list[float]:
+    """The share of the record that is behind each step."""
+    last = steps(record) - 1
+    return [t / max(last, 1) for t in range(last + 1)]
 
 
 def absolute(a: list[Any]) -> list[Any]:

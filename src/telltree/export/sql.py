@@ -16,11 +16,14 @@ from telltree.operators import Attribute, Expression, Level, Number, Operator, T
 from telltree.operators.table import (
     ABS,
     AND,
+    CHANGE,
     COMPARISONS,
     COUNT,
     DIFFERENCE,
+    ELAPSED,
     EVENTUALLY,
     GLOBALLY,
+    GONE,
     IMPLIES,
     MISSING,
     NOT,
@@ -34,6 +37,9 @@ _INFINITY = "1e308 * 10"  # neither has a word for it that the other understands
 _WINDOWS = """
     WINDOW ahead AS (PARTITION BY record ORDER BY step ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
            whole AS (PARTITION BY record)"""
+_BEFORE = "OVER (PARTITION BY record ORDER BY step)"
+_COUNT = "COUNT(*) OVER whole"
+_FARTHEST = 2**31 - 1  # steps that a window can look back
 _OVER_TIME = {EVENTUALLY: "MAX({}) OVER ahead", GLOBALLY: "MIN({}) OVER ahead", COUNT: "SUM({}) OVER whole"}
 _JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT {} OR {})"}
 
@@ -41,7 +47,7 @@ _JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT
 def sql(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """A query for the category and label of each record; of one category, for the records that are of it."""
     own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
-    steps = _Steps(subject.tree.schema, own)
+    steps = _Steps(subject.tree.schema, own, subject.tree.step, time)
     found = [steps.condition(node.formula.expression) for node in subject.tree.nodes]
     layers = steps.layers(_source(subject.tree, steps, table, id, time))
     named = "".join(f",\n         {_bit(truth)} AS n{i}" for i, truth in enumerate(found))
@@ -79,6 +85,7 @@ def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) 
     columns = [
         f"s.{_name(id)} AS record",
         f"ROW_NUMBER() OVER (PARTITION BY s.{_name(id)}{order}) AS step",
+        *([f"CAST(s.{_name(time)} AS DOUBLE) AS clock"] if steps.timed and time is not None else []),
         *(f"{_value(tree.schema[name])} AS {alias}" for name, alias in steps.columns.items()),
     ]
     return "SELECT " + ",\n         ".join(columns) + f"\n    FROM {_name(table)} AS s"
@@ -104,10 +111,15 @@ class _Steps:
 
     schema: Schema
     name: str
+    step: tuple[float | None, str] | None
+    """The length of a step, if all have the same, and the unit of times."""
+    time: str | None
     columns: dict[str, str] = field(default_factory=dict)
     _added: list[list[str]] = field(default_factory=list)
     _known: dict[Expression, tuple[str, int]] = field(default_factory=dict)
     """Names of what was added, and in which layer it can be used."""
+    timed: bool = False
+    """Whether the times of the table are asked for."""
 
     def layers(self, source: str) -> list[str]:
         """The common table expressions, one after the other."""
@@ -170,7 +182,7 @@ class _Steps:
         known = "" if isinstance(e.args[1].head, Level) else f" AND {left} IN ({', '.join(levels)})"
         return f"COALESCE({left} = {right}{known}, FALSE)"
 
-    def number(self, e: Expression) -> str:
+    def number(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
         """An expression that yields numbers; NULL where it is missing."""
         head = e.head
         if isinstance(head, Attribute):
@@ -188,7 +200,30 @@ class _Steps:
         if head is SIGN:
             x = self.number(e.args[0])
             return self._named(e, f"CASE WHEN {x} > 0 THEN 1 WHEN {x} < 0 THEN -1 WHEN {x} = 0 THEN 0 END")
+        if head is CHANGE:
+            return self._change(e)
+        if head is GONE:
+            return self._named(e, f"CASE WHEN {_COUNT} > 1 THEN (step - 1e0) / ({_COUNT} - 1) ELSE 0e0 END")
+        if head is ELAPSED:
+            return self._elapsed(e)
         raise unsayable(e, "SQL")
+
+    def _change(self, e: Expression) -> str:
+        x, window = self.number(e.args[0]), e.args[1].head
+        assert isinstance(window, Number)
+        back = int(min(window.value, _FARTHEST))
+        before = f"CASE WHEN step > {back} THEN LAG({x}, {back}) {_BEFORE} ELSE FIRST_VALUE({x}) {_BEFORE} END"
+        return f"({_number_or_null(self._named(e, f'{x} - {before}'))})"
+
+    def _elapsed(self, e: Expression) -> str:
+        """The time since the first step: counted where steps are evenly apart, else as the table has it."""
+        period = 1.0 if self.step is None else self.step[0]
+        if period is not None:
+            return f"((step - 1) * {_real(period)})"
+        if self.time is None:
+            raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
+        self.timed = True
+        return self._named(e, f"clock - FIRST_VALUE(clock) {_BEFORE}")
 
 
 def _nesting(text: str) -> int:

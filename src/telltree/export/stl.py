@@ -11,7 +11,19 @@ from telltree.export.subject import Subject
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.expression import number_text
-from telltree.operators.table import ABS, COMPARISONS, DIFFERENCE, EQUAL, GREATER, LESS, MISSING, NOT, SIGN
+from telltree.operators.table import (
+    ABS,
+    CHANGE,
+    CLOCKS,
+    COMPARISONS,
+    DIFFERENCE,
+    EQUAL,
+    GREATER,
+    LESS,
+    MISSING,
+    NOT,
+    SIGN,
+)
 
 _TEXT = {
     "F": "eventually({})", "G": "always({})", "and": "({} and {})", "or": "({} or {})", "not": "not({})",
@@ -103,10 +115,13 @@ class _Writer:
             raise unsayable(e, "STL")
         if head.name in _TEXT:
             return _TEXT[head.name].format(*(self.truth(arg) for arg in e.args))
-        if head is MISSING:
-            return self._missing(e.args[0])
         if head in COMPARISONS and e.type is Type.BOOLEAN:
             raise unsayable(e, "STL, which cannot count")
+        for part in e.walk():
+            if part.head in CLOCKS or part.head is CHANGE:
+                raise unsayable(part, "STL, which knows neither the start of a record nor what was before")
+        if head is MISSING:
+            return self._missing(e.args[0])
         return self._category(e) if e.args[0].type is Type.CATEGORICAL_VECTOR else self._comparison(e)
 
     def _missing(self, e: Expression) -> str:

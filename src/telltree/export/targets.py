@@ -47,11 +47,14 @@ def export_model(
     missing: the columns that may miss values, for English and STL; by default those that missed some in training, or
         for a bare tree any.
     table, id, time: for SQL, the name of the long table, and of its columns for records and time (None: a record has
-        one row). Attributes are columns of their own names.
+        one row). Attributes are columns of their own names. Where formulas ask for the time elapsed, and steps differ
+        in length, `time` holds it as numbers in the unit of training, and in Python it is a list beside the columns.
 
     What a target cannot say, such as a user function in SQL, is a SettingsError.
     """
     if to not in TARGETS:
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")
     subject = Subject.of(model, category, missing)
+    if to == "python":
+        return python_module(subject, time)
     return sql(subject, table, id, time) if to == "sql" else TARGETS[to](subject)

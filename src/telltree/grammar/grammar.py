@@ -26,6 +26,7 @@ from telltree.grammar.rules import Rule
 from telltree.grammar.sizes import Sizes
 from telltree.grammar.stock import OPERATORS, stock_text
 from telltree.grammar.syntax import parse_grammar
+from telltree.grammar.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 
@@ -73,6 +74,7 @@ class Grammar:
         types = infer(symbols, start)
         schema = data if isinstance(data, Schema) else data.schema
         check_levels(symbols, schema)
+        check_windows(symbols)
         rules = normal_form(symbols, order, start, types)
         used = {e.head for rule in rules for e in rule.template.walk()}
         names = {head.name for head in used if isinstance(head, Attribute)}

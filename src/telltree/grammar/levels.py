@@ -16,8 +16,8 @@ def check_levels(symbols: Definitions, schema: Schema) -> None:
     for left, right in dict.fromkeys(
         pair for options in symbols.values() for o in options for pair in _equalities(o.body)
     ):
-        named = [leaf for leaf in _leaves(right, symbols) if isinstance(leaf.head, Level)]
-        columns = [leaf.head.name for leaf in _leaves(left, symbols) if isinstance(leaf.head, Attribute)]
+        named = [leaf for leaf in leaves(right, symbols) if isinstance(leaf.head, Level)]
+        columns = [leaf.head.name for leaf in leaves(left, symbols) if isinstance(leaf.head, Attribute)]
         known = dict.fromkeys(level for name in columns for level in schema[name].levels)
         for leaf in named:
             assert isinstance(leaf.head, Level)
@@ -39,7 +39,7 @@ def _equalities(body: Draft) -> Iterator[tuple[Term, Term]]:
         yield from _equalities(arg)
 
 
-def _leaves(term: Term, symbols: Definitions) -> Iterator[Term]:
+def leaves(term: Term, symbols: Definitions) -> Iterator[Term]:
     """The terms that may stand in this place, by way of symbols that only rename."""
     seen: set[str] = set()
     waiting: list[Draft] = [term]

@@ -56,7 +56,8 @@ class Names:
         if name in self.schema:
             return attribute(self.schema[name])
         if name in self._called:
-            raise GrammarError(f"{name} needs operands: write {name}(...)", *place)
+            needs = f"operands: write {name}(...)" if self._called[name].arity else f"parentheses: write {name}()"
+            raise GrammarError(f"{name} needs {needs}", *place)
         known = [*map(name_text, self.schema), *self.symbols, *self._called]
         what = "attribute or symbol" if self.symbols else "attribute"
         hint = nearest(name, known) or self._category(name)

@@ -11,6 +11,7 @@ from telltree.grammar.normal import template_of
 from telltree.grammar.resolve import Resolver
 from telltree.grammar.source import Place
 from telltree.grammar.syntax import parse_expression
+from telltree.grammar.windows import check_windows
 from telltree.operators import Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 
@@ -23,6 +24,7 @@ def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction
     whole = {"the text": (Option(draft),)}
     types = infer(whole, "the text")
     check_levels(whole, schema)
+    check_windows(whole)
     return template_of(draft, types)
 
 

@@ -134,7 +134,7 @@ class Definition:
 
 
 def _depth_over(below: tuple[Source, ...], place: Place) -> int:
-    depth = 1 + max(getattr(source, "depth", 0) for source in below)
+    depth = 1 + max((getattr(source, "depth", 0) for source in below), default=0)
     if depth > DEEPEST:
         raise GrammarError(f"nested more than {DEEPEST} levels deep; name the inner part in a rule of its own", *place)
     return depth

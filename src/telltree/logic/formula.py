@@ -38,7 +38,7 @@ class Formula:
         schema: Schema,
         *,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float, str] | None = None,
+        step: tuple[float | None, str] | None = None,
     ) -> "Formula":
         """Read a formula from plain English: what `telltree.explain.english` says, and much that is like it.
 

@@ -17,7 +17,7 @@ from telltree.grammar.names import attribute
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.expression import Level
-from telltree.operators.table import ABS, COMPARISONS, DIFFERENCE, MISSING, SIGN
+from telltree.operators.table import ABS, CHANGE, CLOCKS, COMPARISONS, DIFFERENCE, ELAPSED, MISSING, SIGN
 
 Floats = NDArray[np.float64]
 Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
@@ -107,10 +107,51 @@ class Signals:
             if head is DIFFERENCE:
                 with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
                     return self.values(e.args[0]) - self.values(e.args[1])
+            if head in CLOCKS:
+                return self._laid_out(self._elapsed() if head is ELAPSED else self._gone())
+            if head is CHANGE:
+                return self._laid_out(self._change(*e.args))
         return self._truth(e)
 
     def _height(self) -> int:
-        return len(self.panel.column(self.panel.schema.names[0]))
+        names = self.panel.schema.names
+        return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
+
+    def _laid_out(self, stacked: Floats) -> Floats:
+        """What the records of the panel have, one after the other, where their rows are."""
+        found = np.zeros(self._height())
+        found[self.panel.rows()] = stacked
+        return found
+
+    def _numbers(self) -> NDArray[np.int64]:
+        """The number of each step in its record, from 0, one record after the other."""
+        lengths = self.panel.lengths
+        return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+    def _elapsed(self) -> Floats:
+        """The time since the first step of the record, in steps if times are not known.
+
+        Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+        """
+        numbers, times = self._numbers(), self.panel.stacked_times()
+        if times is None or self.panel.period is not None:
+            return np.asarray(numbers * (self.panel.period or 1.0), np.float64)
+        elapsed: Floats = times - times[np.arange(len(times)) - numbers]
+        return elapsed
+
+    def _gone(self) -> Floats:
+        """The share of the steps to come after the first that a step has behind it."""
+        last = np.repeat(self.panel.lengths - 1, self.panel.lengths)
+        return self._numbers() / np.maximum(last, 1)
+
+    def _change(self, signal: Expression, window: Expression) -> Floats:
+        """A signal less what it was so many steps before, or at the first step if there are fewer."""
+        assert isinstance(window.head, Number)
+        values, numbers = self.values(signal)[self.panel.rows()], self._numbers()
+        back = np.minimum(numbers, int(min(window.head.value, len(values))))
+        with np.errstate(invalid="ignore", over="ignore"):
+            changes: Floats = values - values[np.arange(len(values)) - back]
+        return changes
 
     def _operands(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
         """Two vectors to compare; categories of different columns are compared by name."""

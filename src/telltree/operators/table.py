@@ -85,6 +85,14 @@ def _count(types: tuple[Type, ...]) -> Type | None:
     return Type.COUNT if fits(types[0], Type.BOOLEAN_VECTOR) else None
 
 
+def _of_time(types: tuple[Type, ...]) -> Type | None:
+    return None if types else Type.REAL_VECTOR
+
+
+def _change(types: tuple[Type, ...]) -> Type | None:
+    return Type.REAL_VECTOR if types == (Type.REAL_VECTOR, Type.REAL) else None
+
+
 def _missing(types: tuple[Type, ...]) -> Type | None:
     asked = (Type.REAL_VECTOR, Type.CATEGORICAL_VECTOR, Type.BOOLEAN_VECTOR)
     return Type.BOOLEAN_VECTOR if types[0] in asked else None
@@ -140,12 +148,25 @@ COUNT = Operator(
 MISSING = Operator(
     "missing", "missing", ("missing",), Form.CALL, 1, _missing, "an attribute", r"\mathrm{missing}", "{0} is missing"
 )
+ELAPSED = Operator(
+    "elapsed", "elapsed", ("elapsed",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{elapsed}", "time since the start"
+)
+GONE = Operator(
+    "gone", "gone", ("gone",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{gone}",
+    "share of the record that has passed",
+)  # fmt: skip
+CHANGE = Operator(
+    "change", "change", ("change",), Form.CALL, 2, _change, "a real vector and a number of steps", r"\mathrm{change}",
+    "change of {0} within {1} steps",
+)  # fmt: skip
 
 OPERATORS: tuple[Operator, ...] = (
     EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL,
-    ABS, DIFFERENCE, SIGN, COUNT, MISSING,
+    ABS, DIFFERENCE, SIGN, COUNT, MISSING, ELAPSED, GONE, CHANGE,
 )  # fmt: skip
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
+CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE)
+"""Where in its record a step is; these take no operands."""
 
 _BY_SPELLING = {spelling: operator for operator in OPERATORS for spelling in operator.spellings}
 

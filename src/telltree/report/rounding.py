@@ -3,6 +3,7 @@
 import dataclasses
 
 from telltree.operators import Expression, Number
+from telltree.operators.table import CHANGE
 
 
 def rounded(e: Expression, digits: int | None) -> Expression:
@@ -11,5 +12,7 @@ def rounded(e: Expression, digits: int | None) -> Expression:
         return e
     if isinstance(e.head, Number):
         return dataclasses.replace(e, head=Number(float(f"{e.head.value:.{digits}g}")))
+    if e.head is CHANGE:  # a number of steps is no measurement
+        return dataclasses.replace(e, args=(rounded(e.args[0], digits), e.args[1]))
     args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
     return dataclasses.replace(e, args=args, parts=parts)

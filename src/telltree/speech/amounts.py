@@ -59,6 +59,22 @@ def distance(values: Reals, unit: str) -> str | None:
     return None
 
 
+def rise(i: Interval, unit: str) -> tuple[bool, str] | None:
+    """Whether a change so large is a rise, and by how much; None if it need be neither a rise nor a fall."""
+    match _bounded(i):
+        case (True, False):
+            up, edge, with_edge = True, i.low, i.with_low
+        case (False, True):
+            up, edge, with_edge = False, 0.0 - i.high, i.with_high
+        case _:
+            return None
+    if edge == 0 and not with_edge:
+        return up, ""
+    if not 0 < edge < math.inf:
+        return None
+    return up, f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
+
+
 def _bounded(i: Interval) -> tuple[bool, bool]:
     return i.low > -math.inf or not i.with_low, i.high < math.inf or not i.with_high
 

@@ -8,11 +8,13 @@ from telltree.data import Column
 from telltree.data.schema import require_known
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.table import ABS, COUNT, DIFFERENCE, SIGN
+from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, ELAPSED, GONE, SIGN
+from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
 from telltree.speech.words import bare_or_quoted, number_words
 
+CLOCK_NOUNS = {ELAPSED: "the time since the start", GONE: "the share of the record that has passed"}
 _OF_ONE = {ABS: "the absolute value of", SIGN: "the sign of"}
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
@@ -26,6 +28,7 @@ class Nouns:
     says: Callable[[Expression], str]
     """how a Boolean operand is said"""
     sentences: dict[str, Expression] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
 
     def noun(self, e: Expression) -> str:
         """A signal as the subject of a sentence: "x minus y"."""
@@ -48,6 +51,10 @@ class Nouns:
             return f"the difference {self.noun(e)}"
         if e.head is COUNT:
             return f"the number of steps at which {self.says(e.args[0])}"
+        if e.head is CHANGE:
+            return f"the change of {self.part(e.args[0])} within {self.window(e)}"
+        if isinstance(e.head, Operator) and e.head in CLOCK_NOUNS:
+            return CLOCK_NOUNS[e.head]
         if isinstance(e.head, Operator) and e.head in _OF_ONE:
             return f"{_OF_ONE[e.head]} {self.part(e.args[0])}"
         return self.quotation(e)
@@ -95,6 +102,11 @@ class Nouns:
             return e.head.name
         return self.says(e) if _is_truth(e) else self.noun(e)
 
+    def window(self, e: Expression) -> str:
+        """Over which span of time a change is taken."""
+        assert isinstance(e.args[1].head, Number)
+        return self.steps.window(e.args[1].head.value, self.careful)
+
     def number(self, value: float, unit: str | None) -> str:
         """A constant with its unit."""
         return number_words(value) + (f" {bare_or_quoted(unit, self.careful)}" if unit else "")
@@ -113,7 +125,9 @@ class Nouns:
                 return {self.column(e).unit}
             case Number():
                 return set()
-        if e.head is ABS or e.head is DIFFERENCE:
+        if e.head is ELAPSED:
+            return {self.steps.unit or None}
+        if e.head is ABS or e.head is DIFFERENCE or e.head is CHANGE:
             return set().union(*map(self._units, e.args))
         return {None}
 

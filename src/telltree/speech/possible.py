@@ -5,7 +5,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from telltree.operators import Attribute, Expression, Number, UserFunction
-from telltree.operators.table import ABS, DIFFERENCE, SIGN
+from telltree.operators.table import ABS, CHANGE, CLOCKS, DIFFERENCE, SIGN
 from telltree.speech.literals import of_counts, values_of, with_values
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
@@ -29,6 +29,8 @@ class Possible:
             return self._doubtful(signal.head.name)
         if signal.head is DIFFERENCE and not any(map(self._finite, signal.args)):
             return True
+        if signal.head is CHANGE and not self._finite(signal.args[0]):
+            return True
         return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.args))
 
     def _doubtful(self, column: str) -> bool:
@@ -41,6 +43,8 @@ class Possible:
                 return not self._doubtful(name)
             case Number(value=value):
                 return math.isfinite(value)
+        if signal.head in CLOCKS:
+            return True
         return signal.head is SIGN or (signal.head is ABS and self._finite(signal.args[0]))
 
     def lasts(self, literal: Literal) -> bool:
@@ -56,6 +60,8 @@ class Possible:
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
             return signal.head.name in self.static
+        if signal.head in CLOCKS:
+            return False
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.args))
 
     def eventual(self, term: Term) -> bool:

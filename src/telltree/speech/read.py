@@ -10,6 +10,7 @@ from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute
 from telltree.speech.read_times import TimesReader
+from telltree.speech.read_when import WhenReader
 from telltree.speech.same import settled
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
@@ -27,7 +28,7 @@ def read(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float, str] | None = None,
+    step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
 ) -> Expression:
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
@@ -44,7 +45,7 @@ def read_term(
     schema: Schema,
     *,
     functions: Sequence[UserFunction] = (),
-    step: tuple[float, str] | None = None,
+    step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
 ) -> Term:
     """The same as a term, neither simplified nor in any order but that of the text."""
@@ -68,7 +69,8 @@ class _Reader:
         self._times = TimesReader(cursor, steps)
         self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
-        self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand))
+        self._when = WhenReader(cursor, steps)
+        self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand, steps), self._when)
 
     def text(self) -> Term:
         """The whole text: sentences that are all true, or one of which is."""
@@ -89,6 +91,9 @@ class _Reader:
     def _sentence(self) -> Term:
         """A sentence that is no item of a list, so that it need not show its end."""
         cursor = self._cursor
+        scope = None if cursor.entries()[0] else self._when.take_scope()
+        if scope is not None:
+            return self._scoped(scope)
         if cursor.take("at some point"):
             return Sometime(self._moment())
         if cursor.take("at the end"):
@@ -100,6 +105,26 @@ class _Reader:
         if cursor.sees(*_ALWAYS):
             return self._always(True)
         return self._item(False, True)
+
+    def _scoped(self, scope: Says) -> Term:
+        """A sentence behind words that say when it is true."""
+        cursor = self._cursor
+        if cursor.take("at some point"):
+            return Sometime(_joined([scope, self._moment()]))
+        times = self._times.take()
+        if times is not None:
+            return HowOften(_joined([scope, self._moment()]), times)
+        if cursor.sees(*_ALWAYS):
+            found = self._always(True)
+        else:
+            part = self._part(True, True)
+            if not isinstance(part, Clause) or not part.adverb:
+                cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
+            found = _with_adverb(part)
+        if isinstance(found, Sometime):
+            return Sometime(_joined([scope, found.part]))
+        assert isinstance(found, Always)
+        return Always(Some((_EXACT.negated(scope), found.part)))
 
     def _moment(self) -> Term:
         """What is so at one step: items, and at last what is so from then on, or later."""
@@ -151,9 +176,12 @@ class _Reader:
         """The same, where a clause may have an adverb or no verb."""
         cursor = self._cursor
         cursor.count_part()
+        if cursor.sees("the record lasts"):
+            return self._length(nested)
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
+                found = found or self._when.take_passed()
                 if found is not None:
                     return found
             return self._clauses.clause(lone)
@@ -189,6 +217,13 @@ class _Reader:
         if cursor.sees(*_ALWAYS):
             return self._always(False, lone)
         return None
+
+    def _length(self, nested: bool) -> Term:
+        if nested:
+            self._cursor.fail("how long the record lasts not inside a sentence, but in one of its own")
+        found = self._when.take_length()
+        assert found is not None
+        return found
 
     def _so(self, nested: bool, lone: bool) -> Term | None:
         """Whether something is so at all."""

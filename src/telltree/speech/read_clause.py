@@ -5,10 +5,11 @@ from typing import TypeAlias
 
 from telltree.data import Schema
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import DIFFERENCE
+from telltree.operators.table import CHANGE, DIFFERENCE, ELAPSED
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
 from telltree.speech.read_noun import NounReader, attribute, is_truth
+from telltree.speech.read_when import WhenReader
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 from telltree.speech.vocabulary import Fact, Scale
@@ -35,8 +36,9 @@ class Clause:
 class ClauseReader:
     """Reads clauses at a cursor."""
 
-    def __init__(self, cursor: Cursor, nouns: NounReader) -> None:
+    def __init__(self, cursor: Cursor, nouns: NounReader, when: WhenReader) -> None:
         self._cursor = cursor
+        self._when = when
         self._nouns = nouns
 
     def clause(self, lone: bool) -> Clause:
@@ -103,9 +105,29 @@ class ClauseReader:
                 cursor.expect(word)
                 known = word == "known"
                 return Clause(compares(subject, other, Orders(known, known, known, not known)), adverb)
+        moved = self._moved(subject)
+        if moved is not None:
+            return moved
         verbless = cursor.take("is") is None
         adverb = (not verbless and cursor.take(*ADVERBS)) or ""
         return Clause(self._predicate(subject, lone and not verbless), adverb, verbless)
+
+    def _moved(self, subject: Expression) -> Clause | None:
+        """That the subject rises or falls; None, and nothing is read, if that is not said."""
+        cursor, begun = self._cursor, self._cursor.at
+        adverb = cursor.take(*ADVERBS) or ""
+        word = cursor.take("rises", "falls") or (None if adverb else cursor.take("has risen", "has fallen"))
+        if word is None or subject.type is not Type.REAL_VECTOR:
+            cursor.at = begun
+            return None
+        values = Reals.compared(">", 0.0)
+        if cursor.take("by"):
+            relation = BOUNDS[cursor.expect("more than", "at least")]
+            values = Reals.compared(relation, self._number(subject))
+        cursor.expect("within")
+        signal = Expression(CHANGE, (subject, self._nouns.window()))
+        values = values if word in ("rises", "has risen") else values.mirrored
+        return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
 
     def _predicate(self, subject: Expression, lone: bool) -> Simple:
         """What the subject may be: one predicate, or several joined by "or"."""
@@ -234,7 +256,7 @@ class ClauseReader:
             return edges if side == "either way" else self._apart(subject, edges)
         if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
             cursor.at += 1
-            if not cursor.entries()[0]:
+            if not cursor.entries()[0] and not self._when.sees_passed():
                 return bound & Reals.compared(BOUNDS[cursor.expect(*BOUNDS)], self._number(subject))
             cursor.at -= 1  # the next item of a list that happens to begin so
         return bound
@@ -269,7 +291,9 @@ class ClauseReader:
         return self._cursor.fail("a number") if value is None else value
 
     def _take_number(self, subject: Expression) -> float | None:
-        return self._cursor.take_number(units(subject, self._cursor.vocabulary.schema))
+        known = units(subject, self._cursor.vocabulary.schema)
+        timed = any(e.head is ELAPSED for e in subject.walk()) and self._nouns.steps.unit
+        return self._cursor.take_number({*known, self._nouns.steps.unit} if timed else known)
 
 
 def units(signal: Expression, schema: Schema) -> set[str]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
-from telltree.operators.table import ABS, COUNT, DIFFERENCE, SIGN
+from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, SIGN
 from telltree.speech.cursor import Cursor
+from telltree.speech.nouns import CLOCK_NOUNS
+from telltree.speech.times import Steps
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
 
 _TYPES = {
@@ -26,6 +28,7 @@ class NounReader:
     sentences: Mapping[str, Expression]
     truth: Callable[[], Expression]
     """reads a Boolean operand"""
+    steps: Steps
 
     def noun(self) -> Expression:
         """A signal: a part, or the difference of two."""
@@ -45,6 +48,9 @@ class NounReader:
     def part(self) -> Expression:
         """A signal that is one part of what it may stand in."""
         with self.cursor.deeper():
+            known = self._of_time()
+            if known is not None:
+                return known
             entry = self.entry()
             match entry:
                 case Noun(column=column):
@@ -54,6 +60,31 @@ class NounReader:
                 case Expression():
                     return entry
             return self._keyword() or self._number() or self.cursor.fail(_A_COLUMN, self._choices())
+
+    def _of_time(self) -> Expression | None:
+        """What only telltree has words for, though a column may be called by some of them."""
+        cursor = self.cursor
+        for operator, words in CLOCK_NOUNS.items():
+            if cursor.take(words):
+                return Expression(operator)
+        if not cursor.take("the change of"):
+            return None
+        signal = self.part()
+        cursor.expect("within")
+        return self.applied(CHANGE, signal, self.window())
+
+    def window(self) -> Expression:
+        """Over how many steps a change is taken, said as such or as a time."""
+        cursor, begun = self.cursor, self.cursor.at
+        steps = cursor.take_number(())
+        if steps is None or not cursor.take("steps", "step"):
+            cursor.at = begun
+            amount = cursor.take_number([self.steps.unit]) if self.steps.period is not None else None
+            steps = None if amount is None else self.steps.steps(amount)
+        if steps is None or steps < 1 or not steps.is_integer():
+            cursor.at = begun
+            cursor.fail("a whole number of steps" + ("" if self.steps.period is None else ", or the time they take"))
+        return Expression(Number(steps))
 
     def _keyword(self) -> Expression | None:
         cursor = self.cursor
@@ -68,6 +99,7 @@ class NounReader:
 
     def _number(self) -> Expression | None:
         units = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
+        units |= {self.steps.unit} if self.steps.unit else set()
         value = self.cursor.take_number(units)
         return None if value is None else Expression(Number(value))
 

@@ -15,7 +15,7 @@ from telltree.speech.voice import Voice
 
 
 def say(
-    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> str:
     """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
@@ -28,14 +28,14 @@ def say(
 
 
 def quotations(
-    term: Term, schema: Schema, *, step: tuple[float, str] | None = None, missing: Container[str] | None = None
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """What `say` quotes of a grammar's own sentences, with what they mean, for `read`."""
     return tuple(_spoken(term, schema, step, missing)[1].items())
 
 
 def _spoken(
-    term: Term, schema: Schema, step: tuple[float, str] | None, missing: Container[str] | None
+    term: Term, schema: Schema, step: tuple[float | None, str] | None, missing: Container[str] | None
 ) -> tuple[str, dict[str, Expression]]:
     """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
     functions = tuple(dict.fromkeys(_functions(term)))
@@ -52,7 +52,7 @@ def _spoken(
 
 
 def _is_understood(
-    text: str, term: Term, voice: Voice, functions: tuple[UserFunction, ...], step: tuple[float, str] | None
+    text: str, term: Term, voice: Voice, functions: tuple[UserFunction, ...], step: tuple[float | None, str] | None
 ) -> bool:
     """Whether a text is read as the term that it was made of."""
     schema, sentences = voice.nouns.vocabulary.schema, voice.nouns.sentences.items()

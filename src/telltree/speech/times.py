@@ -15,13 +15,18 @@ class Steps:
     period: float | None = None
     """How long a step is, if that is known"""
     unit: str = ""
+    timed: bool = False
+    """Whether `elapsed()` is a time, not a number of steps"""
 
     @classmethod
-    def of(cls, step: tuple[float, str] | None) -> "Steps":
-        """The same from a pair of length and unit; SettingsError if no step can be so long."""
-        if step is not None and not 0 < step[0] < math.inf:
-            raise SettingsError(f"step: a step must have a length above 0, got {step[0]!r}")
-        return cls() if step is None or not step[1] else cls(*step)
+    def of(cls, step: tuple[float | None, str] | None) -> "Steps":
+        """The same from a pair of length, if known, and unit; SettingsError if no step can be so long."""
+        if step is None:
+            return cls()
+        period, unit = step
+        if period is not None and not 0 < period < math.inf:
+            raise SettingsError(f"step: a step must have a length above 0, got {period!r}")
+        return cls(period if unit else None, unit, timed=True)
 
     def says(self, times: Reals, careful: bool) -> str:
         """The words before what is counted: "for more than 16 s in all,"."""
@@ -57,6 +62,12 @@ class Steps:
 
     def _amount(self, steps: float) -> str:
         return number_words(steps if self.period is None else float(f"{steps * self.period:.12g}"))
+
+    def window(self, steps: float, careful: bool) -> str:
+        """A number of steps as a span of time: "5 s", or "5 steps"."""
+        if self.period is not None and self.steps(float(self._amount(steps))) == steps:
+            return f"{self._amount(steps)} {bare_or_quoted(self.unit, careful)}"
+        return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
 
     def steps(self, amount: float) -> float:
         """How many steps an amount of time is; what is nearly a whole number is one."""

@@ -16,6 +16,7 @@ from telltree.speech.possible import Possible
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.vocabulary import static_columns, vocabulary
+from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
@@ -55,14 +56,14 @@ class Voice:
         self,
         schema: Schema,
         functions: Sequence[UserFunction] = (),
-        step: tuple[float, str] | None = None,
+        step: tuple[float | None, str] | None = None,
         missing: Container[str] | None = None,
         careful: bool = False,
     ) -> None:
         self.possible = Possible(missing, static_columns(schema))
-        self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand)
-        self._literals = Literals(self.nouns)
         self._steps = Steps.of(step)
+        self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand, steps=self._steps)
+        self._literals = Literals(self.nouns)
         self._known: dict[tuple[Term, bool, bool], Said] = {}
 
     def says(self, term: Term) -> Said:
@@ -85,8 +86,11 @@ class Voice:
                 return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
         return [self._sentence(term)]
 
-    def _sentence(self, term: Term) -> Said:
+    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of sentence
         """One sentence, which need not show its end."""
+        apart = self._lasts(term) or self._scoped(term)
+        if apart is not None:
+            return apart
         match term:
             case Sometime(part) | Always(part) if self._is_timeless(part):
                 return self.item(part)
@@ -100,6 +104,47 @@ class Voice:
                 return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
         return self.item(term)
 
+    def _scoped(self, term: Term) -> Said | None:
+        """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
+        match term:
+            case Sometime(All((_, _, *_) as parts)) | HowOften(part=All((_, _, *_) as parts)):
+                found = self._scope(parts, parts)
+            case Always(Some((_, _, *_) as parts)):
+                found = self._scope(parts, [self._opposite(part) for part in parts])
+            case _:
+                return None
+        if found is None:
+            return None
+        when, rest = found
+        match term:
+            case HowOften(times=times):
+                return when + self._steps.says(times, self.nouns.careful) + self._moment(_all(rest))
+            case Sometime():
+                return when + "at some point" + self._moment(_all(rest))
+        return when + self._always(_some(rest), True)
+
+    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, list[Term]] | None:
+        """The first of some terms that says when, as the words before a sentence, and the other parts."""
+        if self.nouns.careful:
+            return None
+        for i, term in enumerate(said_of):
+            words = self._literals.when.scope(term) if isinstance(term, Says) and of_clock(term) else None
+            if words is not None:
+                return said(words).mark(","), [*parts[:i], *parts[i + 1 :]]
+        return None
+
+    def _lasts(self, term: Term) -> Said | None:
+        """How long a record is, if the term says that."""
+        words = None if self.nouns.careful else self._literals.when.lasts(term)
+        return None if words is None else said(words)
+
+    def _happens(self, term: Term, lone: bool = True) -> Said:
+        """A closed part behind words that say when it is so."""
+        if not isinstance(term, Says) or (not lone and self._literals.alternatives(term)):
+            return self.item(term, True, lone)
+        wording = self._literals.wording(term)
+        return said(wording.happening, _NEGATION * wording.negations)
+
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
         """A closed part; `nested` if a step is asked that may not be the first; `lone` if it stands in no choice."""
         key = (term, nested, lone)
@@ -108,6 +153,9 @@ class Voice:
         return self._known[key]
 
     def _item(self, term: Term, nested: bool, lone: bool) -> Said:  # noqa: PLR0911  one return a kind of term
+        lasts = None if nested else self._lasts(term)
+        if lasts is not None:
+            return lasts
         match term:
             case Says() | Compares() | Own():
                 alternatives = () if lone else self._literals.alternatives(term)
@@ -130,7 +178,7 @@ class Voice:
             case Sometime(Always(part)):
                 return said("at the end,") + self.item(part, True, lone)
             case Sometime(part):
-                return said("then or later" if nested else "at some point") + self.item(part, True, lone)
+                return said("then or later" if nested else "at some point") + self._happens(part, lone)
             case Always(part):
                 always = self._always(part, False, lone)
                 return said("from then on") + always if nested else always
@@ -158,12 +206,12 @@ class Voice:
         if isinstance(term, Always):
             return said("from then on") + self._always(term.part, True)
         if not isinstance(term, All) or len(term.parts) < 2:
-            return self.item(term, True)
+            return self._happens(term)
         here = _in_order(term.parts)
         if all(map(_looks_on, here)):
             return self.item(term, True)
         last = here.pop() if _looks_on(here[-1]) else None
-        text = self.item(here[0], True)
+        text = self._happens(here[0])
         if len(here) > 1:
             text = text + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
         return text if last is None else text.mark(",") + "and" + self._moment(last)

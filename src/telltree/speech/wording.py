@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import COMPARISONS, DIFFERENCE
-from telltree.speech.amounts import amounts, distance, only_above, only_below
+from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE
+from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths, Values
 from telltree.speech.vocabulary import Clause, Scale, is_clause, scales
+from telltree.speech.when import When, of_clock
 from telltree.speech.words import bare_or_quoted, number_words
 
 UNKNOWN = "or that is unknown"
@@ -35,6 +36,8 @@ class Wording:
     tail: str = ""
     joined: bool = False
     """there is an "or" or "and" in it that must not meet those of a list"""
+    act: Clause | None = None
+    """the same as something that happens: "x rises by more than 3 within 5 s" """
 
     def __str__(self) -> str:
         return f"{self.clause} {self.tail}".rstrip()
@@ -42,9 +45,16 @@ class Wording:
     def with_adverb(self, adverb: str) -> str:
         """The clause with always or never in it, or before it."""
         clause = self.clause
+        if self.act is not None:
+            return str(replace(self, clause=replace(self.act, verb=f"{adverb} {self.act.verb}")))
         if not clause.verb:
             return f"{adverb} {self}"
         return str(replace(self, clause=replace(clause, verb=f"{clause.verb} {adverb}")))
+
+    @property
+    def happening(self) -> str:
+        """The clause where it says at once when: "at some point x rises by more than 3 within 5 s"."""
+        return str(self if self.act is None else replace(self, clause=self.act))
 
     @property
     def verbless(self) -> str | None:
@@ -80,7 +90,7 @@ class Literals:
         parts: Sequence[Values]
         match literal.values:
             case Reals(intervals=intervals, missing=missing):
-                one = len(amounts(Reals(intervals, False), "")) == 1
+                one = len(amounts(Reals(intervals, False), "")) == 1 and not self._speaks_of_time(literal)
                 alone = [intervals] if one else [(i,) for i in intervals]
                 parts = [Reals(some, False) for some in alone if some] + [Reals((), True)] * missing
             case Names(names=names, others=False, missing=missing):
@@ -127,10 +137,38 @@ class Literals:
             said = _categories(names, values)
             return self._is(signal, said, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
+        if self._speaks_of_time(literal):
+            return Wording(Clause("", "", self.when.passed(literal)), joined=True)
+        moved = self._moved(signal, values) if signal.head is CHANGE and not self.nouns.careful else None
+        if moved is not None:
+            return moved
         apart = self._apart(signal, values) if signal.head is DIFFERENCE else None
         if apart is not None:
             return apart
         return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)))
+
+    @property
+    def when(self) -> When:
+        """How to say where in its record a step is."""
+        return When(self.nouns.steps)
+
+    def _speaks_of_time(self, literal: Says) -> bool:
+        return of_clock(literal) and not self.nouns.careful
+
+    def _moved(self, signal: Expression, values: Reals) -> Wording | None:
+        """By how much a signal has risen or fallen, if its change says no more."""
+        if len(values.intervals) != 1:
+            return None
+        said = rise(values.intervals[0], self._unit(signal))
+        if said is None:
+            return None
+        rises, by = said
+        subject, over = self.nouns.noun(signal.args[0]), f"{by} within {self.nouns.window(signal)}".strip()
+        return Wording(
+            Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
+            tail=UNKNOWN if values.missing else "",
+            act=Clause(subject, "rises" if rises else "falls", over),
+        )
 
     def _unit(self, *signals: Expression) -> str:
         unit = self.nouns.unit(*signals)

@@ -20,6 +20,7 @@ OPENERS = (
     "it is never false that", "it is always known whether", "it is never known whether",
     "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",
+    "the record lasts", "the time since the start", "the share of the record", "the change of",
 )  # fmt: skip
 """What begins a part of a sentence, and so no words of a user's."""
 

@@ -1,7 +1,7 @@
 """Induction: the paper's Algorithm 1, top-down, one search a node."""
 
 import logging
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ class Induction:
     limits: Limits
     seed: int
     threads: int = 1
-    centre: Container[str] = ()
+    centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
 

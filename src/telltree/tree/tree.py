@@ -15,6 +15,7 @@ from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
 from telltree.logic import Formula, truth_of
+from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.speech import plain, say, term_of
@@ -111,8 +112,10 @@ class Tree:
     schema: Schema
     missing: frozenset[str] | None = None
     """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
-    step: tuple[float, str] | None = None
-    """The length of a step in training and its unit, if all had one; counts are told as durations by it."""
+    step: tuple[float | None, str] | None = None
+    """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
+
+    Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -148,8 +151,12 @@ class Tree:
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
         """The truth of every node's formula for every record: nodes × records."""
-        aligned = panel.aligned(self.schema) if self.nodes else panel
-        return truth_of([node.formula.expression for node in self.nodes], aligned)
+        return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
+
+    def aligned(self, panel: Panel) -> Panel:
+        """The records as the tree reads them: with its columns; DataError if it asks for times they do not have."""
+        check_clock((node.formula.expression for node in self.nodes), self.step, panel)
+        return panel.aligned(self.schema) if self.nodes else panel
 
     def apply(self, panel: Panel) -> NDArray[np.int64]:
         """The cluster number of every record: leaves from left to right, from 1."""

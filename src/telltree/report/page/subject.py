@@ -80,7 +80,7 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
         raise DataError(f"a report shows the records of a Panel, got {type(panel).__name__}: use Panel.from_...")
     if not len(panel):
         raise DataError("there are no records to report on")
-    known = panel.aligned(tree.schema) if tree.nodes else panel
+    known = tree.aligned(panel)
     labels = None if y is None else check_labels(y, panel)
     codes, strangers = (None, []) if labels is None else coded(labels.tolist(), tree.classes)
     truth = tree.truth(known)

@@ -74,7 +74,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     )
 
 
-def _step(entry: StepEntry | None) -> tuple[float, str] | None:
+def _step(entry: StepEntry | None) -> tuple[float | None, str] | None:
     return None if entry is None else (entry.length, entry.unit)
 
 

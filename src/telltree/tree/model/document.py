@@ -129,9 +129,9 @@ class Spread(Entry):
 
 
 class StepEntry(Entry):
-    """The length of a step, and its unit."""
+    """The length of a step, if all had the same, and the unit of times, "" if they had none."""
 
-    length: Annotated[float, Field(gt=0)]
+    length: Annotated[float, Field(gt=0)] | None = None
     unit: str
 
 

@@ -1,0 +1,31 @@
+"""Whether records are timed as those were that formulas were learnt from."""
+
+from collections.abc import Iterable
+
+from telltree.data import Panel
+from telltree.errors import DataError
+from telltree.operators import Expression
+from telltree.operators.table import ELAPSED
+
+Step = tuple[float | None, str] | None
+"""As in `Panel.step`: the length of a step, if all have the same, and the unit of times; None if there are none."""
+
+
+def check_clock(formulas: Iterable[Expression], learnt: Step, panel: Panel) -> None:
+    """DataError if formulas ask for the time that has elapsed, and the panel counts it in another unit."""
+    if not any(e.head is ELAPSED for formula in formulas for e in formula.walk()):
+        return
+    wanted, found = _counted(learnt), _counted(panel.step)
+    if wanted != found:
+        remedy = "read the data without times" if learnt is None else _remedy(learnt[1])
+        raise DataError(
+            f"formulas ask for the time elapsed in {wanted}, but these records have it in {found}; {remedy}"
+        )
+
+
+def _counted(step: Step) -> str:
+    return "steps" if step is None else f"{step[1]!r}" if step[1] else "times without a unit"
+
+
+def _remedy(unit: str) -> str:
+    return f"give times, or a period, in {unit!r} and time_unit={unit!r}" if unit else "give times without a time_unit"

@@ -1,0 +1,215 @@
+"""Reading where in its record a step is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from telltree.operators import Expression, Operator
+from telltree.operators.table import ELAPSED, GONE
+from telltree.speech.cursor import Cursor
+from telltree.speech.terms import All, Always, Says, Sometime, Term
+from telltree.speech.times import Steps
+from telltree.speech.tokens import Kind
+from telltree.speech.values import Interval, Reals
+from telltree.speech.when import NO_UNIT, rest_of, share_of
+from telltree.speech.words import BOUNDS, number_before, number_of
+
+_RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
+_PASSED = ("have passed", "has passed")
+_SCOPES = ("after", "before", "until", "in the first", "in the last")
+Bounds = list[tuple[str, str]]
+"""Relations and the words of the numbers they are to: all are so."""
+
+
+@dataclass(slots=True)
+class WhenReader:
+    """Reads times and shares of the record; each `take` gives None, and nothing is read, if that is not said."""
+
+    cursor: Cursor
+    steps: Steps
+    _unit: str = ""
+    """what stood behind the last number without a space"""
+
+    def sees_passed(self) -> bool:
+        """Whether it comes next how much has passed."""
+        begun = self.cursor.at
+        found = self.take_passed() is not None
+        self.cursor.at = begun
+        return found
+
+    def take_passed(self) -> Says | None:
+        """How much of time or of the record has passed."""
+        begun, ranges = self.cursor.at, self._ranges()
+        signal = None if ranges is None else self._signal(*_PASSED)
+        if ranges is None or signal is None:
+            self.cursor.at = begun
+            return None
+        return _says(signal, ranges)
+
+    def take_length(self) -> Term | None:
+        """How long the record lasts."""
+        if not self.cursor.take("the record lasts"):
+            return None
+        if not self.steps.timed:
+            self.cursor.at -= len(["the", "record", "lasts"])
+            self.cursor.fail(
+                "a number of steps, as in 'at some point more than 8 steps have passed', for times are not known"
+            )
+        ranges = self._ranges()
+        if ranges is None or len(ranges) > 1 or not self._takes_time():
+            self.cursor.fail(f"how long: a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
+        (interval,) = _set(ranges[0], _plain).intervals or (Interval(1.0, 0.0),)
+        parts: list[Term] = []
+        if interval.bounded_below:
+            parts.append(Sometime(_elapsed(Interval(interval.low, with_low=interval.with_low))))
+        if interval.bounded_above:
+            parts.append(Always(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def take_scope(self) -> Says | None:
+        """When something is so, up to its comma."""
+        begun = self.cursor.at
+        found = self._scope(self.cursor.take(*_SCOPES))
+        if found is None:
+            self.cursor.at = begun
+            return None
+        self.cursor.take(",")
+        return found
+
+    def _scope(self, word: str | None) -> Says | None:  # noqa: PLR0911  one return a way to say it
+        cursor = self.cursor
+        match word:
+            case "after":
+                ranges = self._ranges()
+                return _says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
+            case "before" | "until":
+                number = self._number()
+                signal = None if number is None else self._signal(*_PASSED)
+                return _says(signal, [[("<" if word == "before" else "<=", number)]]) if number and signal else None
+            case "in the first" | "in the last":
+                return self._edge(word == "in the first")
+        ranges = self._ranges(alone="from")
+        if ranges is None:
+            return None
+        if self._takes_time():
+            return _says(ELAPSED, ranges) if cursor.take("after the start") else None
+        if not self._takes_percent():
+            return None
+        return _says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
+
+    def _edge(self, first: bool) -> Says | None:
+        """The first or the last part of the record. Its first 8 steps are those before 8 have passed."""
+        number = self._number()
+        if number is None:
+            return None
+        if self._takes_percent():
+            if first:
+                return _says(GONE, [[("<", number)]])
+            return Says(Expression(GONE), Reals.compared(">", rest_of(number)))
+        if not first or not self._takes_time():
+            return None
+        return _says(ELAPSED, [[("<=" if self.steps.timed else "<", number)]])
+
+    def _signal(self, *end: str) -> Operator | None:
+        """What the numbers read are of, by what stands behind them."""
+        if self._takes_percent():
+            return GONE if self.cursor.take(*end) else None
+        if self._takes_time():
+            return ELAPSED if self.cursor.take(*end) else None
+        if self.cursor.next.kind is Kind.WORD and not self._unit:
+            self.cursor.at += 1
+            wrong = self.cursor.sees(*end)
+            self.cursor.at -= 1
+            if wrong:
+                self.cursor.fail(f"a number of {self._counted()}")
+        return None
+
+    def _counted(self) -> str:
+        return self.steps.unit or (NO_UNIT[1] if self.steps.timed else "steps")
+
+    def _takes_percent(self) -> bool:
+        cursor, begun = self.cursor, self.cursor.at
+        percent = self._unit == "%" or (not self._unit and cursor.take("%"))
+        if percent and cursor.take("of the record"):
+            return True
+        cursor.at = begun
+        return False
+
+    def _takes_time(self) -> bool:
+        if self._unit or self.steps.unit:
+            return self._unit == self.steps.unit or (
+                not self._unit and bool(self.cursor.take_longest([self._counted()]))
+            )
+        return self.cursor.take(*(NO_UNIT if self.steps.timed else ("steps", "step"))) is not None
+
+    def _ranges(self, alone: str = "") -> list[Bounds] | None:
+        """Ranges joined by "or"; `alone` is a word that may stand before a lone number, which is then the least."""
+        found = []
+        while True:
+            bounds = self._bounds(alone)
+            if bounds is None:
+                return None
+            found.append(bounds)
+            if not self.cursor.take("or"):
+                return found
+
+    def _bounds(self, alone: str) -> Bounds | None:
+        cursor = self.cursor
+        word = cursor.take("between", "from", *_RELATIONS)
+        low = None if word is None else self._number()
+        if word is None or low is None:
+            return None
+        if word not in ("between", "from"):
+            more = self._second() if word in ("more than", "at least", "above", "greater than") else []
+            return None if more is None else [(_RELATIONS[word], low), *more]
+        if not cursor.take("and" if word == "between" else "to"):
+            return [(">=", low)] if word == alone else None
+        high = self._number()
+        equal = "" if word == "between" else "="
+        return None if high is None else [(f">{equal}", low), (f"<{equal}", high)]
+
+    def _second(self) -> Bounds | None:
+        """The other bound, if there is one."""
+        cursor = self.cursor
+        if self._unit or not cursor.sees("and at most", "and less than", "and fewer than", "and below"):
+            return []
+        cursor.at += 1
+        word, high = cursor.expect(*_RELATIONS), self._number()
+        return None if high is None else [(_RELATIONS[word], high)]
+
+    def _number(self) -> str | None:
+        """The words of a number, exactly; a unit may stand behind it without a space."""
+        token = self.cursor.next
+        found = number_before(token.text) if token.kind is Kind.WORD else None
+        if found is None:
+            return None
+        self._unit = found[1]
+        if self._unit not in ("", "%", self.steps.unit):
+            return None
+        words = token.text.removesuffix(self._unit)
+        self.cursor.at += 1
+        return words if number_of(words) is not None else None
+
+
+def _elapsed(interval: Interval) -> Says:
+    return Says(Expression(ELAPSED), Reals.of([interval]))
+
+
+def _says(head: Operator, ranges: list[Bounds]) -> Says:
+    value = _plain if head is ELAPSED else share_of
+    values = Reals((), False)
+    for bounds in ranges:
+        values = values | _set(bounds, value)
+    return Says(Expression(head), values)
+
+
+def _set(bounds: Bounds, value: Callable[[str], float]) -> Reals:
+    found = ~Reals((), True)
+    for relation, number in bounds:
+        found = found & Reals.compared(relation, value(number))
+    return found
+
+
+def _plain(words: str) -> float:
+    number = number_of(words)
+    assert number is not None
+    return number

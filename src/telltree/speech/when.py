@@ -1,0 +1,149 @@
+"""Where in its record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from telltree.operators import Expression
+from telltree.operators.table import CLOCKS, ELAPSED
+from telltree.speech.terms import Always, Says, Sometime, Term
+from telltree.speech.times import Steps
+from telltree.speech.values import Interval, Reals
+from telltree.speech.words import bare_or_quoted, number_words
+
+NO_UNIT = ("unit of time", "units of time")
+"""What times without a unit are counted in: one of it, and more."""
+
+
+def of_clock(term: Term) -> bool:
+    """Whether a term says where in its record a step is."""
+    return isinstance(term, Says) and term.signal.head in CLOCKS
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Says where in its record a step is."""
+
+    steps: Steps
+
+    def passed(self, literal: Says) -> str:
+        """How much of the record, or of time, is behind the step, as a clause."""
+        assert isinstance(literal.values, Reals)
+        ranges = " or ".join(self._range(literal.signal, i) for i in literal.values.intervals)
+        if literal.signal.head is not ELAPSED:
+            return f"{ranges} % of the record has passed"
+        return self._have_passed(ranges)
+
+    def lasts(self, term: Term) -> str | None:
+        """How long the record is, if that is what the term, true or false of a record, comes to.
+
+        Not in steps: a record of 9 steps "lasts 9 steps", but only 8 have passed at the last one.
+        """
+        if not self.steps.timed:
+            return None
+        match term:
+            case Sometime(Says(signal=Expression(head=head), values=Reals(intervals=(i,)))) if head is ELAPSED:
+                one_sided = i.bounded_below and not i.bounded_above
+            case Always(Says(signal=Expression(head=head), values=Reals(intervals=(i,)))) if head is ELAPSED:
+                one_sided = i.bounded_above and not i.bounded_below
+            case _:
+                return None
+        return f"the record lasts {self._measured(self._range(Expression(ELAPSED), i))}" if one_sided else None
+
+    def scope(self, literal: Says) -> str | None:
+        """When the step is, to stand before a sentence: "after more than 8 h"; None if there are no words for it."""
+        assert isinstance(literal.values, Reals)
+        if len(literal.values.intervals) != 1:
+            return None
+        (interval,) = literal.values.intervals
+        return self._time(interval) if literal.signal.head is ELAPSED else _share(interval)
+
+    def _time(self, i: Interval) -> str:
+        if i.bounded_below and i.bounded_above:
+            return f"{self._measured(self._range(Expression(ELAPSED), i))} after the start"
+        if i.bounded_below:
+            return f"after {self._measured(self._range(Expression(ELAPSED), i))}"
+        number = number_words(i.high)
+        if not i.with_high:
+            return f"before {self._have_passed(number)}"
+        return f"in the first {self._measured(number)}" if self.steps.timed else f"until {self._have_passed(number)}"
+
+    def _have_passed(self, ranges: str) -> str:
+        return f"{self._measured(ranges)} {'has' if _is_one(ranges) else 'have'} passed"
+
+    def _measured(self, ranges: str) -> str:
+        """A number, or ranges of them, with what is counted."""
+        if self.steps.unit:
+            return f"{ranges} {bare_or_quoted(self.steps.unit)}"
+        one, more = NO_UNIT if self.steps.timed else ("step", "steps")
+        return f"{ranges} {one if _is_one(ranges) else more}"
+
+    def _range(self, signal: Expression, i: Interval) -> str:
+        elapsed = signal.head is ELAPSED
+        number: Callable[[float], str] = number_words if elapsed else percent_words
+        less = "fewer than" if elapsed and not self.steps.timed else "less than"
+        low, high = number(i.low), number(i.high)
+        least, most = "at least" if i.with_low else "more than", "at most" if i.with_high else less
+        match i.bounded_below, i.bounded_above:
+            case True, False:
+                return f"{least} {low}"
+            case False, True:
+                return f"{most} {high}"
+        if i.point:
+            return f"exactly {high}"
+        if i.with_low != i.with_high:
+            return f"{least} {low} and {most} {high}"
+        return f"from {low} to {high}" if i.with_low else f"between {low} and {high}"
+
+
+def _share(i: Interval) -> str | None:
+    """A part of the record."""
+    low, high = percent_words(i.low), percent_words(i.high)
+    match i.bounded_below, i.bounded_above:
+        case True, False if i.with_low:
+            return f"from {low} % of the record on"
+        case True, False:
+            left = rest_words(i.low)
+            return None if left is None else f"in the last {left} % of the record"
+        case False, True if i.with_high:
+            return f"until {high} % of the record has passed"
+        case False, True:
+            return f"in the first {high} % of the record"
+    if i.point or i.with_low != i.with_high:
+        return None
+    return f"from {low} to {high} % of the record" if i.with_low else f"between {low} and {high} % of the record"
+
+
+def _is_one(ranges: str) -> bool:
+    return ranges.endswith(" 1") or ranges == "1"
+
+
+def percent_words(share: float) -> str:
+    """A share as a number of percent, exactly: 0.07 is 7."""
+    return number_words(share) if share - share else _decimal_words(Decimal(repr(share)).scaleb(2))
+
+
+def rest_words(share: float) -> str | None:
+    """What is left of the whole beside a share, as a number of percent; None if that cannot be said exactly."""
+    if not 0 < share < 1:
+        return None
+    words = _decimal_words((1 - Decimal(repr(share))).scaleb(2))
+    return words if rest_of(words) == share else None
+
+
+def share_of(words: str) -> float:
+    """The share that a number of percent is, whatever signs it is written with."""
+    if "∞" in words:
+        return float(words.replace("−", "-").replace("∞", "inf"))
+    return float(Decimal(words.replace("−", "-")).scaleb(-2))
+
+
+def rest_of(words: str) -> float:
+    """What is left of the whole beside a number of percent."""
+    return float(1 - Decimal(words.replace("−", "-")).scaleb(-2)) if "∞" not in words else -share_of(words)
+
+
+def _decimal_words(number: Decimal) -> str:
+    number = number.normalize()
+    text = f"{abs(number):f}" if -9 < number.adjusted() < 15 else str(abs(number)).replace("E", "e")
+    return ("−" if number < 0 else "") + text
