@@ -18,6 +18,9 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     """
     ordered = np.sort(values[np.isfinite(values)]).astype(np.float64)
     after = np.flatnonzero(ordered[1:] > ordered[:-1])  # gaps, by the rank of the value below
+    aside = len(ordered) // (4 * most)  # the widest gaps of all are those beside outliers
+    inner = after[(after + 1 >= aside) & (after + 1 <= len(ordered) - aside)]
+    after = inner if len(inner) else after
     low, high = ordered[after], ordered[after + 1]
     if len(after) > most:
         share, place = np.divmod((after + 1) * most, len(ordered))

@@ -20,6 +20,7 @@ from telltree.grammar.level_groups import together
 from telltree.operators.expression import level_text, name_text, number_text
 
 _SYMBOLS = ("Start", "Peak", "Both", "Fact", "Own", "When", "Change", "Long")
+_EITHER = "{<, >=}"  # complements, so that both are read off one plane where nothing is missing
 _SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
 _UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
 
@@ -33,15 +34,16 @@ class Richness:
     counted: int
     counts: int
     spans: int
+    changes: int
 
     @classmethod
     def of(cls, columns: int) -> "Richness":
         """Fewer for each column where there are many columns: what is searched grows with both."""
         if columns <= 12:
-            return cls(16, 8, 4, 4, 3)
+            return cls(16, 8, 4, 4, 3, 8)
         if columns <= 100:
-            return cls(16, 8, 3, 3, 2)
-        return cls(8, 4, 2, 2, 1) if columns <= 400 else cls(4, 3, 0, 0, 0)
+            return cls(16, 8, 3, 3, 2, 4)
+        return cls(8, 4, 2, 2, 1, 2) if columns <= 400 else cls(4, 3, 0, 0, 0, 0)
 
 
 def fitting_text(
@@ -118,7 +120,7 @@ class _Words:
         if not column.static:
             self.peak += _compared(name, "<", given or cuts(least, rich.peaks))
         between = given or cuts(values, rich.values)
-        self.own += _compared(name, "{<, >}", between)
+        self.own += _compared(name, _EITHER, between)
         if column.static or not self._lasting:
             return
         for bound in given or cuts(values, rich.counted):
@@ -128,9 +130,9 @@ class _Words:
 
     def _add_change(self, signal: str, changes: NDArray[np.float64]) -> None:
         least, most = self._extremes(changes)
-        self.peak += _compared(signal, ">", cuts(most, self._rich.peaks // 2))
-        self.peak += _compared(signal, "<", cuts(least, self._rich.peaks // 2))
-        self.change += _compared(signal, "{<, >}", cuts(changes, self._rich.values))
+        self.peak += _compared(signal, ">", cuts(most, self._rich.changes))
+        self.peak += _compared(signal, "<", cuts(least, self._rich.changes))
+        self.change += _compared(signal, _EITHER, cuts(changes, self._rich.changes))
 
     def _add_long(self, column: Column, condition: str, holds: NDArray[np.bool_]) -> None:
         """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
@@ -148,9 +150,11 @@ class _Words:
         if times is None:
             times = np.arange(self._panel.steps, dtype=np.float64)
         elapsed = times - np.repeat(times[self._starts], self._panel.lengths)
-        self.when += _compared("elapsed()", "{<, >}", cuts(elapsed, self._rich.values))
+        moments = np.unique(elapsed)
+        begun = {float(moments[np.searchsorted(moments, cut)]) for cut in cuts(elapsed, self._rich.values)}
+        self.when += _compared("elapsed()", _EITHER, sorted(begun))
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
-            self.when += _compared("gone()", "{<, >}", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+            self.when += _compared("gone()", _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 
     def _extremes(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest finite value of each record."""
