@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search import GeneticProgramming as GeneticProgramming
     from telltree.search import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search import MonteCarlo as MonteCarlo
+    from telltree.tree import Bits as Bits
     from telltree.tree import GiniSize as GiniSize
 
 __version__ = "0.1.0"
@@ -72,6 +73,7 @@ _HOMES = {
     "GeneticProgramming": "search",
     "GrammaticalEvolution": "search",
     "MonteCarlo": "search",
+    "Bits": "tree",
     "GiniSize": "tree",
 }
 

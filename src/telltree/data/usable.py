@@ -20,6 +20,18 @@ def doubtful(panel: Panel) -> frozenset[str]:
     return frozenset(name for name, column in panel.schema.items() if _in_doubt(panel.stacked(name), column.type))
 
 
+def unchanging(panel: Panel) -> frozenset[str]:
+    """Give the columns of this view that have one value in each record all along, declared static or not."""
+    starts = np.cumsum(panel.lengths) - panel.lengths
+    return frozenset(name for name, column in panel.schema.items() if column.static or _still(panel, name, starts))
+
+
+def _still(panel: Panel, name: str, starts: Array) -> bool:
+    values = panel.stacked(name)
+    firsts = np.repeat(values[starts], panel.lengths)
+    return bool(((values == firsts) | (is_missing(values) & is_missing(firsts))).all())
+
+
 def _in_doubt(values: Array, kind: ColumnType) -> bool:
     if kind is ColumnType.REAL:
         return not bool(np.isfinite(values).all())

@@ -1,11 +1,13 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
+import copy
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +20,19 @@ from telltree.amounts import counted
 from telltree.data import Panel, check_labels, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
-from telltree.errors import SettingsError
+from telltree.errors import DataWarning, SettingsError
+from telltree.estimators.folds import folds
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
+from telltree.estimators.validation import Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree import Fitness, Induction, Learned, Limits, NodeProgress, Tree
+from telltree.tree import Bits, Fitness, Induction, Learned, Limits, NodeProgress, Tree
+from telltree.tree.front import Front
+from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
 from telltree.tree.labels import Labels
 from telltree.tree.training import Training
@@ -35,22 +41,41 @@ DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
 
 
+class TrainingSet(NamedTuple):
+    """Records to learn from, the class of each, and what the classes are called."""
+
+    panel: Panel
+    labels: Labels
+    classes: tuple[Any, ...]
+
+    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
+        """Some of the records."""
+        return TrainingSet(self.panel[members], self.labels[members], self.classes)
+
+
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     """Learns a tree of formulas drawn from a grammar, classifies with it, and explains each leaf as a category.
 
     Parameters
     ----------
-    grammar: a Grammar, the text of one, or None for the generic temporal-logic grammar of the training data.
+    grammar: a Grammar, the text of one, or None for a language that suits the training data, `Grammar.for_panel`.
     search: how to look for the formula of a node, such as MonteCarlo() or GrammaticalEvolution(); None for
         GeneticProgramming().
-    fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for
-        GiniSize().
-    max_depth: the most branches from the root to a leaf; None for no limit (but 100, more than anybody can read).
-    min_members: records that each side of a split must have.
-    min_gain: by how much a split must lower the fitness; None takes any.
+    fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for Bits().
+        With Bits, branches that are not worth their formulas are pruned; GiniSize() is the paper's.
+    max_depth: the most branches from the root to a leaf; "auto" for what suits the number of records; None for no limit
+        (but 100, more than anybody can read).
+    min_members: records that each side of a split must have; "auto" for a hundredth of all, 10 at most, and no more
+        than half of the rarest class.
+    min_gain: by how much a split must lower the fitness; None takes any, with Bits any that saves bits.
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
-        alike; None does so where the grammar is the generic one, except for columns whose thresholds the schema gives.
+        alike; None does so where `grammar` is None, except for columns whose thresholds the schema gives.
+    cv: folds in which all trees of the front are tried on records that they have not seen; the model is then the
+        smallest that is as good as the best, and `validation_` tells what came of it. None tries nothing: the price
+        of formulas alone decides.
+    simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
+        taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
@@ -63,6 +88,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_: the Tree; `print(clf.tree_)`.
+    front_: all trees worth having, from a single leaf to the whole tree; `print(clf.front_)`, and see `at`.
+    validation_: with cv, what trees said of records that they had not seen.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
         none, and formulas call them x1, x2 …
     grammar_: the Grammar that was searched.
@@ -78,11 +105,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         search: Search | None = None,
         *,
         fitness: Fitness | None = None,
-        max_depth: int | None = 6,
-        min_members: int = 1,
+        max_depth: int | Literal["auto"] | None = "auto",
+        min_members: int | Literal["auto"] = "auto",
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
+        cv: int | None = None,
+        simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
@@ -97,6 +126,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_gain = min_gain
         self.prevent_same_label = prevent_same_label
         self.centre = centre
+        self.cv = cv
+        self.simplicity = simplicity
         self.class_weight = class_weight
         self.functions = functions
         self.random_state = random_state
@@ -121,37 +152,74 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             weighing = np.flatnonzero(weights)
             panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
-        grammar = self._grammar_for(panel)
         seed = int(generator.randint(2**31 - 1))
-        learned = self._learn(panel, coded, tuple(classes.tolist()), grammar, seed)
-        training = Training.of(panel, coded, learned.tree, seed)
+        training = TrainingSet(panel, coded, tuple(classes.tolist()))
+        grammar = self._grammar_for(training)
+        learned = self._learn(training, grammar, seed)
+        steps = Front.of(learned.tree)
+        validation = self._validate(training, steps, seed)
+        tree = self._chosen(steps, validation)
+        tree = with_headlines(tree.narrowed(), panel)
+        kept = Training.of(panel, coded, tree, seed)
         # all at once: a fit that fails leaves what was learned before as it was
-        self.classes_, self.grammar_, self.training_ = classes, grammar, training
-        self.tree_, self.searches_, self.interrupted_ = learned
+        self.classes_, self.grammar_, self.training_ = classes, grammar, kept
+        self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, learned.interrupted
+        self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
         remember(self, X, panel)
         return self
 
-    def _learn(
-        self, panel: Panel, labels: Labels, classes: tuple[Any, ...], grammar: Grammar | None, seed: int
-    ) -> Learned:
+    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int) -> Learned:
+        panel, labels, classes = training
         present = np.unique(labels.codes)
         if grammar is None or len(present) == 1:
             one_class = f"there is only one class, {classes[present[0]]!r}"
             reason = one_class if len(present) == 1 else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
             return Learned(Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step), {}, False)
-        depth = min(DEEPEST, len(panel) if self.max_depth is None else self.max_depth)
-        limits = Limits(depth, self.min_members, self.min_gain, self.prevent_same_label)
+        limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
         induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, self.progress)
         learned = induction.run(panel, labels, classes)
-        if depth and not learned.searches and not learned.interrupted:
+        if limits.max_depth and not learned.searches and not learned.interrupted:
             warn(
                 f"no formula that was tried splits the {counted(len(panel), 'record')} into sides of at least "
-                f"{self.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
+                f"{limits.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
             )
         return learned
+
+    def _limits(self, labels: Labels) -> Limits:
+        """When a node of these records stays a leaf."""
+        records, counts = len(labels.codes), labels.counts()
+        depth, members = self.max_depth, self.min_members
+        if isinstance(depth, str):
+            depth = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
+        elif depth is None:
+            depth = records
+        if isinstance(members, str):
+            members = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
+        return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
+
+    def _validate(self, training: TrainingSet, steps: Front, seed: int) -> Validation | None:
+        if self.cv is None or len(steps) == 1:
+            return None
+        panel, labels, _ = training
+
+        def learn(train: NDArray[np.int64]) -> Tree:
+            part = training.part(train)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+                return self._learn(part, self._grammar_for(part), seed).tree
+
+        return validate(learn, steps, panel, labels, folds(labels.codes, None, self.cv, seed), self.simplicity)
+
+    def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
+        """The tree of the front that the model is."""
+        if validation is not None:
+            return steps[validation.chosen].tree
+        fitness = self.fitness or DEFAULT_FITNESS
+        price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
+        return next(step.tree for step in steps if step.price <= self.simplicity * price)
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may move."""
@@ -164,11 +232,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             ("grammar", self.grammar is None or isinstance(self.grammar, Grammar | str), "a Grammar, text, or None"),
             ("search", isinstance(self.search, Search | None), "a search, such as MonteCarlo(), or None"),
             ("fitness", self.fitness is None or callable(self.fitness), "a fitness, such as GiniSize(), or None"),
-            ("max_depth", self.max_depth is None or _whole(self.max_depth, 0), "a whole number of at least 0 or None"),
-            ("min_members", _whole(self.min_members, 1), "a whole number of at least 1"),
+            (
+                "max_depth",
+                self.max_depth in (None, "auto") or _whole(self.max_depth, 0),
+                'a whole number of at least 0, "auto" or None',
+            ),
+            (
+                "min_members",
+                self.min_members == "auto" or _whole(self.min_members, 1),
+                'a whole number of at least 1, or "auto"',
+            ),
             ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
             ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
             ("centre", self.centre is None or isinstance(self.centre, bool | np.bool_), "True, False or None"),
+            ("cv", self.cv is None or _whole(self.cv, 2), "a whole number of at least 2, or None"),
+            ("simplicity", _is_number(self.simplicity) and self.simplicity >= 0, "a number of at least 0"),
             ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
             ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
             ("n_jobs", self.n_jobs is None or (_whole(self.n_jobs, -1) and self.n_jobs != 0), "None, −1 or at least 1"),
@@ -178,13 +256,26 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             if not right:
                 raise SettingsError(f"{name} must be {expected}, got {getattr(self, name)!r}")
 
-    def _grammar_for(self, panel: Panel) -> Grammar | None:
-        """The grammar to search; None if there is nothing that a generic one could speak of."""
+    def _grammar_for(self, training: TrainingSet) -> Grammar | None:
+        """The grammar to search; None if there is nothing to speak of."""
+        panel = training.panel
         if isinstance(self.grammar, Grammar):
             return self.grammar
         if isinstance(self.grammar, str):
             return Grammar.parse(self.grammar, panel, functions=self.functions)
-        return Grammar.for_panel(panel) if len(unusable(panel)) < len(panel.schema) else None
+        return Grammar.for_panel(panel, training.labels.codes) if len(unusable(panel)) < len(panel.schema) else None
+
+    def at(self, leaves: int) -> "GrammarTreeClassifier":
+        """The same model with another tree of the front: the largest that has no more than so many leaves.
+
+        Nothing is learnt again. `front_` lists what there is to choose from. Leaves that are new have no headline.
+        """
+        self._fitted()
+        if not _whole(leaves, 1):
+            raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
+        other = copy.copy(self)
+        other.tree_ = self.front_.at(leaves).narrowed()
+        return other
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""

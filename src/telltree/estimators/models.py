@@ -32,6 +32,7 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
     content = encode(
         Model(
             tree=classifier.tree_,
+            front=classifier.front_,
             classes=classifier.classes_,
             grammar=classifier.grammar_,
             training=classifier.training_,
@@ -61,6 +62,7 @@ def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()
     classifier = GrammarTreeClassifier(**model.parameters)
     classifier.classes_, classifier.grammar_, classifier.training_ = model.classes, model.grammar, model.training
     classifier.tree_, classifier.searches_, classifier.interrupted_ = model.tree, {}, model.interrupted
+    classifier.front_, classifier.validation_ = model.front, None
     names = model.training.schema.names
     classifier.n_features_in_ = len(names)
     if model.named:

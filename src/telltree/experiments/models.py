@@ -78,9 +78,14 @@ class Telltree:
 
     def estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
         """What learns, for a study and the grammar of its training records."""
-        fitness = self.fitness or study.fitness
         return GrammarTreeClassifier(
-            grammar, self.search, fitness=fitness, max_depth=study.max_depth, random_state=seed
+            grammar,
+            self.search,
+            fitness=self.fitness or study.fitness or GiniSize(),
+            max_depth=study.max_depth,
+            min_members=1,
+            centre=study.grammar is None,  # constants of the generic grammar are where to look, not where to end
+            random_state=seed,
         )
 
 

@@ -43,21 +43,17 @@ class Study:
         found: list[Any] = np.unique(self.y).tolist()
         return found
 
-    def grammar_for(self, train: Panel) -> Grammar | None:
-        """The grammar to search, given the records to learn from; None leaves it to the estimator.
-
-        The generic grammar must be left to it: handed over, it would count as written by hand, and some defaults of
-        the estimator, such as the centring of constants, hold for its own grammar alone.
-        """
+    def grammar_for(self, train: Panel) -> Grammar:
+        """The grammar to search, given the records to learn from."""
         if self.grammar is None:
-            return None
+            return Grammar.generic(train)
         return Grammar.parse(self.grammar, train if self.attributes is None else train.select(self.attributes))
 
     @cached_property
     def grammar_name(self) -> str:
         """A short name for the grammar, the same for the same text and attributes alone."""
         if self.grammar is None:
-            return "the estimator's own grammar"
+            return "the generic grammar"
         said = repr((self.grammar, self.attributes))
         return f"grammar {hashlib.blake2b(said.encode(), digest_size=6).hexdigest()}"
 

@@ -16,6 +16,8 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     set apart from the others. In the widest gap a cut has the most room: of records that were not seen, the fewest
     will fall on its wrong side.
     """
+    if most < 1:
+        return []
     ordered = np.sort(values[np.isfinite(values)]).astype(np.float64)
     after = np.flatnonzero(ordered[1:] > ordered[:-1])  # gaps, by the rank of the value below
     aside = len(ordered) // (4 * most)  # the widest gaps of all are those beside outliers

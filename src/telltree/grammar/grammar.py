@@ -88,9 +88,7 @@ class Grammar:
         )
 
     @classmethod
-    def for_panel(
-        cls, panel: Panel, labels: Sequence[Any] | None = None, *, columns: Sequence[str] | None = None
-    ) -> "Grammar":
+    def for_panel(cls, panel: Panel, labels: Any = None, *, columns: Sequence[str] | None = None) -> "Grammar":
         """The default language for the records of a panel: sentences about each column that can tell records apart.
 
         Real columns are compared with constants among the extremes of the records, or among all values where several

@@ -23,7 +23,9 @@ def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) 
     groups = [(code,) for code in common[:single]]
     for label in [] if labels is None else np.unique(labels):
         own = labels == label
-        with_class = [code for code in common if met[own, code].mean() > met[~own, code].mean()] if not own.all() else []
+        with_class = (
+            [code for code in common if met[own, code].mean() > met[~own, code].mean()] if not own.all() else []
+        )
         groups.append(tuple(with_class[:_MOST_IN_GROUP]))
     kept = dict.fromkeys(group for group in groups if 0 < len(group) < len(common))
     return [tuple(levels[code] for code in group) for group in kept]

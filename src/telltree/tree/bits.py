@@ -15,12 +15,13 @@ from telltree.grammar import Grammar
 from telltree.tree.fitness import Floats, Ints
 from telltree.tree.labels import Labels
 
-_LARGEST = 64
+LARGEST = 48
 """Terminals up to which formulas are counted; from there on each costs what the last one did."""
+_MANY = 1_600  # records from which on a formula counts all its bits
 
 
 @kernel
-def _label_bits(weights, unit):
+def label_bits(weights, unit):
     """The bits in which the classes of so much weight are told one record after another.
 
     Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
@@ -35,13 +36,13 @@ def _label_bits(weights, unit):
 
 
 @kernel
-def _split_bits(true, total, size, prices, unit, out):
+def _split_bits(true, total, size, prices, unit, out):  # noqa: PLR0917  a kernel
     false = np.empty_like(total)
     for i in range(true.shape[0]):
         for k in range(len(total)):
             false[k] = total[k] - true[i, k]
         asked = prices[min(size[i], len(prices) - 1)]
-        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
+        out[i] = label_bits(true[i], unit) + label_bits(false, unit) + asked
 
 
 @dataclass(frozen=True)
@@ -54,23 +55,37 @@ class Bits:
     the number of records, classes and columns: where there is more to choose from, chance finds more, and the price
     goes up. A node whose best split saves nothing stays a leaf.
 
-    price: what a bit of a formula counts, in bits of labels. Below 1 because most formulas that a grammar can write
-        answer alike, or are of no use: naming the split takes fewer bits than naming the formula.
-    tolerance: splits that differ by no more bits are as good as each other, and the wider margin decides.
+    price: what a bit of a formula counts, in bits of labels, where there are many records. Where there are few, it
+        counts less, see `price_for`. A factor: 2 makes for shorter formulas and fewer leaves, 0.5 for longer and more.
+    tolerance: splits that differ by no more bits are as good as each other: the shorter formula is taken, and of equals
+        the one with the wider margin.
     """
 
-    price: float = 0.5
-    tolerance: float = 0.5
+    price: float = 1.0
+    tolerance: float = 2.0
 
     def __post_init__(self) -> None:
         for name, value in (("price", self.price), ("tolerance", self.tolerance)):
             if not (isinstance(value, Real) and 0 <= value < math.inf):
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
+    def price_for(self, records: int) -> float:
+        """The price in a tree of so many records: full from 1,600 on, a quarter of it up to 100.
+
+        Most formulas that a grammar can write answer alike, or are of no use, so that naming a split takes fewer bits
+        than naming its formula; and where records are few, to miss a branch costs more than to follow chance once.
+        """
+        return self.price * min(1.0, max(0.25, math.sqrt(records / _MANY)))
+
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""
         weight = int(labels.totals().sum())
-        return BitsOf(self.price, self.tolerance, np.array(grammar.bits(_LARGEST)), len(labels.codes) / weight)
+        return BitsOf(
+            self.price_for(len(labels.codes)),
+            self.tolerance,
+            np.array(grammar.bits(LARGEST)),
+            len(labels.codes) / weight,
+        )
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
         raise SettingsError("Bits is the criterion of a grammar: ask prepared(grammar, labels) for it")
@@ -97,4 +112,4 @@ class BitsOf:
 
     def unsplit(self, total: Ints) -> float:
         """The bits without a split."""
-        return float(_label_bits(total, self.unit))
+        return float(label_bits(total, self.unit))

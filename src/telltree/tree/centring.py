@@ -4,7 +4,7 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ _WAYS = 16  # places tried at a time on each side: formulas are cheapest to eval
 Path = tuple[int, ...]
 
 
-def centred(formula: Expression, panel: Panel, signals: Signals, columns: Collection[str]) -> Expression:
+def centred(formula: Expression, panel: Panel, signals: Signals, columns: Container[str]) -> Expression:
     """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
 
     The answers for the records of the panel stay what they are. An atom that decides nothing stays as it is, and so
@@ -32,8 +32,8 @@ def centred(formula: Expression, panel: Panel, signals: Signals, columns: Collec
     answers = truth_of([formula], panel)[0]
     for path in list(_comparisons(formula, ())):
         atom = _at(formula, path)
-        names = atom.attributes()  # the time of a step has none: its constants move where any may
-        if all(name in columns for name in names) and (names or columns):
+        names = atom.attributes()
+        if names and all(name in columns for name in names):  # times stay where the data have steps
             gap = _Gap(formula, path, panel, signals, answers).bounds()
             if gap is not None:
                 moved = _with_constant(formula, path, roundest(*gap))

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
-from telltree.data.usable import doubtful
+from telltree.data import Panel, Schema
+from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
@@ -17,9 +17,9 @@ from telltree.logic.engine import Engine, engine_for, signals_of
 from telltree.operators import Expression
 from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.speech import question
+from telltree.tree.bits import LARGEST, Bits
 from telltree.tree.centring import centred
-from telltree.tree.fitness import Fitness, GiniSize, fitness_at, gain_of, prepared
-from telltree.tree.headlines import with_headlines
+from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
 from telltree.tree.interruption import Interruption
 from telltree.tree.labels import ONE, Labels
 from telltree.tree.objective import SplitObjective
@@ -27,7 +27,7 @@ from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 from telltree.tree.trimming import trimmed
 
 logger = logging.getLogger("telltree")
-DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), GiniSize()
+DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,12 @@ class Induction:
             logger.warning(
                 "telltree: interrupted; the tree keeps the best splits found so far, %d of them", len(growth.chosen)
             )
-        used = {name for found in growth.chosen for name in found.expression.attributes()}
-        schema = panel.select([name for name in panel.schema if name in used]).schema if used else panel.schema
-        tree = Tree(root, classes, schema, doubtful(panel), panel.step)
-        return Learned(with_headlines(tree, panel), growth.found, growth.interrupted)
+        tree = Tree(root, classes, growth.schema, doubtful(panel), panel.step)
+        return Learned(tree, growth.found, growth.interrupted)
 
 
 class Learned(NamedTuple):
-    """What induction returns; `searches` by node number."""
+    """What induction returns: the whole tree, which may be pruned; `searches` by node number."""
 
     tree: Tree
     searches: dict[int, Found]
@@ -96,9 +94,11 @@ class _Growth:
     def __init__(self, settings: Induction, panel: Panel, labels: Labels, interruption: Interruption) -> None:
         self._settings, self._panel, self._labels, self._interruption = settings, panel, labels, interruption
         self._fitness = prepared(settings.fitness, settings.grammar, labels)
+        self._naming = settings.grammar.bits(LARGEST)
         self._signals = signals_of(panel)
         self._missing = doubtful(panel)
-        self._static = {column.name for column in panel.schema.values() if column.static}
+        self._static = unchanging(panel)
+        self.schema = Schema(replace(c, static=c.name in self._static) for c in panel.schema.values())
         self.found: dict[int, Found] = {}
         self.chosen: list[Formula] = []
         self.interrupted = False
@@ -128,8 +128,7 @@ class _Growth:
         if found.best is None:
             return leaf
         self.found[number] = found
-        by_size = getattr(criterion, "shorter_first", False)
-        best, margin = _chosen(found, engine, grammar, labels, limits.max_depth - depth - 1, by_size)
+        best, margin = _chosen(found, engine, grammar, labels, _Ties(criterion, limits.max_depth - depth - 1))
         alone = Population.of([best], grammar.has_random_constants)
         truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
         gain = gain_of(criterion, labels.totals(), len(best), fitness)
@@ -145,7 +144,8 @@ class _Growth:
         others = tuple(
             RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
         )
-        node = Node(formula, true, false, leaf.counts, fitness, gain, margin, others)
+        naming = self._naming[min(len(best), LARGEST)]
+        node = Node(formula, true, false, leaf.counts, fitness, gain, margin, others, naming=naming)
         return self._asked(node, Formula(best.expression))
 
     def _kept(self, found: Expression, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
@@ -195,9 +195,19 @@ def _seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
 
 
-def _chosen(
-    found: Found, engine: Engine, grammar: Grammar, labels: Labels, levels: int, shorter_first: bool
-) -> tuple[Derivation, float]:
+class _Ties(NamedTuple):
+    """What decides between formulas that tie: a criterion, and how many levels there will be below."""
+
+    criterion: Fitness
+    levels: int
+
+    @property
+    def shorter_first(self) -> bool:
+        """Whether a shorter formula goes before one with a wider margin."""
+        return getattr(self.criterion, "shorter_first", False)
+
+
+def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: _Ties) -> tuple[Derivation, float]:
     """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
     classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text.
@@ -206,8 +216,8 @@ def _chosen(
     everyone = np.arange(len(found.ties.lengths))
     classes = [labels.codes == k for k in range(labels.classes)]
     tally = engine.evaluate(found.ties, everyone, engine.layout.masks(classes))
-    rivals = _with_room(tally.counts, labels.counts(), levels)
-    if shorter_first:
+    rivals = _with_room(tally.counts, labels.counts(), by.levels)
+    if by.shorter_first:
         rivals = rivals[tally.size[rivals] == tally.size[rivals].min()]
     ties = found.ties.take(rivals)
     margins = engine.margins(ties, cutoff=True)

@@ -17,7 +17,6 @@ _LEAST_FITNESS = np.array([-np.inf, np.inf])
 """The fitness that a split has at least, if it is of use, and if it is not."""
 
 
-
 class SplitObjective:
     """Fitness and answer of formulas as splits of the records of one tree node."""
 

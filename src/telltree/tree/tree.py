@@ -52,10 +52,13 @@ class Leaf:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The share of each class."""
+        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
+
+        Ten of ten records are better evidence than two of two, and neither is certainty.
+        """
         weights = np.array(self.weights)
-        shares: NDArray[np.float64] = weights / weights.sum()
-        return shares
+        expected: NDArray[np.float64] = (weights / weights.sum() * self.support + 1 / len(weights)) / (self.support + 1)
+        return expected
 
     @property
     def support(self) -> int:
@@ -98,6 +101,8 @@ class Node:
     runners_up: tuple[RunnerUp, ...] = ()
     found: Formula | None = None
     """The formula as the search found it, if it was shortened, centred or turned round since."""
+    naming: float = 0.0
+    """The bits it takes to name the formula among those of the grammar that are no longer; see `telltree.tree.Bits`."""
 
 
 Branch = tuple[Formula, bool]
@@ -126,6 +131,11 @@ class Tree:
     def nodes(self) -> tuple[Node, ...]:
         """The branching nodes in preorder, the true child first."""
         return tuple(_nodes(self.root))
+
+    @property
+    def records(self) -> int:
+        """How many records it was learnt from."""
+        return sum(leaf.support for leaf, _ in self.leaves)
 
     @property
     def depth(self) -> int:
@@ -203,6 +213,11 @@ class Tree:
         shares = np.array([leaf.probabilities for leaf, _ in self.leaves])
         found: NDArray[np.float64] = shares[self.apply(panel) - 1]
         return found
+
+    def narrowed(self) -> "Tree":
+        """The same tree, which knows of no columns but those it asks about; of all if it asks about none."""
+        used = {name for node in self.nodes for name in node.formula.expression.attributes()}
+        return replace(self, schema=Schema(c for c in self.schema.values() if c.name in used)) if used else self
 
     def plain(self) -> "Tree":
         """The same tree with formulas as simple as they can be said.

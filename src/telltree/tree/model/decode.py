@@ -14,12 +14,16 @@ from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
+from telltree.tree.front import Front, Score
 from telltree.tree.model.document import (
+    BitsEntry,
     Branch,
     Classes,
     ColumnEntry,
     Document,
+    FrontEntry,
     FunctionEntry,
     GiniSizeEntry,
     GrammarEntry,
@@ -59,12 +63,21 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     schema = Schema(map(_column, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
     classes = _classes(document.classes)
-    _check_shape(document.tree)
-    root = _tree(iter(document.tree), _Formulas(grammar, schema, called), len(classes))
+    formulas = _Formulas(grammar, schema, called)
     kept = document.training
+    known = Schema(dataclasses.replace(c, static=c.static or c.name in kept.still) for c in schema.values())
+
+    def tree_of(entries: Sequence[Branch | LeafEntry]) -> Tree:
+        _check_shape(entries)
+        root = _tree(iter(entries), formulas, len(classes))
+        names = tuple(document.classes.values)
+        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step))
+
+    tree = tree_of(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
-        tree=Tree(root, tuple(document.classes.values), _used(schema, root), frozenset(kept.missing), _step(kept.step)),
+        tree=tree.narrowed(),
+        front=_front(tree if document.front is None else tree_of(document.front.tree), document.front),
         classes=classes,
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
@@ -192,7 +205,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
     counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, counts, *figures, others, found)
+    return Node(formula, true, false, counts, *figures, others, found, entry.naming)
 
 
 def _headline(entry: HeadlineEntry | None, formulas: _Formulas) -> Headline | None:
@@ -201,11 +214,13 @@ def _headline(entry: HeadlineEntry | None, formulas: _Formulas) -> Headline | No
     return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere)
 
 
-def _used(schema: Schema, root: Node | Leaf) -> Schema:
-    """Of the columns that the tree asks about; of all if it asks about none."""
-    nodes = Tree(root, (), schema).nodes
-    used = {name for node in nodes for name in node.formula.expression.attributes()}
-    return Schema(column for column in schema.values() if column.name in used) if used else schema
+def _front(whole: Tree, entry: FrontEntry | None) -> Front:
+    front = Front.of(whole)
+    if entry is None or not entry.scores:
+        return front
+    if len(entry.scores) != len(front):
+        raise ModelFormatError(f"{_DAMAGED}: it has {counted(len(entry.scores), 'score')} for {len(front)} trees")
+    return front.scored([Score(one.share, one.error) for one in entry.scores])
 
 
 def _parameters(
@@ -224,6 +239,8 @@ def _parameters(
         "min_gain": None if settings.min_gain is None else float(settings.min_gain),
         "prevent_same_label": settings.prevent_same_label,
         "centre": settings.centre,
+        "cv": settings.cv,
+        "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
@@ -258,7 +275,10 @@ def _unless_word(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
-def _fitness(entry: GiniSizeEntry | str | None) -> Any:
-    if not isinstance(entry, GiniSizeEntry):
-        return None if entry is None else ForgottenFitness()
-    return GiniSize(**entry.model_dump())
+def _fitness(entry: GiniSizeEntry | BitsEntry | str | None) -> Any:
+    match entry:
+        case GiniSizeEntry():
+            return GiniSize(**entry.model_dump())
+        case BitsEntry():
+            return Bits(**entry.model_dump())
+    return None if entry is None else ForgottenFitness()

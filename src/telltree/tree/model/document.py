@@ -102,6 +102,8 @@ class Branch(Entry):
     """Whether rules of the grammar have English of their own for it."""
     found: Text | None = None
     """The formula as the search found it, if another is kept."""
+    naming: Annotated[float, Field(ge=0)] = 0.0
+    """The bits that name the formula in its grammar."""
 
 
 class HeadlineEntry(Entry):
@@ -142,6 +144,8 @@ class TrainingEntry(Entry):
     step: StepEntry | None = None
     fingerprint: Annotated[str, Field(max_length=200)]
     missing: Many[str]
+    still: Many[str] = []
+    """Columns that had one value in each record, though nobody had called them static."""
     spread: Many[Spread]
     interrupted: bool
     named: bool
@@ -165,6 +169,27 @@ class GiniSizeEntry(Entry):
     per_record: bool = False
 
 
+class BitsEntry(Entry):
+    """The settings of the fitness in bits."""
+
+    price: float
+    tolerance: float
+
+
+class ScoreEntry(Entry):
+    """How well a tree of the front did in cross-validation."""
+
+    share: Annotated[float, Field(ge=0, le=1)]
+    error: Annotated[float, Field(ge=0)]
+
+
+class FrontEntry(Entry):
+    """The whole tree, of which the model's is a part, and the scores of the trees in between, the smallest first."""
+
+    tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
+    scores: Many[ScoreEntry] = []
+
+
 class ClassWeight(Entry):
     """The weight of a class."""
 
@@ -177,12 +202,14 @@ class Settings(Entry):
 
     grammar: GrammarEntry | GrammarText | Literal["learned"] | None
     search: SearchEntry | Literal["custom"] | None
-    fitness: GiniSizeEntry | Literal["custom"] | None
-    max_depth: Count | None
-    min_members: Count
+    fitness: GiniSizeEntry | BitsEntry | Literal["custom"] | None
+    max_depth: Count | Literal["auto"] | None
+    min_members: Count | Literal["auto"]
     min_gain: Number | None
     prevent_same_label: bool
     centre: bool | None
+    cv: Count | None = None
+    simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
     functions: Many[str]
     random_state: Count | None
@@ -199,6 +226,7 @@ class Document(Entry):
     grammar: GrammarEntry | None
     tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
     """In preorder, the true side first."""
+    front: FrontEntry | None = None
     training: TrainingEntry
     settings: Settings
 

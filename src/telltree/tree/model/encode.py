@@ -15,7 +15,9 @@ from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
+from telltree.tree.front import Front
 from telltree.tree.model.document import FORMAT, VERSION
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
@@ -37,11 +39,13 @@ def encode(model: Model) -> bytes:
         "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "tree": list(_preorder(model.tree.root)),
+        "front": _front(model.front),
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
+            "still": sorted(name for name in model.front.whole.static if not schema[name].static),
             "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
             "interrupted": model.interrupted,
             "named": model.named,
@@ -103,10 +107,16 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
         "gain": _number(node.gain),
         "margin": _number(node.margin),
         "found": None if node.found is None else str(node.found),
+        "naming": node.naming,
         "runners_up": [{**_formula(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
     }
     yield from _preorder(node.true)
     yield from _preorder(node.false)
+
+
+def _front(front: Front) -> dict[str, Any]:
+    scores = [step.score._asdict() for step in front if step.score is not None]
+    return {"tree": list(_preorder(front.whole.root)), "scores": scores}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
@@ -146,6 +156,8 @@ def _settings(model: Model) -> dict[str, Any]:
         "min_gain": _number(given["min_gain"]),
         "prevent_same_label": bool(given["prevent_same_label"]),
         "centre": None if given["centre"] is None else bool(given["centre"]),
+        "cv": _plain(given["cv"]),
+        "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator has no name to call it by
@@ -172,7 +184,7 @@ def _search(search: Any) -> dict[str, Any] | str | None:
 def _fitness(fitness: Any) -> dict[str, Any] | str | None:
     if fitness is None:
         return None
-    if type(fitness) is not GiniSize:
+    if type(fitness) not in (Bits, GiniSize):
         return "custom"
     return {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
 

@@ -11,6 +11,7 @@ from telltree.grammar import Grammar
 from telltree.search import Search
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder
+from telltree.tree.front import Front
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
 
@@ -20,6 +21,7 @@ class Model:
     """A fitted classifier, apart from what its searches met on the way."""
 
     tree: Tree
+    front: Front
     classes: NDArray[Any]
     """The tree's classes, with the type that labels had."""
     grammar: Grammar | None

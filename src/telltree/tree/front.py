@@ -1,0 +1,145 @@
+"""The front: all trees that are worth having between one leaf and the whole tree, from the smallest to the largest.
+
+A branch is worth its formula if it saves more bits of labels than the formula costs. What a bit of a formula costs is
+the price: the higher it is, the fewer branches are left. Each tree of the front is the best for some range of prices
+(Breiman and others' weakest links, with bits in place of errors and leaves).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from telltree.amounts import counted
+from telltree.tree.bits import label_bits
+from telltree.tree.tree import Leaf, Node, Tree
+
+
+class Score(NamedTuple):
+    """A share of right answers for records that were not seen, and its standard error."""
+
+    share: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """A tree of the front."""
+
+    tree: Tree
+    price: float
+    """The least price of a bit of a formula for which this tree is the best."""
+    score: Score | None = None
+    """How well it did in cross-validation, if there was any."""
+
+    @property
+    def leaves(self) -> int:
+        """How many categories it has."""
+        return len(self.tree.leaves)
+
+    @cached_property
+    def words(self) -> int:
+        """How many words its questions have, in plain English."""
+        return sum(len(self.tree.says(node.formula.expression).split()) for node in self.tree.nodes)
+
+    def __str__(self) -> str:
+        told = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
+        return told if self.score is None else f"{told}, {self.score.share:.3f} ± {self.score.error:.3f}"
+
+
+class Front(tuple[Step, ...]):
+    """The trees worth having, the smallest first; printed, one line each."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, tree: Tree) -> "Front":
+        """The trees that are left of this one as the price goes up."""
+        unit = _unit(tree)
+        steps, price = [Step(tree, 0.0)], 0.0
+        while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
+            price = max(price, weakest)
+            tree = replace(tree, root=_cut(tree.root, price, unit))
+            if steps[-1].price == price:  # what is worth nothing is in no tree of the front
+                steps.pop()
+            steps.append(Step(tree, price))
+        return cls(reversed(steps))
+
+    def scored(self, scores: Sequence[Score]) -> "Front":
+        """The same trees, of which is known how well they did."""
+        return Front(replace(step, score=score) for step, score in zip(self, scores, strict=True))
+
+    @property
+    def whole(self) -> Tree:
+        """The largest tree."""
+        return self[-1].tree
+
+    def at(self, leaves: int) -> Tree:
+        """The largest tree that has no more than so many leaves."""
+        return [step.tree for step in self if step.leaves <= leaves][-1]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+def at_price(tree: Tree, price: float) -> Tree:
+    """The tree that is left when a bit of a formula costs so much."""
+    return next(step.tree for step in Front.of(tree) if step.price <= price)
+
+
+def between(steps: Front) -> list[float]:
+    """A price inside the range of each step, in their order: the geometric middle, as the range is one of ratios."""
+    prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
+    return [math.inf, *prices] if len(steps) > 1 else [0.0]
+
+
+def _unit(tree: Tree) -> float:
+    """What a weight of 1 counts, in records."""
+    leaves = [leaf for leaf, _ in tree.leaves]
+    weight = math.fsum(weight for leaf in leaves for weight in leaf.weights)
+    return sum(leaf.support for leaf in leaves) / weight if weight else 1.0
+
+
+def _weights(node: Node | Leaf) -> tuple[float, ...]:
+    if isinstance(node, Leaf):
+        return node.weights
+    return tuple(a + b for a, b in zip(_weights(node.true), _weights(node.false), strict=True))
+
+
+def _bits(node: Node | Leaf, unit: float) -> float:
+    """The bits of the labels here, if nothing is asked."""
+    return float(label_bits(np.array(_weights(node)), unit))
+
+
+def _cost(node: Node | Leaf, unit: float) -> tuple[float, float]:
+    """The bits of the labels of all leaves below, and those of all formulas."""
+    if isinstance(node, Leaf):
+        return _bits(node, unit), 0.0
+    sides = [_cost(side, unit) for side in (node.true, node.false)]
+    return sum(labels for labels, _ in sides), node.naming + sum(naming for _, naming in sides)
+
+
+def _worth(node: Node | Leaf, unit: float) -> Iterator[float]:
+    """For each branch the price at which it is worth nothing: what it saves, for each bit of the formulas below it."""
+    if isinstance(node, Node):
+        yield _price(node, unit)
+        yield from _worth(node.true, unit)
+        yield from _worth(node.false, unit)
+
+
+def _price(node: Node, unit: float) -> float:
+    labels, naming = _cost(node, unit)
+    return max(0.0, _bits(node, unit) - labels) / max(naming, 1e-9)
+
+
+def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
+    """What is left without branches that are worth no more than this price."""
+    if isinstance(node, Leaf):
+        return node
+    if _price(node, unit) <= price:
+        return Leaf(node.counts, _weights(node))
+    return replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))
