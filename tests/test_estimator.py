@@ -38,7 +38,7 @@ def test_what_is_learned_is_what_is_predicted(fitted, panel, labels):
     assert fitted.interrupted_ is False
 
 
-def test_probabilities_are_the_shares_of_leaves(panel, labels):
+def test_probabilities_are_the_shares_of_leaves_with_one_record_more_of_all_classes_alike(panel, labels):
     clf = tree(max_depth=2).fit(panel, labels)
     shares = clf.predict_proba(panel)
     assert shares.shape == (60, 3)
@@ -46,7 +46,8 @@ def test_probabilities_are_the_shares_of_leaves(panel, labels):
     clusters = clf.apply(panel)
     for cluster in set(clusters.tolist()):
         inside = np.array(labels)[clusters == cluster]
-        np.testing.assert_allclose(shares[clusters == cluster][0], [np.mean(inside == c) for c in clf.classes_])
+        expected = [(np.sum(inside == c) + 1 / 3) / (len(inside) + 1) for c in clf.classes_]
+        np.testing.assert_allclose(shares[clusters == cluster][0], expected)
     sure = shares.argmax(axis=1)
     assert clf.predict(panel).tolist() == clf.classes_[sure].tolist()
 
@@ -174,7 +175,7 @@ def test_a_grammar_can_be_text_or_made_before(panel, labels):
     assert text.grammar_.count(9) == text.searches_[1].evaluations
     assert str(text.tree_) == str(made.tree_)
     assert text.grammar_ == made.grammar_
-    assert tree().fit(panel, labels).grammar_ == Grammar.generic(panel)
+    assert tree().fit(panel, labels).grammar_ == Grammar.for_panel(panel, labels)
 
 
 def test_a_grammar_that_does_not_parse_says_where(panel, labels):

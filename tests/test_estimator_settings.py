@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,10 +16,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
 
 from examples import records
-from telltree.errors import GrammarError, SettingsError
+from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
-from telltree.tree import GiniSize
+from telltree.tree import Bits, GiniSize
 
 BAD = [
     ("grammar", 5), ("grammar", b"A ::= F(on)"), ("search", "genetic"), ("search", MonteCarlo),
@@ -70,7 +71,7 @@ def test_the_same_seed_gives_the_same_tree_for_any_number_of_jobs(panel, labels,
 
 
 def test_random_states_of_every_kind(panel, labels):
-    few = MonteCarlo(evaluations=20)
+    few = MonteCarlo(evaluations=60)
     same(tree(search=few).fit(panel, labels), tree(search=few).fit(panel, labels), panel)
     shared = np.random.RandomState(5)
     first, second = (str(tree(search=few, random_state=shared).fit(panel, labels).tree_) for _ in range(2))
@@ -82,7 +83,7 @@ def test_random_states_of_every_kind(panel, labels):
 
 
 def test_what_is_not_given_is_what_works_best(panel, labels):
-    given = tree(search=GeneticProgramming(), fitness=GiniSize(), max_depth=2).fit(panel, labels)
+    given = tree(search=GeneticProgramming(), fitness=Bits(), max_depth=2).fit(panel, labels)
     same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
 
 
@@ -93,7 +94,7 @@ def test_depth_without_a_limit():
     whole = tree(grammar=grammar, search=search, max_depth=None, fitness=first_apart).fit(panel, range(40))
     assert whole.tree_.depth == 39
     assert whole.score(panel, range(40)) == 1
-    assert tree(grammar=grammar, search=search, fitness=first_apart).fit(panel, range(40)).tree_.depth == 6
+    assert tree(grammar=grammar, search=search, fitness=first_apart).fit(panel, range(40)).tree_.depth == 8
 
 
 def first_apart(true, total, size):
@@ -119,8 +120,10 @@ def test_limits_reach_the_tree(panel, labels):
     assert tree(max_depth=0).fit(panel, labels).tree_.depth == 0
     assert tree(max_depth=1).fit(panel, labels).tree_.depth == 1
     assert min(leaf.support for leaf, _ in tree(min_members=9).fit(panel, labels).tree_.leaves) >= 9
-    assert not tree(min_gain=1e9).fit(panel, labels).tree_.nodes
-    free, strict = (tree(prevent_same_label=p, max_depth=9).fit(panel, labels).tree_ for p in (False, True))
+    with pytest.warns(DataWarning, match="well enough to be worth its length: the tree is a single leaf"):
+        assert not tree(min_gain=1e9).fit(panel, labels).tree_.nodes
+    paper = partial(tree, fitness=GiniSize(), max_depth=9)
+    free, strict = (paper(prevent_same_label=p).fit(panel, labels).tree_ for p in (False, True))
     assert len(strict.nodes) <= len(free.nodes)
 
 
@@ -135,7 +138,8 @@ def test_balanced_weights_are_computed_once_at_the_root(panel, labels):
     weight = {c: len(labels) / (3 * labels.count(c)) for c in balanced.classes_}
     for leaf, _ in balanced.tree_.leaves:  # were they computed anew in every node, pure and mixed leaves would differ
         own = np.array([n * weight[c] for n, c in zip(leaf.counts, balanced.classes_, strict=True)])
-        np.testing.assert_allclose(leaf.probabilities, own / own.sum(), rtol=1e-5)
+        expected = (own / own.sum() * leaf.support + 1 / 3) / (leaf.support + 1)
+        np.testing.assert_allclose(leaf.probabilities, expected, rtol=1e-5)
 
 
 def test_class_weights_multiply_sample_weights(panel, labels):
@@ -154,11 +158,19 @@ def test_equal_weights_are_no_weights(panel, labels):
 def test_whole_weights_stand_for_repeated_records(panel, labels, most):
     times = np.random.default_rng(most).integers(1, most, size=60, endpoint=True)
     rows = np.repeat(np.arange(60), times)
-    weighted = tree(grammar=TEXT, search=ALL_OF_IT).fit(panel, labels, sample_weight=times)
-    repeated = tree(grammar=TEXT, search=ALL_OF_IT).fit(panel[rows], np.array(labels)[rows])
+    paper = partial(tree, grammar=TEXT, search=ALL_OF_IT, fitness=GiniSize(), min_members=1, max_depth=6)
+    weighted = paper().fit(panel, labels, sample_weight=times)
+    repeated = paper().fit(panel[rows], np.array(labels)[rows])
     assert [n.fitness for n in weighted.tree_.nodes] == [n.fitness for n in repeated.tree_.nodes]
     assert formulas(weighted) == formulas(repeated)
-    np.testing.assert_allclose(weighted.predict_proba(panel), repeated.predict_proba(panel))
+    assert weighted.predict(panel).tolist() == repeated.predict(panel).tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.37, 3, 1e6])
+def test_what_is_learnt_in_bits_does_not_depend_on_the_unit_of_weights(panel, labels, scale):
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    once = tree().fit(panel, labels, sample_weight=weights)
+    same(tree().fit(panel, labels, sample_weight=weights * scale), once, panel)
 
 
 # progress and Ctrl-C
@@ -182,11 +194,11 @@ def test_an_interrupt_keeps_the_best_so_far(panel, labels, at, caplog):
             raise KeyboardInterrupt
 
     with caplog.at_level(logging.WARNING, logger="telltree"):
-        clf = tree(progress=stop).fit(panel, labels)
+        clf = tree(progress=stop, fitness=GiniSize()).fit(panel, labels)
     assert clf.interrupted_ is True
     assert "interrupted; the tree keeps the best splits found so far" in caplog.text
     assert clf.predict(panel).shape == (60,)
-    whole = tree().fit(panel, labels)
+    whole = tree(fitness=GiniSize()).fit(panel, labels)
     assert formulas(clf)[0] == formulas(whole)[0] or at == 1
     assert 1 <= len(clf.tree_.nodes) < len(whole.tree_.nodes)
     assert whole.interrupted_ is False

@@ -196,7 +196,7 @@ def test_hostile_names_are_kept(name, tmp_path):
 def test_thousands_of_columns(tmp_path):
     rng = np.random.default_rng(0)
     panel = Panel.from_arrays([rng.normal(size=(2, 3000)) for _ in range(6)])
-    model = learn(panel, [0, 1] * 3, grammar="S ::= F((x1 | x2999) < [0, 1]) | G(x17 > 0)")
+    model = learn(panel, [0, 1] * 3, fitness=GiniSize(), grammar="S ::= F((x1 | x2999) < [0, 1]) | G(x17 > 0)")
     loaded, content = again(model, tmp_path)
     assert loaded.feature_names_in_.tolist() == list(panel.schema)
     assert loaded.predict(panel).tolist() == model.predict(panel).tolist()

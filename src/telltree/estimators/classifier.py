@@ -30,7 +30,7 @@ from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree import Bits, Fitness, Induction, Learned, Limits, NodeProgress, Tree
+from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
 from telltree.tree.front import Front
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
@@ -181,23 +181,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         centre = self._movable(panel)
         induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, self.progress)
         learned = induction.run(panel, labels, classes)
-        if limits.max_depth and not learned.searches and not learned.interrupted:
-            warn(
-                f"no formula that was tried splits the {counted(len(panel), 'record')} into sides of at least "
-                f"{limits.min_members}: the tree is a single leaf; give a richer grammar, or the search more evaluations"
-            )
+        if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
+            reason = _why_single(learned, limits, len(panel))
+            warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more evaluations")
         return learned
 
     def _limits(self, labels: Labels) -> Limits:
         """When a node of these records stays a leaf."""
         records, counts = len(labels.codes), labels.counts()
-        depth, members = self.max_depth, self.min_members
-        if isinstance(depth, str):
-            depth = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
-        elif depth is None:
-            depth = records
-        if isinstance(members, str):
-            members = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
+        enough = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
+        depth = enough if self.max_depth == "auto" else records if self.max_depth is None else int(self.max_depth)
+        few = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
+        members = few if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
     def _validate(self, training: TrainingSet, steps: Front, seed: int) -> Validation | None:
@@ -211,7 +206,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
                 return self._learn(part, self._grammar_for(part), seed).tree
 
-        return validate(learn, steps, panel, labels, folds(labels.codes, None, self.cv, seed), self.simplicity)
+        parts = folds(labels.codes, None, self.cv, seed)
+        return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front that the model is."""
@@ -346,6 +342,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
         return tree, read_known(self, X, tree.schema)
+
+
+def _why_single(learned: Learned, limits: Limits, records: int) -> str:
+    """Why a tree has no branches, though there were classes to tell apart."""
+    if not learned.searches:
+        sides = f"into sides of at least {limits.min_members}"
+        return f"no formula that was tried splits the {counted(records, 'record')} {sides}"
+    if limits.prevent_same_label:
+        return "the best split has sides that predict the same, which prevent_same_label refuses"
+    return "no formula that was tried tells the classes apart well enough to be worth its length"
 
 
 def _whole(value: Any, least: int) -> bool:

@@ -49,7 +49,7 @@ class Validation:
 
 
 def validate(
-    learn: Learn, steps: Front, panel: Panel, labels: Labels, folds: Sequence[Fold], simplicity: float
+    learn: Learn, steps: Front, panel: Panel, labels: Labels, *, folds: Sequence[Fold], simplicity: float
 ) -> Validation:
     """Learn a tree in each fold, prune it as the trees of the front were, and ask it about the records kept apart.
 

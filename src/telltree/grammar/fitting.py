@@ -61,7 +61,7 @@ def fitting_text(
     for column in used:
         if not words.add(column):
             left_out[column.name] = "its values do not differ"
-    if not words.peak:
+    if not words.own:
         raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
     words.add_when()
     return words.text(), left_out
@@ -85,7 +85,7 @@ class _Words:
 
     def add(self, column: Column) -> bool:
         """What may be said of a column; False if there is nothing."""
-        before = len(self.peak)
+        before = len(self.own)
         name, values = _name(column.name), self._panel.stacked(column.name)
         if column.type is ColumnType.REAL:
             self._add_real(column, name, values)
@@ -98,7 +98,7 @@ class _Words:
         if gaps.any() and not gaps.all():
             self._add_facts([f"missing({name})"])
             self._add_long(column, f"missing({name})", gaps)
-        return len(self.peak) > before
+        return len(self.own) > before
 
     def _add_facts(self, facts: Sequence[str]) -> None:
         both = [word for fact in facts for word in (fact, f"not {fact}")]
@@ -173,7 +173,7 @@ class _Words:
         """The grammar; weights make simple sentences as common as all others together."""
         facts = [f"{symbol} @{weight}" for symbol, weight, some in self._facts() if some]
         lines = {
-            "Start": ["F(Peak) @2", "F(Both) @2", *(["Long"] if self.long else [])],
+            "Start": [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])],
             "Peak": self.peak,
             "Both": ["Fact and Fact @2", "Fact and Both", "Fact or Fact", "(Fact or Fact) and Fact"],
             "Fact": facts,

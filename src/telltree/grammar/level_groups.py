@@ -20,13 +20,11 @@ def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) 
     met = _met(panel, name, len(levels))
     often = met.sum(axis=0)
     common = [int(code) for code in np.argsort(-often, kind="stable") if often[code]]
-    groups = [(code,) for code in common[:single]]
-    for label in [] if labels is None else np.unique(labels):
-        own = labels == label
-        with_class = (
-            [code for code in common if met[own, code].mean() > met[~own, code].mean()] if not own.all() else []
-        )
-        groups.append(tuple(with_class[:_MOST_IN_GROUP]))
+    groups: list[tuple[int, ...]] = [(code,) for code in common[:single]]
+    for own in [] if labels is None else [labels == label for label in np.unique(labels)]:
+        if not own.all():
+            with_class = [code for code in common if met[own, code].mean() > met[~own, code].mean()]
+            groups.append(tuple(with_class[:_MOST_IN_GROUP]))
     kept = dict.fromkeys(group for group in groups if 0 < len(group) < len(common))
     return [tuple(levels[code] for code in group) for group in kept]
 

@@ -17,7 +17,6 @@ from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
-from telltree.tree.front import Front
 from telltree.tree.model.document import FORMAT, VERSION
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
@@ -39,7 +38,7 @@ def encode(model: Model) -> bytes:
         "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "tree": list(_preorder(model.tree.root)),
-        "front": _front(model.front),
+        "front": _front(model),
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
@@ -114,9 +113,12 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
     yield from _preorder(node.false)
 
 
-def _front(front: Front) -> dict[str, Any]:
-    scores = [step.score._asdict() for step in front if step.score is not None]
-    return {"tree": list(_preorder(front.whole.root)), "scores": scores}
+def _front(model: Model) -> dict[str, Any] | None:
+    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored."""
+    scores = [step.score._asdict() for step in model.front if step.score is not None]
+    if not scores and len(model.front.whole.leaves) == len(model.tree.leaves):
+        return None
+    return {"tree": list(_preorder(model.front.whole.root)), "scores": scores}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
