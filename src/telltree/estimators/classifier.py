@@ -214,8 +214,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if validation is not None:
             return steps[validation.chosen].tree
         fitness = self.fitness or DEFAULT_FITNESS
-        price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
-        return next(step.tree for step in steps if step.price <= self.simplicity * price)
+        if not isinstance(fitness, Bits):
+            return steps.whole
+        price = self.simplicity * fitness.price_for(steps.whole.records)
+        return next(step.tree for step in steps if step.price <= price)
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may move."""

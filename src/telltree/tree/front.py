@@ -64,7 +64,7 @@ class Front(tuple[Step, ...]):
         while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
             price = max(price, weakest)
             tree = replace(tree, root=_cut(tree.root, price, unit))
-            if steps[-1].price == price:  # what is worth nothing is in no tree of the front
+            if len(steps) > 1 and steps[-1].price == price:  # the smaller of two that are as good
                 steps.pop()
             steps.append(Step(tree, price))
         return cls(reversed(steps))
