@@ -70,7 +70,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
                 cluster=number,
                 formula=conjunction(signed(branches)),
                 english=sentence(branches, tree.schema, unsure, step=tree.step),
-                headline=None if leaf.headline is None else headline_text(leaf.headline, tree),
+                headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
                 label=tree.classes[leaf.label],
                 share=seen.share,
                 low=low,

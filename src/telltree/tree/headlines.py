@@ -1,97 +1,147 @@
 """Headlines: for each leaf the short formula that tells its records best from all others.
 
-What describes a leaf exactly is often long. Each part of it, and each condition of "at some point A while B", is true
-of all records of the leaf too, and of some others. Of those that can be said in few words, the one that is true of the
-fewest others is the headline, and how many these are is told with it.
+What describes a leaf exactly is often long. Parts of it are true of all records of the leaf too, and of some others.
+Of those that can be said in few words, one that is true of few others is the headline. If there is none, a short
+formula that was nearly asked on the way may be true of most of its records and of few others. How many these are is
+told with it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula, truth_of
-from telltree.operators import Expression
-from telltree.operators.table import AND, NOT
-from telltree.speech import expression_of, say, term_of
-from telltree.speech.terms import All, Always, Sometime, Term
-from telltree.tree.tree import Branch, Headline, Leaf, Node, Tree
+from telltree.speech import cost, expression_of
+from telltree.speech.lists import joined
+from telltree.speech.possible import Possible
+from telltree.speech.terms import All, Term
+from telltree.tree.sayable import implied, nearly_asked
+from telltree.tree.tree import Headline, Leaf, Node, Tree
 
 WORDS = 15
-_MOST = 24  # candidates of one leaf
+LEAST_MEMBERS = 0.8  # the share of a leaf's records that a headline must be true of
 _MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
+_WORTH = 2.0  # percent of the records that a unit of cost must set right
+_MOST_PAIRED = 24  # formulas of one leaf that are joined with each other
+_MOST_SAID = 16  # formulas of one leaf whose words are counted
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
+_SECOND_CHOICE = 1000.0
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
-    """The tree with a headline at each leaf, as far as there are short ones; `panel` has the training records."""
+    """The tree with a headline at each leaf, as far as there are short ones; `panel` has the training records.
+
+    No two leaves have the same.
+    """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
-    records = panel.aligned(tree.schema)
-    clusters = tree.apply(panel)
-    found = [_headline(tree, branches, records, clusters == n) for n, (_, branches) in enumerate(tree.leaves, 1)]
-    waiting = iter(found)
+    found = _told_apart(_Choice(tree, panel))
+    numbers = iter(range(1, len(tree.leaves) + 1))
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
-            return replace(node, headline=next(waiting))
+            return replace(node, headline=found.get(next(numbers)))
         return replace(node, true=below(node.true), false=below(node.false))
 
     return replace(tree, root=below(tree.root))
 
 
-def _headline(tree: Tree, branches: Sequence[Branch], records: Panel, members: NDArray[np.bool_]) -> Headline | None:
-    signed = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
-    if any(e.english is not None for claim in signed for e in claim.walk()):
-        return None  # parts of what a grammar says in its own words are not said in others
-    whole = reduce(lambda left, right: Expression(AND, (left, right)), signed)
-    said = list(_sayable(term_of(whole, tree.missing, static=tree.static), tree))
-    if not said:
-        return None
-    formulas = [expression_of(term, tree.missing) for term, _ in said]
-    truth = truth_of(formulas, records)
-    others = np.count_nonzero(truth & ~members, axis=1)
-    best = min(range(len(said)), key=lambda i: (others[i], said[i][1], i))
-    elsewhere = int(np.count_nonzero(~members))
-    if others[best] > _MOST_OTHERS * elsewhere:
-        return None
-    return Headline(Formula(formulas[best]), int(others[best]), elsewhere)
+def _told_apart(choice: "_Choice") -> dict[int, Headline]:
+    """The best headline for each leaf, by its number; of leaves that want the same, the one it suits best has it."""
+    offers = {number: choice.offers(number) for number in range(1, len(choice.tree.leaves) + 1)}
+    waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
+    found: dict[int, Headline] = {}
+    taken: set[str] = set()
+    while waiting:
+        best = min(waiting, key=lambda one: (one[0][0], one[1]))
+        waiting.remove(best)
+        (_, said, headline), number = best
+        if said not in taken:
+            taken.add(said)
+            found[number] = headline
+        elif (offer := next(offers[number], None)) is not None:
+            waiting.append((offer, number))
+    return found
 
 
-def _sayable(term: Term, tree: Tree) -> Iterator[tuple[Term, int]]:
-    """The term, if it is short, and short terms that follow from it, with the number of their words."""
-    parts = list(dict.fromkeys(part for claim in _claims(term) for part in _weaker(claim)))
-    singles = [(part, words) for part in parts if (words := _words(part, tree)) <= WORDS][:_MOST]
-    exact = _words(term, tree)
-    if exact <= WORDS:
-        yield term, exact
-    yield from singles
-    pairs = ((All((a, b)), m + n + 1) for (a, m), (b, n) in combinations(singles, 2) if m + n + 1 <= WORDS)
-    yield from list(pairs)[:_MOST]
+class _Candidate(NamedTuple):
+    term: Term
+    cost: int
+    columns: frozenset[str]
+    truth: NDArray[np.bool_]
 
 
-def _claims(term: Term) -> tuple[Term, ...]:
-    return term.parts if isinstance(term, All) else (term,)
+class _Choice:
+    """What could be the headline of each leaf of a tree, by its training records."""
+
+    def __init__(self, tree: Tree, panel: Panel) -> None:
+        self.tree = tree
+        self._records, self._clusters = panel.aligned(tree.schema), tree.apply(panel)
+        self._possible = Possible(tree.missing, tree.static)
+
+    def offers(self, number: int) -> Iterator[tuple[float, str, Headline]]:
+        """Headlines for a leaf, the best first, each with what speaks against it, and its words."""
+        _, branches = self.tree.leaves[number - 1]
+        yield from self._ranked(self._candidates(implied(self.tree, branches)), number, 0.0)
+        spoken_of = {name for formula, _ in branches for name in formula.expression.attributes()}
+        yield from self._ranked([one for one in self._others if one.columns <= spoken_of], number, _SECOND_CHOICE)
+
+    @cached_property
+    def _others(self) -> list[_Candidate]:
+        return self._candidates(nearly_asked(self.tree, self._records))
+
+    def _candidates(self, terms: Sequence[Term]) -> list[_Candidate]:
+        expressions = [expression_of(term, self.tree.missing) for term in terms]
+        answers = truth_of(expressions, self._records)
+        return [
+            _Candidate(term, cost(term), frozenset(e.attributes()), truth)
+            for term, e, truth in zip(terms, expressions, answers, strict=True)
+        ]
+
+    def _ranked(self, candidates: list[_Candidate], number: int, start: float) -> Iterator[tuple[float, str, Headline]]:
+        here = self._clusters == number
+        if not candidates or here.all() or not here.any():
+            return
+        singles = _Ranking(candidates, here)
+        best = [candidates[i] for i in singles.order[:_MOST_PAIRED]]
+        pairs = [self._both(a, b) for a, b in combinations(best, 2)]
+        ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here)
+        for i in islice(ranking.good, _MOST_SAID):
+            formula = Formula(expression_of(ranking.candidates[i].term, self.tree.missing))
+            said = self.tree.says(formula.expression)
+            if len(said.split()) <= WORDS:
+                counts = int(ranking.others[i]), int(np.count_nonzero(~here)), int(ranking.missed[i])
+                yield start + float(ranking.against[i]), said, Headline(formula, *counts)
+
+    def _both(self, a: _Candidate, b: _Candidate) -> _Candidate:
+        term = joined(All, (a.term, b.term), self._possible)
+        return _Candidate(term, a.cost + b.cost, a.columns | b.columns, a.truth & b.truth)
 
 
-def _weaker(claim: Term) -> Iterator[Term]:
-    """What follows from a claim about a record: itself, and itself with fewer conditions."""
-    yield claim
-    match claim:
-        case Sometime(All(parts)):
-            for size in range(len(parts) - 1, 0, -1):
-                yield from (Sometime(_all(some)) for some in combinations(parts, size))
-        case Always(All(parts)):
-            yield from map(Always, parts)
+class _Ranking:
+    """Candidates by how well they tell some records from all others; of those that answer alike, the cheapest."""
 
+    def __init__(self, candidates: list[_Candidate], here: NDArray[np.bool_]) -> None:
+        self.candidates = candidates
+        truth, costs = np.array([one.truth for one in candidates]), np.array([one.cost for one in candidates])
+        members, elsewhere = np.count_nonzero(here), np.count_nonzero(~here)
+        self.missed = members - np.count_nonzero(truth[:, here], axis=1)
+        self.others = np.count_nonzero(truth[:, ~here], axis=1)
+        self.against = 100 * (self.missed / members + self.others / elsewhere) + _WORTH * costs
+        self._fits = (self.missed <= (1 - LEAST_MEMBERS) * members) & (self.others <= _MOST_OTHERS * elsewhere)
+        _, alike = np.unique(np.packbits(truth, axis=1), axis=0, return_inverse=True)
+        first: dict[int, int] = {}
+        for i in np.argsort(self.against, kind="stable").tolist():
+            first.setdefault(int(alike.ravel()[i]), i)
+        self.order = list(first.values())
 
-def _all(parts: tuple[Term, ...]) -> Term:
-    return parts[0] if len(parts) == 1 else All(parts)
-
-
-def _words(term: Term, tree: Tree) -> int:
-    return len(say(term, tree.schema, step=tree.step, missing=tree.missing).split())
+    @property
+    def good(self) -> Iterator[int]:
+        """The places of those that may be headlines, the best first."""
+        return (i for i in self.order if self._fits[i])

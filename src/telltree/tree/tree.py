@@ -24,13 +24,15 @@ _BAR = "│   "
 
 @dataclass(frozen=True)
 class Headline:
-    """A short formula that is true of all training records of a leaf, and of few others."""
+    """A short formula that is true of all or most training records of a leaf, and of few others."""
 
     formula: Formula
     others: int
     """Training records of other leaves of which it is true too."""
     elsewhere: int
     """Training records of other leaves."""
+    missed: int = 0
+    """Training records of the leaf of which it is not true."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from telltree.operators import Attribute, Expression, Number, Operator
 from telltree.operators.table import ABS, AND, COMPARISONS, IMPLIES, NOT, OR
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
-from telltree.report.rounding import rounded
+from telltree.operators.rounding import rounded
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 _JOINING = {NOT, AND, OR, IMPLIES}

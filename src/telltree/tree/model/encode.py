@@ -110,7 +110,8 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
-    return {"formula": str(headline.formula), "others": headline.others, "elsewhere": headline.elsewhere}
+    counts = {"others": headline.others, "elsewhere": headline.elsewhere, "missed": headline.missed}
+    return {"formula": str(headline.formula), **counts}
 
 
 def _formula(formula: Formula) -> dict[str, Any]:
