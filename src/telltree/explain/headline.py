@@ -34,7 +34,9 @@ def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing:
             found.append(None)
             continue
         holds, here = next(truth), clusters == number
-        inside, members, others, elsewhere = (int(np.count_nonzero(w)) for w in (holds & here, here, holds & ~here, ~here))
+        inside, members, others, elsewhere = (
+            int(np.count_nonzero(w)) for w in (holds & here, here, holds & ~here, ~here)
+        )
         if inside < LEAST_MEMBERS * members:
             found.append(None)
             continue

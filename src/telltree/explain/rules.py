@@ -21,7 +21,7 @@ class RuleRow:
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
     headline: str | None
-    """A short sentence that is true of all records that came here, with the share of the others it is true of too."""
+    """A short sentence, with the shares of the records that came here and of others that it is true of."""
     label: Any
     share: float | None
     """Of the records that came here, those with the label; None if none came."""

@@ -6,7 +6,7 @@ formula that was nearly asked on the way may be true of most of its records and 
 told with it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula, truth_of
-from telltree.speech import cost, expression_of
+from telltree.speech import expression_of, say
 from telltree.speech.lists import joined
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Term
@@ -29,7 +29,7 @@ LEAST_MEMBERS = 0.8  # the share of a leaf's records that a headline must be tru
 _MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
 _MOST_PAIRED = 24  # formulas of one leaf that are joined with each other
-_MOST_SAID = 16  # formulas of one leaf whose words are counted
+_MOST_SAID = 10  # formulas of one leaf whose words are counted
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
 _SECOND_CHOICE = 1000.0
 
@@ -71,7 +71,8 @@ def _told_apart(choice: "_Choice") -> dict[int, Headline]:
 
 
 class _Candidate(NamedTuple):
-    term: Term
+    parts: tuple[Term, ...]
+    """One term, or two that are to be true together."""
     cost: int
     columns: frozenset[str]
     truth: NDArray[np.bool_]
@@ -84,6 +85,7 @@ class _Choice:
         self.tree = tree
         self._records, self._clusters = panel.aligned(tree.schema), tree.apply(panel)
         self._possible = Possible(tree.missing, tree.static)
+        self._lengths: dict[Term, int] = {}
 
     def offers(self, number: int) -> Iterator[tuple[float, str, Headline]]:
         """Headlines for a leaf, the best first, each with what speaks against it, and its words."""
@@ -96,12 +98,12 @@ class _Choice:
     def _others(self) -> list[_Candidate]:
         return self._candidates(nearly_asked(self.tree, self._records))
 
-    def _candidates(self, terms: Sequence[Term]) -> list[_Candidate]:
+    def _candidates(self, terms: dict[Term, int]) -> list[_Candidate]:
         expressions = [expression_of(term, self.tree.missing) for term in terms]
         answers = truth_of(expressions, self._records)
         return [
-            _Candidate(term, cost(term), frozenset(e.attributes()), truth)
-            for term, e, truth in zip(terms, expressions, answers, strict=True)
+            _Candidate((term,), paid, frozenset(e.attributes()), truth)
+            for (term, paid), e, truth in zip(terms.items(), expressions, answers, strict=True)
         ]
 
     def _ranked(self, candidates: list[_Candidate], number: int, start: float) -> Iterator[tuple[float, str, Headline]]:
@@ -110,18 +112,31 @@ class _Choice:
             return
         singles = _Ranking(candidates, here)
         best = [candidates[i] for i in singles.order[:_MOST_PAIRED]]
-        pairs = [self._both(a, b) for a, b in combinations(best, 2)]
+        pairs = [_both(a, b) for a, b in combinations(best, 2)]
         ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here)
-        for i in islice(ranking.good, _MOST_SAID):
-            formula = Formula(expression_of(ranking.candidates[i].term, self.tree.missing))
+        sayable = (i for i in ranking.good if self._may_be_short(ranking.candidates[i]))
+        for i in islice(sayable, _MOST_SAID):
+            formula = Formula(
+                expression_of(joined(All, ranking.candidates[i].parts, self._possible), self.tree.missing)
+            )
             said = self.tree.says(formula.expression)
             if len(said.split()) <= WORDS:
                 counts = int(ranking.others[i]), int(np.count_nonzero(~here)), int(ranking.missed[i])
                 yield start + float(ranking.against[i]), said, Headline(formula, *counts)
 
-    def _both(self, a: _Candidate, b: _Candidate) -> _Candidate:
-        term = joined(All, (a.term, b.term), self._possible)
-        return _Candidate(term, a.cost + b.cost, a.columns | b.columns, a.truth & b.truth)
+    def _may_be_short(self, one: _Candidate) -> bool:
+        """Whether it may have few words; two sentences about one column may become one."""
+        return sum(map(self._words, one.parts)) <= WORDS or len(one.columns) < len(one.parts)
+
+    def _words(self, term: Term) -> int:
+        if term not in self._lengths:
+            said = say(term, self.tree.schema, step=self.tree.step, missing=self.tree.missing)
+            self._lengths[term] = len(said.split())
+        return self._lengths[term]
+
+
+def _both(a: _Candidate, b: _Candidate) -> _Candidate:
+    return _Candidate((*a.parts, *b.parts), a.cost + b.cost, a.columns | b.columns, a.truth & b.truth)
 
 
 class _Ranking:

@@ -1,4 +1,4 @@
-"""What might be said of a leaf in few words: parts of what is true of it, and short sentences about the same columns."""
+"""What might be said of a leaf in few words: parts of what is true of it, and short sentences on the same columns."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from telltree.tree.tree import Branch, Tree
 _MOST_COST = 12  # what costs more takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
 _DIGITS = 3  # of constants that nobody chose with care
-_STEPS = 32  # between the constants that are tried of one column
+_STEPS = 24  # between the constants that are tried of one column
 _MOST_LEVELS = 20
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -31,21 +31,23 @@ _TYPES = {
 }
 
 
-def implied(tree: Tree, branches: Sequence[Branch]) -> list[Term]:
-    """Short terms that are true of every possible record that takes these branches."""
+def implied(tree: Tree, branches: Sequence[Branch]) -> dict[Term, int]:
+    """Short terms that are true of every possible record that takes these branches, with their costs."""
     claims = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
     if not all(map(_in_common_words, claims)):
-        return []
+        return {}
     possible = Possible(tree.missing, tree.static)
-    whole = term_of(reduce(lambda left, right: Expression(AND, (left, right)), claims), tree.missing, static=tree.static)
+    whole = term_of(
+        reduce(lambda left, right: Expression(AND, (left, right)), claims), tree.missing, static=tree.static
+    )
     terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
     return _short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
 
 
-def nearly_asked(tree: Tree, panel: Panel) -> list[Term]:
+def nearly_asked(tree: Tree, panel: Panel) -> dict[Term, int]:
     """Short terms about columns of the tree: made of its formulas and their runners-up, or of one column alone.
 
-    They may be true or false of the records of any leaf.
+    They may be true or false of the records of any leaf. With each comes its cost.
     """
     possible = Possible(tree.missing, tree.static)
     others = (rounded(other.formula.expression, _DIGITS) for node in tree.nodes for other in node.runners_up)
@@ -61,8 +63,9 @@ def _in_common_words(e: Expression) -> bool:
     return all(part.english is None for part in e.walk())
 
 
-def _short(terms: Iterable[Term]) -> list[Term]:
-    return [term for term in dict.fromkeys(terms) if term not in (TRUE, FALSE) and cost(term) <= _MOST_COST]
+def _short(terms: Iterable[Term]) -> dict[Term, int]:
+    costs = {term: cost(term) for term in dict.fromkeys(terms) if term not in (TRUE, FALSE)}
+    return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 
 
 def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:

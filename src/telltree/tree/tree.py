@@ -225,12 +225,14 @@ class Tree:
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
 
-    def outline(self, *, formulas: bool = False) -> str:
+    def outline(self, *, formulas: bool = False, say: Callable[[Expression], str] | None = None) -> str:
         """The tree as questions in plain English, with each leaf's class and how many records have it.
 
         formulas: also show the formula of each question, below it.
+        say: gives the words of each question instead.
         """
-        asked = {id(node): [f"{self.says(node.formula.expression)}?"] for node in self.nodes}
+        words = say or self.says
+        asked = {id(node): [f"{words(node.formula.expression)}?"] for node in self.nodes}
         if formulas:
             asked = {id(node): [*asked[id(node)], f"{_BAR}{node.formula}"] for node in self.nodes}
         return "\n".join(_drawn(self, lambda node: asked[id(node)], _outcome))
