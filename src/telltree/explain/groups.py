@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
-from telltree.tree.tree import Branch
+from telltree.tree.tree import Branch, are_siblings
 
 
 class Reached(Protocol):
@@ -25,7 +25,7 @@ def grouped(categories: Iterable[Leaf]) -> Iterator[tuple[Leaf, ...]]:
     """
     waiting: Leaf | None = None
     for category in categories:
-        if waiting is not None and are_siblings(waiting.branches, category.branches):
+        if waiting is not None and len(category.branches) > 1 and are_siblings(waiting.branches, category.branches):
             yield waiting, category
             waiting = None
             continue
@@ -34,11 +34,6 @@ def grouped(categories: Iterable[Leaf]) -> Iterator[tuple[Leaf, ...]]:
         waiting = category
     if waiting is not None:
         yield (waiting,)
-
-
-def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
-    """Whether ways through one tree part at their last question, and not at their first."""
-    return len(one) == len(other) > 1 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
 class Said(NamedTuple):
@@ -69,6 +64,8 @@ class Telling:
     def alone(self) -> str:
         """With the whole sentence."""
         exactly = self.whole.lines("" if self.headline is None else "exactly: ")
+        if self.headline is not None and self.headline.startswith(f"{self.whole.english} ("):
+            del exactly[0]  # the headline says it all
         return _block(self.head, self._headline, exactly)
 
     def beside(self, sibling: int) -> str:

@@ -22,11 +22,12 @@ from telltree.speech.lists import joined
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Term
 from telltree.tree.sayable import implied, nearly_asked
-from telltree.tree.tree import Headline, Leaf, Node, Tree
+from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
 
 WORDS = 15
 LEAST_MEMBERS = 0.8  # the share of a leaf's records that a headline must be true of
 _MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
+_BESIDE = 20.0  # percent of all records that all of the sibling's are worth
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
 _MOST_PAIRED = 24  # formulas of one leaf that are joined with each other
 _MOST_SAID = 10  # formulas of one leaf whose words are counted
@@ -37,7 +38,7 @@ _SECOND_CHOICE = 1000.0
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
     """The tree with a headline at each leaf, as far as there are short ones; `panel` has the training records.
 
-    No two leaves have the same.
+    No two are true of the same records, and those that tell a leaf from its sibling are preferred.
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
@@ -57,13 +58,13 @@ def _told_apart(choice: "_Choice") -> dict[int, Headline]:
     offers = {number: choice.offers(number) for number in range(1, len(choice.tree.leaves) + 1)}
     waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
     found: dict[int, Headline] = {}
-    taken: set[str] = set()
+    taken: set[bytes] = set()
     while waiting:
         best = min(waiting, key=lambda one: (one[0][0], one[1]))
         waiting.remove(best)
-        (_, said, headline), number = best
-        if said not in taken:
-            taken.add(said)
+        (_, answers, headline), number = best
+        if answers not in taken:
+            taken.add(answers)
             found[number] = headline
         elif (offer := next(offers[number], None)) is not None:
             waiting.append((offer, number))
@@ -87,8 +88,8 @@ class _Choice:
         self._possible = Possible(tree.missing, tree.static)
         self._lengths: dict[Term, int] = {}
 
-    def offers(self, number: int) -> Iterator[tuple[float, str, Headline]]:
-        """Headlines for a leaf, the best first, each with what speaks against it, and its words."""
+    def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
+        """Headlines for a leaf, the best first, each with what speaks against it, and its answers."""
         _, branches = self.tree.leaves[number - 1]
         yield from self._ranked(self._candidates(implied(self.tree, branches)), number, 0.0)
         spoken_of = {name for formula, _ in branches for name in formula.expression.attributes()}
@@ -106,23 +107,26 @@ class _Choice:
             for (term, paid), e, truth in zip(terms.items(), expressions, answers, strict=True)
         ]
 
-    def _ranked(self, candidates: list[_Candidate], number: int, start: float) -> Iterator[tuple[float, str, Headline]]:
-        here = self._clusters == number
+    def _ranked(self, candidates: list[_Candidate], number: int, start: float) -> Iterator[tuple[float, bytes, Headline]]:
+        here, beside = self._clusters == number, self._clusters == self._sibling(number)
         if not candidates or here.all() or not here.any():
             return
-        singles = _Ranking(candidates, here)
+        singles = _Ranking(candidates, here, beside)
         best = [candidates[i] for i in singles.order[:_MOST_PAIRED]]
         pairs = [_both(a, b) for a, b in combinations(best, 2)]
-        ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here)
+        ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here, beside)
         sayable = (i for i in ranking.good if self._may_be_short(ranking.candidates[i]))
         for i in islice(sayable, _MOST_SAID):
-            formula = Formula(
-                expression_of(joined(All, ranking.candidates[i].parts, self._possible), self.tree.missing)
-            )
-            said = self.tree.says(formula.expression)
-            if len(said.split()) <= WORDS:
+            one = ranking.candidates[i]
+            formula = Formula(expression_of(joined(All, one.parts, self._possible), self.tree.missing))
+            if len(self.tree.says(formula.expression).split()) <= WORDS:
                 counts = int(ranking.others[i]), int(np.count_nonzero(~here)), int(ranking.missed[i])
-                yield start + float(ranking.against[i]), said, Headline(formula, *counts)
+                yield start + float(ranking.against[i]), one.truth.tobytes(), Headline(formula, *counts)
+
+    def _sibling(self, number: int) -> int | None:
+        """The number of the leaf on the other side of the same question, if there is one."""
+        ways = {n: way for n, (_, way) in enumerate(self.tree.leaves, 1)}
+        return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
     def _may_be_short(self, one: _Candidate) -> bool:
         """Whether it may have few words; two sentences about one column may become one."""
@@ -142,14 +146,17 @@ def _both(a: _Candidate, b: _Candidate) -> _Candidate:
 class _Ranking:
     """Candidates by how well they tell some records from all others; of those that answer alike, the cheapest."""
 
-    def __init__(self, candidates: list[_Candidate], here: NDArray[np.bool_]) -> None:
+    def __init__(self, candidates: list[_Candidate], here: NDArray[np.bool_], beside: NDArray[np.bool_]) -> None:
         self.candidates = candidates
         truth, costs = np.array([one.truth for one in candidates]), np.array([one.cost for one in candidates])
         members, elsewhere = np.count_nonzero(here), np.count_nonzero(~here)
         self.missed = members - np.count_nonzero(truth[:, here], axis=1)
         self.others = np.count_nonzero(truth[:, ~here], axis=1)
-        self.against = 100 * (self.missed / members + self.others / elsewhere) + _WORTH * costs
-        self._fits = (self.missed <= (1 - LEAST_MEMBERS) * members) & (self.others <= _MOST_OTHERS * elsewhere)
+        next_door = np.count_nonzero(truth[:, beside], axis=1) / max(1, np.count_nonzero(beside))
+        wrong = self.missed / members + self.others / elsewhere
+        self.against = 100 * wrong + _BESIDE * next_door + _WORTH * costs
+        enough, few = members - self.missed >= LEAST_MEMBERS * members, self.others <= _MOST_OTHERS * elsewhere
+        self._fits = enough & few
         _, alike = np.unique(np.packbits(truth, axis=1), axis=0, return_inverse=True)
         first: dict[int, int] = {}
         for i in np.argsort(self.against, kind="stable").tolist():

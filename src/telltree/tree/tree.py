@@ -257,6 +257,11 @@ class Tree:
         return "<pre>" + "\n".join(map(escaped, str(self).splitlines())) + "</pre>"
 
 
+def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
+    """Whether the ways to two leaves of one tree part at the last question of both."""
+    return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
+
+
 def _leaves(node: Node | Leaf, path: tuple[Branch, ...]) -> Iterator[tuple[Leaf, tuple[Branch, ...]]]:
     if isinstance(node, Leaf):
         yield node, path
