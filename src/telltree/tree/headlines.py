@@ -2,8 +2,8 @@
 
 What describes a leaf exactly is often long. Parts of it are true of all records of the leaf too, and of some others.
 Of those that can be said in few words, one that is true of few others is the headline. If there is none, a short
-formula that was nearly asked on the way may be true of most of its records and of few others. How many these are is
-told with it.
+formula about columns of the tree may be true of most of its records, of few others, and not of most of its sibling's.
+Of how many records it is true is told with it; these are the records that it was chosen by.
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,10 @@ from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
 WORDS = 15
 LEAST_MEMBERS = 0.8  # the share of a leaf's records that a headline must be true of
 _MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
+_MOST_BESIDE = 0.5  # the share of the sibling's records that a formula which does not follow may be true of
 _BESIDE = 20.0  # percent of all records that all of the sibling's are worth
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
-_MOST_PAIRED = 24  # formulas of one leaf that are joined with each other
+_MOST_PAIRED = 40  # formulas of one leaf that are joined with each other
 _MOST_SAID = 10  # formulas of one leaf whose words are counted
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
 _SECOND_CHOICE = 1000.0
@@ -92,8 +93,7 @@ class _Choice:
         """Headlines for a leaf, the best first, each with what speaks against it, and its answers."""
         _, branches = self.tree.leaves[number - 1]
         yield from self._ranked(self._candidates(implied(self.tree, branches)), number, 0.0)
-        spoken_of = {name for formula, _ in branches for name in formula.expression.attributes()}
-        yield from self._ranked([one for one in self._others if one.columns <= spoken_of], number, _SECOND_CHOICE)
+        yield from self._ranked(self._others, number, _SECOND_CHOICE)
 
     @cached_property
     def _others(self) -> list[_Candidate]:
@@ -107,7 +107,9 @@ class _Choice:
             for (term, paid), e, truth in zip(terms.items(), expressions, answers, strict=True)
         ]
 
-    def _ranked(self, candidates: list[_Candidate], number: int, start: float) -> Iterator[tuple[float, bytes, Headline]]:
+    def _ranked(
+        self, candidates: list[_Candidate], number: int, start: float
+    ) -> Iterator[tuple[float, bytes, Headline]]:
         here, beside = self._clusters == number, self._clusters == self._sibling(number)
         if not candidates or here.all() or not here.any():
             return
@@ -115,7 +117,7 @@ class _Choice:
         best = [candidates[i] for i in singles.order[:_MOST_PAIRED]]
         pairs = [_both(a, b) for a, b in combinations(best, 2)]
         ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here, beside)
-        sayable = (i for i in ranking.good if self._may_be_short(ranking.candidates[i]))
+        sayable = (i for i in ranking.good(distinct=start > 0) if self._may_be_short(ranking.candidates[i]))
         for i in islice(sayable, _MOST_SAID):
             one = ranking.candidates[i]
             formula = Formula(expression_of(joined(All, one.parts, self._possible), self.tree.missing))
@@ -156,14 +158,13 @@ class _Ranking:
         wrong = self.missed / members + self.others / elsewhere
         self.against = 100 * wrong + _BESIDE * next_door + _WORTH * costs
         enough, few = members - self.missed >= LEAST_MEMBERS * members, self.others <= _MOST_OTHERS * elsewhere
-        self._fits = enough & few
+        self._fits, self._distinct = enough & few, next_door <= _MOST_BESIDE
         _, alike = np.unique(np.packbits(truth, axis=1), axis=0, return_inverse=True)
         first: dict[int, int] = {}
         for i in np.argsort(self.against, kind="stable").tolist():
             first.setdefault(int(alike.ravel()[i]), i)
         self.order = list(first.values())
 
-    @property
-    def good(self) -> Iterator[int]:
-        """The places of those that may be headlines, the best first."""
-        return (i for i in self.order if self._fits[i])
+    def good(self, *, distinct: bool) -> Iterator[int]:
+        """The places of those that may be headlines, the best first; `distinct`: if they tell it from its sibling."""
+        return (i for i in self.order if self._fits[i] and (self._distinct[i] or not distinct))
