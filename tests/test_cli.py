@@ -18,6 +18,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from telltree.estimators import load
+from telltree.explain import english
 from telltree.export.targets import TARGETS
 
 PROGRAM = Path(sys.executable).parent / "telltree"
@@ -179,12 +181,23 @@ def test_show_asks_in_english_and_tells_every_category(model):
     shown, alone = good("show", model), good("show", model, "--english")
     assert shown.endswith(alone)
     assert "?" in shown.removesuffix(alone)
-    paper, formulas = good("show", model, "--style", "paper"), good("show", model, "--formulas")
+    paper, formulas = good("show", model, "--style", "paper", "--whole"), good("show", model, "--formulas")
+    whole = good("show", model, "--english", "--whole")
     for row in rows:
-        assert row["english"] in alone
+        assert row["english"] in whole
+        assert row["english"] in alone or (row["shared"] in alone and row["apart"] in alone)
         assert row["paper"] in paper
         assert row["formula"] in formulas
         assert row["headline"] is None or row["headline"] in alone
+
+
+def test_show_asks_in_the_style_it_is_told_to(model):
+    tree = load(model).tree_
+    asked = [f"{english(node.formula, tree.schema, tree.missing, style='paper')}?" for node in tree.nodes]
+    paper, plain = good("show", model, "--style", "paper"), good("show", model)
+    assert all(question in paper for question in asked)
+    assert "[" in asked[0]
+    assert asked[0] not in plain
 
 
 def predictions(text):

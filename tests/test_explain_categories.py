@@ -1,6 +1,7 @@
 """Categories partition the records, and each is the set that its description selects."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -12,6 +13,7 @@ from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError
 from telltree.explain import categories_text, categorize, sentence
+from telltree.explain.groups import grouped
 from telltree.logic import Formula
 from telltree.tree import Leaf, Node, Tree
 
@@ -105,11 +107,22 @@ def test_labels_that_do_not_fit(tree, y):
 def test_text(tree):
     categories = categorize(tree, PANEL, ["calm", "storm", "storm", "calm"])
     assert str(categories[1]) == (
-        "[2] calm  (1 record, 25.0%; storm: 1)\n"
+        "[2] calm  (1 record, 25.0 %; storm: 1)\n"
         "    at some point height is below 4 m, and height is always at least 2 m\n"
         "    F(x < 4) ∧ ¬F(x < 2)"
     )
-    assert categories_text(categories) == "\n\n".join(map(str, categories))
+    first, second = (
+        "[1] and [2] share: at some point height is below 4 m\n"
+        "    F(x < 4)\n"
+        "[1] calm  (1 record, 25.0 %; calm: 1)\n"
+        "    unlike [2]: at some point height is below 2 m\n"
+        "    F(x < 2)\n"
+        "[2] calm  (1 record, 25.0 %; storm: 1)\n"
+        "    unlike [1]: height is always at least 2 m\n"
+        "    ¬F(x < 2)",
+        "[3] storm  (2 records, 50.0 %; calm: 1, storm: 1)\n    height is always at least 4 m\n    ¬F(x < 4)",
+    )
+    assert categories_text(categories) == str(categories) == f"{first}\n\n{second}"
 
 
 def test_columns_are_found_by_name(tree):
@@ -144,3 +157,44 @@ def test_clusters_partition_the_records_as_described(seed):
             assert parsed.expression == category.formula
             selected = parsed(records)
         assert np.flatnonzero(selected).tolist() == category.positions.tolist()
+
+
+def test_coverage_is_not_rounded_to_all():
+    arrays = [np.array([[float(i > 0)]]) for i in range(10_000)]
+    many = Panel.from_arrays(arrays, columns=["x"])
+    tree = Tree(node("F(x > 0.5)", leaf(1, 0), leaf(0, 1), many.schema), ("calm", "storm"), many.schema)
+    most, one = categorize(tree, many)
+    assert "9,999 records, > 99.9 %" in str(most)
+    assert "1 record, < 0.1 %" in str(one)
+
+
+def test_leaves_of_the_only_question_share_nothing():
+    tree = Tree(node("F(x < 4)", leaf(3, 0), leaf(0, 2)), classes=("calm", "storm"), schema=SCHEMA)
+    categories = categorize(tree, PANEL)
+    assert [len(group) for group in grouped(categories)] == [1, 1]
+    assert "share" not in str(categories)
+
+
+def test_groups_are_pairs_of_leaves_of_one_question():
+    """Seven leaves; those of the last questions on either side are siblings, whatever their formulas."""
+    same = "F(x < 2)"
+    left = node(same, leaf(1, 0), node(same, leaf(1, 0), leaf(0, 1)))
+    right = node(same, node("F(a)", leaf(1, 0), leaf(0, 1)), node("F(a)", leaf(1, 0), leaf(0, 1)))
+    tree = Tree(node("F(x < 4)", left, right), ("calm", "storm"), SCHEMA)
+    groups = [[category.number for category in group] for group in grouped(categorize(tree, PANEL))]
+    assert groups == [[1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_a_headline_that_is_the_whole_sentence_is_said_once(tree):
+    told = replace(categorize(tree, PANEL)[2].told, headline="height is always at least 4 m (all of its members)")
+    assert told.alone().count("height is always at least 4 m") == 1
+    assert "exactly" not in told.alone()
+
+
+def test_notebooks_show_groups_and_fold_whole_sentences_away(tree):
+    hostile = replace(tree, classes=("<b>calm", "storm"))
+    page = categorize(hostile, PANEL)._repr_html_()
+    assert page.count("share: at some point height is below 4 m") == 1
+    assert page.count("<details>") == 3
+    assert "unlike [2]: at some point height is below 2 m" in page
+    assert "<b>calm" not in page

@@ -16,7 +16,7 @@ from strategies import Case, Column
 
 import telltree.export
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
-from telltree.explain import rules_table
+from telltree.explain import rules_table, sentence
 from telltree.export import TARGETS, export_model
 from telltree.tree import Leaf, Node, Tree
 
@@ -98,13 +98,29 @@ def test_markdown_shows_every_name_to_the_letter(name):
     page.feed(markdown.markdown(export_model(tree, "markdown"), extensions=["tables", "attr_list", "footnotes"]))
     assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td"}
     rows = rules_table(tree)
-    assert len(page.cells) == 10 * (len(rows) + 1)
-    for number, row in enumerate(rows, 1):
-        cells = [shown(cell) for cell in page.cells[10 * number : 10 * number + 10]]
-        assert cells[0] == str(number)
-        assert [cells[1], *cells[7:]] == [
-            shown(text) for text in (row.label, row.formula, row.english, row.headline or "–")
-        ]
+    lines = [[shown(cell) for cell in page.cells[i : i + 10]] for i in range(10, len(page.cells), 10)]
+    told = {int(line[0]): line for line in lines if line[0].isdigit()}
+    pairs = [line for line in lines if not line[0].isdigit()]
+    assert list(told) == [row.cluster for row in rows]
+    for row in rows:
+        line = told[row.cluster]
+        assert [line[1], line[7], line[9]] == [shown(text) for text in (row.label, row.formula, row.headline or "–")]
+    (both,) = pairs  # the last two of a chain of questions
+    last = len(rows)
+    assert both[0] == f"{last - 1} and {last}"
+    above, apart = ([shown(sentence(some, tree.schema)) for _, way in tree.leaves[-2:] for some in (cut(way),)]
+                    for cut in (lambda way: way[:-1], lambda way: way[-1:]))  # fmt: skip
+    assert both[8] == above[0] == above[1]
+    assert [told[last - 1][8], told[last][8]] == [f"unlike {last}: {apart[0]}", f"unlike {last - 1}: {apart[1]}"]
+    assert all(told[row.cluster][8] == shown(row.english) for row in rows[:-2])
+
+
+def test_markdown_of_one_category_has_its_whole_sentence():
+    tree, _ = hostile_case("x")
+    (row,) = rules_table(tree)[-1:]
+    lines = export_model(tree, "markdown", category=row.cluster).splitlines()
+    assert len(lines) == 3
+    assert "unlike" not in lines[2]
 
 
 NODE = re.compile(r'  (n\d+) \[label=("(?:[^"\\]|\\.)*")(?:, style=rounded)?\];')

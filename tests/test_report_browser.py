@@ -58,6 +58,7 @@ def test_sentences_switch_between_plain_paper_and_formula_all_over_the_page(page
     told = {"plain": "english", "paper": "paper", "formula": "formula"}
     first = "document.querySelector('input[name=say]:checked')"
     assert page.run(f"return {first}.value") == "plain"
+    page.run("document.querySelectorAll('details.whole').forEach((part) => { part.open = true; })")
     page.run(f"{first}.focus()")
     for way in ("plain", "paper", "formula"):
         assert page.run(f"return {first}.value") == way
@@ -88,6 +89,54 @@ def test_a_card_says_what_sets_its_category_apart_from_its_sibling(page):
     assert told.startswith("Unlike categor")
     assert last["english" if leaf["side"] else "negated"] in told
     assert data["categories"][0]["figures"] in page.one(".card").text
+
+
+def test_siblings_stand_together_below_what_they_share(page):
+    data = page.data()
+    pairs = [category for category in data["categories"] if category["beside"] == category["number"] + 1]
+    assert pairs
+    groups = page.all(".siblings")
+    assert len(groups) == len(pairs)
+    for group, category in zip(groups, pairs, strict=True):
+        above = f"Categories {category['number']} and {category['beside']} share: {category['shared']['english']}"
+        assert above in group.text
+        assert group.text.count(category["shared"]["english"]) == 1
+        assert category["english"] not in group.text or category["english"] in category["shared"]["english"]
+
+
+def test_a_card_without_its_sibling_says_what_they_share(page):
+    category = next(one for one in page.data()["categories"] if one["beside"])
+    unwanted = f"#category-{category['beside']}"
+    page.run("""
+        const search = document.querySelector('#category-tools input[type=search]');
+        search.value = arguments[0];
+        search.dispatchEvent(new Event('input'));
+    """, category["formula"])  # fmt: skip
+    assert not page.all(unwanted)
+    told = page.one(f"#category-{category['number']} .own")
+    assert told.is_displayed()
+    assert told.text == f"Like category {category['beside']}: {category['shared']['english']}"
+
+
+def test_boxes_of_the_tree_show_their_whole_text(page):
+    cut = (
+        "return [...document.querySelectorAll('.box .says')].filter((e) => e.scrollHeight > e.clientHeight + 2).length"
+    )
+    assert page.run(cut) == 0
+
+
+def test_on_a_narrow_screen_the_links_fit_into_one_row(driver, folder):
+    tree, panel, y = small(30)
+    opened = Page(driver, write_report(tree, panel, y, folder / "narrow.html"), NARROW)
+    places = opened.run("return [...document.querySelectorAll('.parts a')].map((a) => { const b = "
+                        "a.getBoundingClientRect(); return [b.top, b.left, b.right]; })")  # fmt: skip
+    wide = opened.run("return document.documentElement.clientWidth")
+    assert len({top for top, _, _ in places}) == 1
+    assert all(left >= 0 and right <= wide for _, left, right in places)
+    opened.run("document.getElementById('categories').scrollIntoView()")
+    bar = opened.run("return document.querySelector('.parts ul').getBoundingClientRect().bottom")
+    assert bar < 60
+    assert opened.run("return document.getElementById('speech').getBoundingClientRect().bottom") <= 0
 
 
 def test_a_node_tells_its_gain_margin_and_runners_up(page):

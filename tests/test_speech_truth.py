@@ -1,5 +1,7 @@
 """Nothing that is told of a tree is false: every count, share and sentence against records judged one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -114,3 +116,42 @@ def test_a_headline_that_gaps_make_false_is_none():
     low = categorize(tree, panel)[1]
     assert low.positions.tolist() == [0]
     assert low.headline is None
+
+
+def heights(*values):
+    """Records of one step, of a and b."""
+    return panel_of(*([[a, b]] for a, b in values))
+
+
+def test_a_headline_that_is_true_of_most_members_says_of_how_many():
+    """What the grammar says in its own words has no parts, so that another sentence must do."""
+    panel = heights(*((i, 0) for i in range(20)), *((i, 1) for i in range(20, 60)))
+    spoken = panel.schema
+    formula = Formula.parse("F(a < 19 or a > 100)", spoken)
+    own = Formula(replace(formula.expression, english="it is odd"))
+    sides = Leaf((19, 0), (19.0, 0.0)), Leaf((0, 41), (0.0, 41.0))
+    tree = with_headlines(Tree(Node(own, *sides, (19, 41)), ("yes", "no"), spoken, frozenset()), panel)
+    yes, no = categorize(tree, panel)
+    for category in (yes, no):
+        said, _, reach = category.headline.partition(" (")
+        truth = Formula.from_english(said, spoken)(panel)
+        members = np.isin(np.arange(len(panel)), category.positions)
+        assert truth[members].mean() >= 0.8
+        assert truth[~members].mean() <= 0.25
+        assert reach.startswith("all of its members") == truth[members].all()
+
+
+def test_no_two_categories_have_headlines_of_the_same_records():
+    for seed in range(1, 60, 2):
+        tree, panel = (subject := draw_subject(seed)).tree, subject.case.panel
+        shown = [leaf.headline for leaf, _ in tree.leaves if leaf.headline is not None]
+        rows = [i for i, weight in enumerate(subject.weights) if weight]
+        answers = [headline.formula(panel[rows]).tobytes() for headline in shown]
+        assert len(set(answers)) == len(answers)
+
+
+def test_headlines_have_few_words():
+    for seed in range(40):
+        tree = draw_subject(seed).tree
+        assert all(len(tree.says(leaf.headline.formula.expression).split()) <= 15
+                   for leaf, _ in tree.leaves if leaf.headline is not None)  # fmt: skip

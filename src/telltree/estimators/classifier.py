@@ -25,7 +25,7 @@ from telltree.estimators.folds import folds
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.validation import Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
-from telltree.explain import Category, RuleRow, categorize, rules_table
+from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
@@ -295,8 +295,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
 
-    def categories(self, X: Any, y: Any = None) -> tuple[Category, ...]:
-        """Each leaf as a category: its members among the records of X, its formula, and what it says in English."""
+    def categories(self, X: Any, y: Any = None) -> Categories:
+        """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
+
+        Printed together, what siblings share is said once above them.
+        """
         tree, panel = self._known(X)
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 

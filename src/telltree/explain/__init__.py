@@ -1,7 +1,7 @@
 """Why, in words: English, questions, categories, the rule table, and the steps that decided."""
 
 from telltree.explain.ask import Answer, ClassAnswer, ask
-from telltree.explain.categories import Category, categories_text, categorize, sentence
+from telltree.explain.categories import Categories, Category, categories_text, categorize, sentence
 from telltree.explain.english import english, plain
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
@@ -12,6 +12,7 @@ from telltree.explain.way import Turn, turn_of, way_of
 
 __all__ = [
     "Answer",
+    "Categories",
     "Category",
     "ClassAnswer",
     "Margins",

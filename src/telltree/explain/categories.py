@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from telltree.amounts import by_weight, counted
+from telltree.amounts import by_weight, counted, percent
 from telltree.data import Panel, Schema
 from telltree.data.usable import doubtful
 from telltree.errors import DataError
 from telltree.explain.english import Step, Style, english
+from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
 from telltree.explain.shares import Share, wilson
@@ -37,7 +38,7 @@ class Category:
     english: str
     """The same in English, without what follows from the rest."""
     headline: str | None
-    """A short sentence that is true of all members, with the share of other records it is true of; None if none is."""
+    """A short sentence, with the shares of members and of other records that it is true of; None if there is none."""
     shared: str
     """What is true of this category and of its sibling, in English: all branches but the last."""
     apart: str
@@ -79,16 +80,45 @@ class Category:
         return reduce(_both, parts) if parts else None
 
     def __str__(self) -> str:
-        size = f"{counted(len(self.positions), 'record')}, {self.coverage:.1%}"
+        """The category alone, with its whole sentence and formula."""
+        return self.told.alone()
+
+    @property
+    def told(self) -> Telling:
+        """The category as text has it."""
+        size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
         weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
-        said = self.english if self.headline is None else f"{self.headline}\n    exactly: {self.english}"
-        return f"[{self.number}] {self.label}  ({size}{mixed}{weighed})\n    {said}\n    {self.description}"
+        claims = signed(self.branches)
+        return Telling(
+            number=self.number,
+            branches=self.branches,
+            head=f"[{self.number}] {self.label}  ({size}{mixed}{weighed})",
+            headline=self.headline,
+            whole=Said(self.english, self.description),
+            shared=Said(self.shared, conjunction(claims[:-1])),
+            apart=Said(self.apart, conjunction(claims[-1:])),
+        )
+
+
+class Categories(tuple[Category, ...]):
+    """The categories of some records, in order; printed in groups, what siblings share above them."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return categories_text(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same groups, with whole sentences and formulas folded away."""
+        from telltree.explain.notebook import categories_html
+
+        return categories_html(self)
 
 
 def categorize(
     tree: Tree, panel: Panel, y: ArrayLike | None = None, *, missing: Container[str] | None = None
-) -> tuple[Category, ...]:
+) -> Categories:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
     `y` are the records' labels, for `counts` and shares. `missing` names the columns of which English must allow that
@@ -123,12 +153,12 @@ def categorize(
                 decided_by_weights=leaf.decided_by_weights,
             )
         )
-    return tuple(found)
+    return Categories(found)
 
 
 def categories_text(categories: Iterable[Category]) -> str:
-    """The categories as blocks of text, with an empty line between them."""
-    return "\n\n".join(map(str, categories))
+    """The categories as blocks of text: what two siblings share above them, and of each what sets it apart."""
+    return groups_text(category.told for category in categories)
 
 
 def signed(branches: Iterable[Branch]) -> list[Expression]:

@@ -1,10 +1,13 @@
-"""A tree as nested HTML for notebooks: it folds, needs no script, and every text from data is escaped."""
+"""Trees and categories as HTML for notebooks: it folds, needs no script, and every text from data is escaped."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from telltree.amounts import by_weight, counted
 from telltree.data.notebook import escaped
+from telltree.explain.categories import Category
 from telltree.explain.english import english
+from telltree.explain.groups import Said, Telling, grouped
+from telltree.explain.headline import headline_text
 from telltree.tree.tree import Leaf, Node, Tree
 
 # Only the page's own colours, so that it reads in light and dark themes.
@@ -14,6 +17,7 @@ _STYLE = """
 .telltree summary {cursor: pointer}
 .telltree .formula, .telltree .counts {opacity: .75}
 .telltree .formula {display: block; margin-left: 1em}
+.telltree .category, .telltree .shared {margin: .6em 0}
 """
 
 
@@ -28,6 +32,36 @@ def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
+def categories_html(categories: Iterable[Category]) -> str:
+    """Categories in groups: what siblings share, then each with what sets it apart; whole sentences are folded away."""
+    body = "".join(_group([category.told for category in group]) for group in grouped(categories))
+    return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
+
+
+def _group(group: Sequence[Telling]) -> str:
+    if len(group) == 1:
+        (only,) = group
+        return _category(only, "" if only.headline is None else "exactly: ", only.whole)
+    yes, no = group
+    shared = f"<div>[{yes.number}] and [{no.number}] share: {escaped(yes.shared.english)}</div>"
+    sides = "".join(
+        f'<div class="side">{_category(one, f"unlike [{other.number}]: ", one.apart)}</div>'
+        for one, other in ((yes, no), (no, yes))
+    )
+    return f'<div class="shared">{shared}{sides}</div>'
+
+
+def _category(told: Telling, before: str, said: Said) -> str:
+    headline = "" if told.headline is None else f"<div><b>{escaped(told.headline)}</b></div>"
+    whole = "" if said is told.whole else f"<div>{escaped(told.whole.english)}</div>"
+    formula = f'<code class="formula">{escaped(told.whole.formula)}</code>'
+    folded = f"<details><summary>{'formula' if not whole else 'whole sentence'}</summary>{whole}{formula}</details>"
+    return (
+        f'<div class="category"><div>{escaped(told.head)}</div>{headline}'
+        f"<div>{before}{escaped(said.english)}</div>{folded}</div>"
+    )
+
+
 def _node(
     node: Node | Leaf, tree: Tree, missing: Container[str] | None, numbers: Iterator[int], answer: str = ""
 ) -> str:
@@ -35,7 +69,9 @@ def _node(
     if isinstance(node, Leaf):
         label = tree.classes[node.label]
         weighed = escaped(f"; {by_weight(label, node.weighted_share)}") if node.decided_by_weights else ""
-        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}</div>'
+        headline = "" if node.headline is None else escaped(headline_text(node.headline, node, tree))
+        told = f'<div class="counts">{headline}</div>' if headline else ""
+        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
     said = escaped(english(node.formula, tree.schema, missing, step=tree.step))
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'

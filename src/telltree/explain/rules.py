@@ -21,7 +21,7 @@ class RuleRow:
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
     headline: str | None
-    """A short sentence that is true of all records that came here, with the share of the others it is true of too."""
+    """A short sentence, with the shares of the records that came here and of others that it is true of."""
     label: Any
     share: float | None
     """Of the records that came here, those with the label; None if none came."""
@@ -70,7 +70,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
                 cluster=number,
                 formula=conjunction(signed(branches)),
                 english=sentence(branches, tree.schema, unsure, step=tree.step),
-                headline=None if leaf.headline is None else headline_text(leaf.headline, tree),
+                headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
                 label=tree.classes[leaf.label],
                 share=seen.share,
                 low=low,

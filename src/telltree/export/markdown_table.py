@@ -1,10 +1,16 @@
 """The table of rules as Markdown."""
 
 import re
+from collections.abc import Sequence
 
+from telltree.explain import RuleRow
+from telltree.explain.categories import sentence, signed
+from telltree.explain.groups import grouped
 from telltree.explain.rules import cells
 from telltree.export.json_rules import rule_rows
-from telltree.export.subject import Subject
+from telltree.export.subject import Chosen, Subject
+from telltree.operators.expression import conjunction
+from telltree.tree.tree import Branch
 
 HEAD = (
     "category", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula", "English",
@@ -15,11 +21,35 @@ _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(subject: Subject) -> str:
-    """A head and one line a category."""
+    """A head and one line a category; above two siblings a line with what they share."""
     lines: list[tuple[str, ...]] = [HEAD, _ALIGNED]
-    for row in rule_rows(subject):
-        lines.append(tuple(_plain(cell) for cell in (*cells(row), row.english, row.headline or "–")))
+    rows = {row.cluster: row for row in rule_rows(subject)}
+    for group in grouped(subject.categories):
+        if len(group) == 2:
+            yes, no = group
+            lines.append(_shared(yes, no, subject))
+            apart = {one.number: _told(one.branches[-1:], subject) for one in group}
+            lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
+            lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
+        else:
+            lines.append(_line(rows[group[0].number], rows[group[0].number].english))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _line(row: RuleRow, english: str) -> tuple[str, ...]:
+    return tuple(_plain(cell) for cell in (*cells(row), english, row.headline or "–"))
+
+
+def _shared(yes: Chosen, no: Chosen, subject: Subject) -> tuple[str, ...]:
+    above = yes.branches[:-1]
+    told = _plain(conjunction(signed(above))), _plain(_told(above, subject))
+    return (f"{yes.number} and {no.number}", "both", *[""] * 5, *told, "")
+
+
+def _told(branches: Sequence[Branch], subject: Subject) -> str:
+    tree = subject.tree
+    missing = tree.missing if subject.missing is None else subject.missing
+    return sentence(branches, tree.schema, missing, step=tree.step)
 
 
 def _plain(text: str) -> str:

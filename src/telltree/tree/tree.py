@@ -25,13 +25,15 @@ _BAR = "│   "
 
 @dataclass(frozen=True)
 class Headline:
-    """A short formula that is true of all training records of a leaf, and of few others."""
+    """A short formula that is true of all or most training records of a leaf, and of few others."""
 
     formula: Formula
     others: int
     """Training records of other leaves of which it is true too."""
     elsewhere: int
     """Training records of other leaves."""
+    missed: int = 0
+    """Training records of the leaf of which it is not true."""
 
 
 @dataclass(frozen=True)
@@ -245,12 +247,14 @@ class Tree:
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
 
-    def outline(self, *, formulas: bool = False) -> str:
+    def outline(self, *, formulas: bool = False, say: Callable[[Expression], str] | None = None) -> str:
         """The tree as questions in plain English, with each leaf's class and how many records have it.
 
         formulas: also show the formula of each question, below it.
+        say: gives the words of each question instead.
         """
-        asked = {id(node): [f"{self.says(node.formula.expression)}?"] for node in self.nodes}
+        words = say or self.says
+        asked = {id(node): [f"{words(node.formula.expression)}?"] for node in self.nodes}
         if formulas:
             asked = {id(node): [*asked[id(node)], f"{_BAR}{node.formula}"] for node in self.nodes}
         return "\n".join(_drawn(self, lambda node: asked[id(node)], _outcome))
@@ -273,6 +277,11 @@ class Tree:
     def _repr_html_(self) -> str:
         """For notebooks: the printed tree; a fitted classifier shows it with English."""
         return "<pre>" + "\n".join(map(escaped, str(self).splitlines())) + "</pre>"
+
+
+def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
+    """Whether the ways to two leaves of one tree part at the last question of both."""
+    return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
 def _leaves(node: Node | Leaf, path: tuple[Branch, ...]) -> Iterator[tuple[Leaf, tuple[Branch, ...]]]:

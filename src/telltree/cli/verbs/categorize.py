@@ -10,8 +10,8 @@ from telltree.cli.output import check_output, put, put_csv, put_json
 from telltree.cli.sources import id_heading, read_sources
 
 if TYPE_CHECKING:
-    from telltree.data import Schema
     from telltree.explain import Category
+    from telltree.tree.tree import Tree
 
 
 def categorize(
@@ -20,7 +20,7 @@ def categorize(
     source: Source,
     data: DataOptions,
     text: Annotated[
-        bool, typer.Option("--text", help="Print each category with its headline, in English and as a formula.")
+        bool, typer.Option("--text", help="Print the categories in groups, in English and as formulas.")
     ] = False,
     output: Output = None,
     force: Force = False,
@@ -43,7 +43,7 @@ def categorize(
     if text:
         put(categories_text(found), output, wrap=True)
     elif json:
-        put_json([_plain(category, classifier.tree_.schema) for category in found], output)
+        put_json([_plain(category, classifier.tree_) for category in found], output)
     else:
         place = {int(i): category for category in found for i in category.positions}
         rows = [
@@ -54,10 +54,10 @@ def categorize(
         put_csv([id_heading(data, columns), *columns], rows, output)
 
 
-def _plain(category: "Category", schema: "Schema") -> dict[str, Any]:
+def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.categories import sentence
 
     found = {name: value for name, value in asdict(category).items() if name not in ("branches", "positions")}
     low, high = category.interval
     shares = {"share": category.share, "low": low, "high": high, "purity": category.purity}
-    return {**found, "paper": sentence(category.branches, schema, style="paper"), **shares}
+    return {**found, "paper": sentence(category.branches, tree.schema, tree.missing, style="paper"), **shares}

@@ -14,6 +14,7 @@ from telltree.errors import DataError
 if TYPE_CHECKING:
     from telltree.data import Panel
     from telltree.explain import Turn
+    from telltree.tree.tree import Tree
 
 
 def explain(
@@ -39,7 +40,7 @@ def explain(
     training = classifier.training_
     turns = way_of(classifier.tree_, panel, place, reference=training.spread)
     category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
-    headline = classifier.rules()[category - 1].headline
+    headline = _headline(classifier.tree_, category, panel[[place]])
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
         put_json(
@@ -50,6 +51,16 @@ def explain(
     lines += [] if headline is None else [f"  {headline}"]
     lines += [_told(turn) for turn in turns] or ["  the tree is a single leaf: all records come here"]
     put("\n".join(lines), wrap=True)
+
+
+def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
+    """The category's headline, if it is true of this record too."""
+    from telltree.explain.headline import headline_text
+
+    leaf, _ = tree.leaves[category - 1]
+    if leaf.headline is None or not leaf.headline.formula(record.aligned(tree.schema))[0]:
+        return None
+    return headline_text(leaf.headline, leaf, tree)
 
 
 def position_of(panel: "Panel", record: str) -> int:

@@ -9,6 +9,8 @@ from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
     from telltree.explain import RuleRow
+    from telltree.explain.english import Style
+    from telltree.explain.groups import Telling
     from telltree.tree.tree import Tree
 
 
@@ -22,15 +24,21 @@ def show(
         bool, typer.Option("--formulas", help="Print the tree and the table of rules as formulas.")
     ] = False,
     style: Annotated[
-        Literal["plain", "paper"], typer.Option(help="Tell categories in plain English, or in the paper's form.")
+        Literal["plain", "paper"], typer.Option(help="Ask and tell in plain English, or in the paper's form.")
     ] = "plain",
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Tell each category by its whole sentence, not beside its sibling.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print the questions of a model in English, and what is true of each category.
 
+    Of two categories that one question tells apart, what they share is told once above them.
+
     \b
     Examples:
       telltree show model.json
+      telltree show model.json --english --whole
       telltree show model.json --formulas
       telltree show model.json --english --style paper
     """
@@ -39,6 +47,8 @@ def show(
     from telltree.data.clip import clip
     from telltree.estimators import load
     from telltree.explain import as_records, rules_text
+    from telltree.explain import english as in_words
+    from telltree.explain.groups import groups_text
 
     classifier = load(model)
     tree, rules = classifier.tree_, classifier.rules()
@@ -47,8 +57,10 @@ def show(
     elif formulas:
         put(f"{tree}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
     else:
-        told = [_told(rule, _more(tree, rule.cluster)["paper"] if style == "paper" else rule.english) for rule in rules]
-        put("\n\n".join(told if english else [tree.outline(), *told]), wrap=True)
+        told = [_telling(rule, tree, style) for rule in rules]
+        categories = "\n\n".join(one.alone() for one in told) if whole else groups_text(told)
+        questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
+        put(categories if english else f"{questions}\n\n{categories}", wrap=True)
 
 
 def _more(tree: "Tree", number: int) -> dict[str, Any]:
@@ -63,6 +75,14 @@ def _more(tree: "Tree", number: int) -> dict[str, Any]:
     }
 
 
-def _told(rule: "RuleRow", sentence: str) -> str:
-    said = sentence if rule.headline is None else f"{rule.headline}\n    exactly: {sentence}"
-    return f"[{rule.cluster}] {rule.label}: {rule.figures}\n    {said}"
+def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
+    from telltree.explain.categories import sentence
+    from telltree.explain.groups import Said, Telling
+
+    _, branches = tree.leaves[rule.cluster - 1]
+    whole, shared, apart = (
+        Said(sentence(some, tree.schema, tree.missing, style=style, step=tree.step))
+        for some in (branches, branches[:-1], branches[-1:])
+    )
+    head = f"[{rule.cluster}] {rule.label}: {rule.figures}"
+    return Telling(rule.cluster, branches, head, rule.headline, whole, shared, apart)

@@ -15,7 +15,7 @@ from telltree.tree import Leaf, Node, Tree
 
 PAD = 0.09
 BAR = 0.11
-_NARROWEST, _LEAF_TEXT, _MOST_LINES = 1.25, 1.5, 9
+_NARROWEST, _LEAF_TEXT, _MOST_LINES = 1.25, 1.5, 16
 
 Counts = tuple[int, ...]
 

@@ -13,8 +13,8 @@ from telltree.explain.english import Step
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.expression import conjunction
+from telltree.operators.rounding import rounded
 from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
-from telltree.report.rounding import rounded
 from telltree.tree.tree import Branch, Tree
 
 Wording = Literal["formula", "english"]

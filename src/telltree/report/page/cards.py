@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from telltree.explain import Category, RuleRow, rules_table
-from telltree.explain.categories import missing_columns, sentence
+from telltree.explain.categories import missing_columns, sentence, signed
+from telltree.explain.groups import grouped
+from telltree.operators.expression import conjunction
 from telltree.report.page.members import Members, columns_of
 from telltree.report.page.shown import Gallery
 from telltree.report.page.subject import Subject
@@ -20,6 +22,7 @@ def cards(
     """One entry a category, for the page; of the members only those that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
     gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
+    siblings = _siblings(subject.categories)
     entries = []
     for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
         columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
@@ -32,6 +35,8 @@ def cards(
                 "english": words(category.english),
                 "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
                 "headline": None if category.headline is None else words(category.headline),
+                "beside": siblings.get(category.number),
+                "shared": _shared(category, subject, missing) if category.number in siblings else None,
                 "figures": words(figures(subject, category, row)),
                 "records": len(category.positions),
                 "coverage": number(category.coverage),
@@ -46,6 +51,22 @@ def cards(
             }
         )
     return entries
+
+
+def _siblings(categories: Sequence[Category]) -> dict[int, int]:
+    """The number of each category's sibling, where they are told together."""
+    pairs = [group for group in grouped(categories) if len(group) == 2]
+    return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
+
+
+def _shared(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
+    """What is true of a category and of its sibling, in each way it can be told."""
+    above = category.branches[:-1]
+    return {
+        "english": words(category.shared),
+        "paper": words(sentence(above, subject.schema, missing, style="paper")),
+        "formula": words(conjunction(signed(above))),
+    }
 
 
 def figures(subject: Subject, category: Category, row: RuleRow) -> str:

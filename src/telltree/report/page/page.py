@@ -146,7 +146,7 @@ def _room(subject: Subject, others: list[Any]) -> int:
     told = ((c.english, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
             for c in subject.categories)  # fmt: skip
     said = sum(len(words("".join(texts)).encode()) for texts in told)
-    return min(MOST_BYTES, MOST_PAGE - FIXED - 2 * said - len(data_block(others).encode()))
+    return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * said - len(data_block(others).encode()))
 
 
 def data_block(data: Any) -> str:

@@ -12,10 +12,10 @@ from telltree.explain.categories import missing_columns
 from telltree.explain.counts import compares_counts, counted, timeless
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator
+from telltree.operators.rounding import rounded
 from telltree.operators.table import ABS, AND, COMPARISONS, IMPLIES, NOT, OR
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
-from telltree.report.rounding import rounded
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 _JOINING = {NOT, AND, OR, IMPLIES}

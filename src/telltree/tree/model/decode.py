@@ -211,7 +211,7 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
 def _headline(entry: HeadlineEntry | None, formulas: _Formulas) -> Headline | None:
     if entry is None:
         return None
-    return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere)
+    return Headline(formulas.read(entry.formula, spoken=False), entry.others, entry.elsewhere, entry.missed)
 
 
 def _front(whole: Tree, entry: FrontEntry | None) -> Front:

@@ -107,11 +107,12 @@ class Branch(Entry):
 
 
 class HeadlineEntry(Entry):
-    """A short formula that is true of all training records of a leaf, and of so many of those elsewhere."""
+    """A short formula that is true of all training records of a leaf but those missed, and of so many elsewhere."""
 
     formula: Text
     others: Count
     elsewhere: Count
+    missed: Count = 0
 
 
 class LeafEntry(Entry):

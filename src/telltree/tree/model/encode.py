@@ -122,7 +122,8 @@ def _front(model: Model) -> dict[str, Any] | None:
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
-    return {"formula": str(headline.formula), "others": headline.others, "elsewhere": headline.elsewhere}
+    counts = {"others": headline.others, "elsewhere": headline.elsewhere, "missed": headline.missed}
+    return {"formula": str(headline.formula), **counts}
 
 
 def _formula(formula: Formula) -> dict[str, Any]:

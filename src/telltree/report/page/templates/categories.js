@@ -53,8 +53,9 @@ function wanted(category) {
 
 function showCards() {
     const found = DATA.categories.filter(wanted).sort((a, b) => SORTS[cardView.sort][1](a, b) || a.number - b.number);
-    const cards = found.slice(0, cardView.most).map(cardOf);
-    const left = found.length - cards.length;
+    const seen = found.slice(0, cardView.most);
+    const cards = inGroups(seen);
+    const left = found.length - seen.length;
     if (left > 0)
         cards.push(
             make(
@@ -73,6 +74,23 @@ function showCards() {
     byId('cards').replaceChildren(...cards);
     byId('category-count').textContent =
         `${found.length} of ${counted(DATA.categories.length, 'category', 'categories')}`;
+}
+
+// Two siblings that stand next to each other are a group: what they share is told once, above them.
+function inGroups(categories) {
+    const shown = [];
+    for (let i = 0; i < categories.length; i += 1) {
+        const [one, next] = [categories[i], categories[i + 1]];
+        if (!next || one.beside !== next.number) {
+            shown.push(cardOf(one));
+            continue;
+        }
+        const name = `Categories ${one.number} and ${next.number}`;
+        const above = make('p', { class: 'shares' }, make('b', {}, `${name} share: `), told(one.shared));
+        shown.push(make('section', { class: 'siblings', 'aria-label': name }, above, cardOf(one), cardOf(next)));
+        i += 1;
+    }
+    return shown;
 }
 
 function cardOf(category) {
@@ -108,8 +126,7 @@ function makeCard(category) {
         ),
         category.headline && make('p', { class: 'headline data' }, category.headline),
         make('p', { class: 'figures data' }, category.figures),
-        make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category)),
-        apartOf(category),
+        category.shared ? besideSibling(category) : [exactly(category), apartOf(category)],
         make(
             'details',
             { class: 'beside' },
@@ -130,6 +147,22 @@ function makeCard(category) {
         collages(category),
     );
 }
+
+const exactly = (category) =>
+    make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category));
+
+// What a category shares with its sibling, and what sets it apart; together they are the whole sentence. In a group the
+// first is told above.
+const besideSibling = (category) => [
+    make('p', { class: 'shares own' }, make('b', {}, `Like category ${category.beside}: `), told(category.shared)),
+    apartOf(category),
+    make(
+        'details',
+        { class: 'whole' },
+        make('summary', {}, 'Whole sentence'),
+        make('p', { class: 'sentence' }, told(category)),
+    ),
+];
 
 // What sets a category apart from what stands beside it: the last answer. After one question, the sentence says it.
 function apartOf(category) {

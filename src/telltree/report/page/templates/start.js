@@ -29,4 +29,7 @@ links.forEach((_, id) => watcher.observe(byId(id)));
 addEventListener('beforeprint', () => {
     cardView.most = DATA.categories.length;
     showCards();
+    document.querySelectorAll('details.whole').forEach((part) => {
+        part.open = true;
+    });
 });

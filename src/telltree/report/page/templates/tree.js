@@ -6,7 +6,7 @@ const countsOf = (node) => node.counts || node.trained;
 
 const MANY = 16; // categories; a larger tree opens with its first levels only
 const FIRST_LEVELS = 3;
-const BOX = { least: 152, good: 190, most: 250 }; // widths in pixels
+const BOX = { least: 190, good: 210, most: 300 }; // widths in pixels
 const [GAP_BETWEEN, EDGES] = [56, 56];
 const treeView = { items: [], tree: null, links: null, chosenLayout: false };
 
@@ -139,13 +139,13 @@ function treeTools() {
     );
 }
 
-// Boxes are as wide as lets all levels be seen, within reason. Details stand beside a tree that leaves room for them,
+// Boxes are as wide as lets all unfolded levels be seen, within reason. Details stand beside a tree that leaves room for them,
 // else below it; where little room is left, an outline is drawn.
 function arrange() {
     const frame = byId('tree-frame');
     const around = frame.parentElement;
     if (!treeView.chosenLayout) setLayout(around.clientWidth < 720 ? 'outline' : 'diagram');
-    const levels = Math.max(...treeView.items.map((item) => Number(item.getAttribute('aria-level'))));
+    const levels = Math.max(...treeView.items.filter(isSeen).map((item) => Number(item.getAttribute('aria-level'))));
     const fitting = () => (frame.clientWidth - EDGES - (levels - 1) * GAP_BETWEEN) / levels;
     around.classList.remove('stacked');
     around.classList.toggle('stacked', around.clientWidth < 960 || fitting() < BOX.good);
@@ -209,7 +209,7 @@ function foldBelow(level) {
 function foldAll(folded) {
     foldBelow(folded ? 0 : Infinity);
     select(0, false);
-    drawLinks();
+    arrange();
     showRoot();
 }
 
@@ -229,7 +229,8 @@ function select(place, focus) {
     showDetails(place);
 }
 
-const isVisible = (place) => treeView.items[place].getClientRects().length > 0;
+const isSeen = (item) => item.getClientRects().length > 0;
+const isVisible = (place) => isSeen(treeView.items[place]);
 
 function treeKeys(event) {
     const place = Number(event.target.dataset.place);

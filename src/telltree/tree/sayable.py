@@ -1,0 +1,130 @@
+"""What might be said of a leaf in few words: parts of what is true of it, and short sentences on the same columns."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import chain, combinations, islice, product
+
+import numpy as np
+
+from telltree.data import Column, ColumnType, Panel
+from telltree.operators import Attribute, Expression, Type
+from telltree.operators.rounding import rounded
+from telltree.operators.table import AND, NOT
+from telltree.speech import cost, term_of
+from telltree.speech.lists import joined
+from telltree.speech.normal import taken_apart
+from telltree.speech.possible import Possible
+from telltree.speech.terms import FALSE, TRUE, All, Always, Says, Some, Sometime, Term
+from telltree.speech.values import Names, Reals, Truths, Values
+from telltree.tree.tree import Branch, Tree
+
+_MOST_COST = 12  # what costs more takes more words than a headline has
+_MOST_PIECES = 40  # of one claim
+_DIGITS = 3  # of constants that nobody chose with care
+_STEPS = 24  # between the constants that are tried of one column
+_MOST_LEVELS = 20
+_TYPES = {
+    ColumnType.REAL: Type.REAL_VECTOR,
+    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
+    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
+}
+
+
+def implied(tree: Tree, branches: Sequence[Branch]) -> dict[Term, int]:
+    """Short terms that are true of every possible record that takes these branches, with their costs."""
+    claims = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+    if not all(map(_in_common_words, claims)):
+        return {}
+    possible = Possible(tree.missing, tree.static)
+    whole = term_of(
+        reduce(lambda left, right: Expression(AND, (left, right)), claims), tree.missing, static=tree.static
+    )
+    terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
+    return _short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
+
+
+def nearly_asked(tree: Tree, panel: Panel) -> dict[Term, int]:
+    """Short terms about columns of the tree: made of its formulas and their runners-up, or of one column alone.
+
+    They may be true or false of the records of any leaf. With each comes its cost.
+    """
+    possible = Possible(tree.missing, tree.static)
+    others = (rounded(other.formula.expression, _DIGITS) for node in tree.nodes for other in node.runners_up)
+    known = (e for e in others if all(name in tree.schema for name in e.attributes()))
+    formulas = filter(_in_common_words, dict.fromkeys(chain((node.formula.expression for node in tree.nodes), known)))
+    terms = (taken_apart(e, possible, truth) for e in formulas for truth in (True, False))
+    columns = (term for column in tree.schema.values() for term in _of_column(column, panel, possible))
+    return _short(chain(columns, *(_pieces(term, possible, implied=False) for term in terms)))
+
+
+def _in_common_words(e: Expression) -> bool:
+    """Parts of what a grammar says in its own words are not said in others."""
+    return all(part.english is None for part in e.walk())
+
+
+def _short(terms: Iterable[Term]) -> dict[Term, int]:
+    costs = {term: cost(term) for term in dict.fromkeys(terms) if term not in (TRUE, FALSE)}
+    return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
+
+
+def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
+    """Small terms made of parts of a term; `implied`: such that follow from it."""
+    for claim in term.parts if isinstance(term, All) else (term,):
+        yield claim
+        yield from islice(_within(claim, possible, implied), _MOST_PIECES)
+
+
+def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
+    """One part of a list, or two; but of an "or" all, where what is left must follow."""
+    found: Iterable[Term] = (term,)
+    match term:
+        case Some(parts) if implied:
+            ways = product(*(list(islice(_within(part, possible, implied), 3)) for part in parts))
+            found = (joined(Some, way, possible) for way in ways)
+        case All(parts) | Some(parts):
+            pieces = [list(islice(_within(part, possible, implied), 3)) for part in parts]
+            pairs = (pair for a, b in combinations(pieces, 2) for pair in product(a, b))
+            found = chain(chain.from_iterable(pieces), (joined(type(term), pair, possible) for pair in pairs))
+        case Sometime(part) | Always(part):
+            found = map(type(term), _within(part, possible, implied))
+    return (piece for piece in found if piece not in (TRUE, FALSE))
+
+
+def _of_column(column: Column, panel: Panel, possible: Possible) -> Iterator[Term]:
+    """At some point, or always, a column has a value of some kind."""
+    signal = Expression(Attribute(column.name, _TYPES[column.type]))
+    for values in _kinds(column, panel, possible.misses(signal)):
+        yield Sometime(Says(signal, values))
+        if not column.static:
+            yield Always(Says(signal, values))
+
+
+def _kinds(column: Column, panel: Panel, misses: bool) -> Iterator[Values]:
+    match column.type:
+        case ColumnType.REAL:
+            yield from (Reals.compared(how, c) for c in _constants(column.name, panel) for how in ("<", ">"))
+            missing: Values = Reals((), True)
+        case ColumnType.BOOLEAN:
+            yield Truths(True, False, False)
+            yield Truths(False, True, False)
+            missing = Truths(False, False, True)
+        case ColumnType.CATEGORICAL:
+            for level in column.levels[:_MOST_LEVELS]:
+                yield Names(frozenset({level}), False, False)
+                yield Names(frozenset({level}), True, misses)
+            missing = Names(frozenset(), False, True)
+    if misses:
+        yield missing
+
+
+def _constants(name: str, panel: Panel) -> list[float]:
+    """Constants that tell records by the greatest and the least of their values, in few digits."""
+    values, starts = panel.stacked(name), np.cumsum(panel.lengths) - panel.lengths
+    found: dict[float, None] = {}
+    for extreme in (np.fmax, np.fmin):
+        ends = extreme.reduceat(values, starts)
+        ends = ends[np.isfinite(ends)]
+        quantiles = np.quantile(ends, np.linspace(0, 1, _STEPS + 1)) if len(ends) else ()
+        found |= dict.fromkeys(float(f"{c:.{_DIGITS}g}") for c in quantiles)
+    return [c for c in found if math.isfinite(c)]
