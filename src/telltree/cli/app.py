@@ -15,6 +15,7 @@ from telltree.cli.verbs.experiment import experiment
 from telltree.cli.verbs.explain import explain
 from telltree.cli.verbs.export import export
 from telltree.cli.verbs.fit import fit
+from telltree.cli.verbs.grammar import grammar
 from telltree.cli.verbs.inspect import inspect
 from telltree.cli.verbs.predict import predict
 from telltree.cli.verbs.report import report
@@ -50,6 +51,6 @@ def telltree(
     """
 
 
-for _verb in (inspect, ask, fit, show, predict, categorize, explain, report, export, demo, experiment):
+for _verb in (inspect, ask, grammar, fit, show, predict, categorize, explain, report, export, demo, experiment):
     _first_line = (_verb.__doc__ or "").split("\n")[0]
     app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(ending_well(expanded(_verb)))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
+_NOISE = 1e-9  # a gap of such a share of the range is what arithmetic left between equal values
 
 
 def cuts(values: NDArray[Any], most: int) -> list[float]:
@@ -19,7 +20,10 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     if most < 1:
         return []
     ordered = np.sort(values[np.isfinite(values)]).astype(np.float64)
-    after = np.flatnonzero(ordered[1:] > ordered[:-1])  # gaps, by the rank of the value below
+    with np.errstate(over="ignore"):
+        gaps = np.diff(ordered)
+        least = 2 * _NOISE * (ordered[-1] / 2 - ordered[0] / 2) if len(ordered) else 0.0
+    after = np.flatnonzero(gaps > least)  # by the rank of the value below
     aside = len(ordered) // (4 * most)  # the widest gaps of all are those beside outliers
     inner = after[(after + 1 >= aside) & (after + 1 <= len(ordered) - aside)]
     after = inner if len(inner) else after

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from telltree.cli.left_out import say_left_out
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.search import Search
 
-_SHOWN = 10  # columns left out that are named
+_USUAL_DEPTH = 6  # by which progress is told where nobody gave one
 
 
 def _number(says: str) -> Any:
@@ -28,18 +29,32 @@ class TreeOptions:
     """The parameters of the estimator."""
 
     grammar: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Grammar, as text; by default the generic one.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Grammar, as text; by default one that suits the data, see `telltree grammar`."
+        ),
     ] = None
-    max_depth: Annotated[int, _number("Most branches from root to leaf.")] = 6
-    min_members: Annotated[int, _number("Records that each side of a split must have.")] = 1
+    max_depth: Annotated[
+        int | None, _number("Most branches from root to leaf; by default what suits the number of records.")
+    ] = None
+    min_members: Annotated[
+        int | None, _number("Records that each side of a split must have; by default what suits their number.")
+    ] = None
     min_gain: Annotated[float | None, _number("By how much a split must lower the fitness.")] = None
     prevent_same_label: Annotated[
         bool, typer.Option("--prevent-same-label", help="Refuse splits whose sides predict the same.")
     ] = False
     centre: Annotated[
         bool | None,
-        typer.Option(help="Move constants to the middle of the gap they split; by default with the generic grammar."),
+        typer.Option(help="Move constants to the middle of the gap they split; by default without --grammar."),
     ] = None
+    simplicity: Annotated[
+        float,
+        _number(
+            "How much worse a smaller tree may be and still be taken: standard errors with cross-validation, else "
+            "a factor of the price of formulas; 0 takes the best."
+        ),
+    ] = 1.0
     class_weight: Annotated[
         Literal["balanced"] | None, typer.Option(help="Give rare classes the weight of common ones.")
     ] = None
@@ -75,10 +90,10 @@ def fit(
     check_output(output, force=force)
     classifier = _classifier(tree)
     panel, labels = read_labelled(source, data)
-    with fitting(tree.max_depth) as progress:
+    with fitting(tree.max_depth or _USUAL_DEPTH) as progress:
         classifier.set_params(progress=progress).fit(panel, labels)
     classifier.set_params(progress=None)
-    _say_left_out(classifier)
+    say_left_out(_left_out(classifier))
     if output is None:
         say("the model was not saved; give -o model.json to keep it")
     else:
@@ -87,7 +102,7 @@ def fit(
     if json:
         put_json(_summary(classifier))
     else:
-        put(str(classifier.tree_))
+        put(classifier.tree_.outline())
     if classifier.interrupted_:
         raise typer.Exit(INTERRUPTED)
 
@@ -98,11 +113,12 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
     return GrammarTreeClassifier(
         grammar=None if options.grammar is None else _text_of(options.grammar),
         search=_search(options),
-        max_depth=options.max_depth,
-        min_members=options.min_members,
+        max_depth="auto" if options.max_depth is None else options.max_depth,
+        min_members="auto" if options.min_members is None else options.min_members,
         min_gain=options.min_gain,
         prevent_same_label=options.prevent_same_label,
         centre=options.centre,
+        simplicity=options.simplicity,
         class_weight=options.class_weight,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
@@ -134,14 +150,6 @@ def _search(options: TreeOptions) -> "Search":
 def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
     """The columns that the grammar leaves out, and why."""
     return {} if classifier.grammar_ is None else classifier.grammar_.left_out
-
-
-def _say_left_out(classifier: "GrammarTreeClassifier") -> None:
-    left_out = _left_out(classifier)
-    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
-    more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
-    if left_out:
-        say(f"columns left out: {', '.join(shown)}{more}")
 
 
 def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:

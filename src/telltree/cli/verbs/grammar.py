@@ -1,0 +1,44 @@
+"""telltree grammar: the language that fit would search, to edit and hand back."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from telltree.cli.left_out import say_left_out
+from telltree.cli.options import DataOptions, Force, Source
+from telltree.cli.outcome import say
+from telltree.cli.output import check_output, put
+from telltree.cli.sources import read_sources
+
+
+def grammar(
+    *,
+    source: Source,
+    data: DataOptions,
+    generic: Annotated[
+        bool, typer.Option("--generic", help="The paper's generic grammar instead: F and G over ten points of a range.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it here, not to standard output.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Print the language that fit uses for these data: edit it, and hand it back by fit --grammar.
+
+    Labels, if they are given, are looked at only for columns with many levels: which of them go together.
+
+    \b
+    Examples:
+      telltree grammar flights.csv --id flight --time t --label nmac
+      telltree grammar flights.csv --id flight --time t --label nmac -o mine.bnf
+    """
+    from telltree.grammar import Grammar
+
+    check_output(output, force=force)
+    panel, labels = read_sources(source, data)
+    made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels)
+    say_left_out(made.left_out)
+    put(str(made).rstrip("\n"), output)
+    if output is not None:
+        say(f"wrote {output}")
