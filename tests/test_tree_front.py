@@ -1,0 +1,161 @@
+"""The front: which trees are left as formulas grow dearer."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from examples import records
+from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, load
+from telltree.errors import SettingsError
+from telltree.tree import Leaf, Node
+from telltree.tree.bits import label_bits
+from telltree.tree.front import Front, at_price
+
+GRAMMAR = "S ::= F(x {<, >} grid(12)) | F(y) | F(x < [2, 5] and y)"
+CHEAP = Bits(price=0.02)
+GREEDY = {"fitness": GiniSize(), "min_members": 1, "max_depth": 4}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 12, size=(90, 3)), rng.random((90, 3)) < 0.3
+    panel = records(*({"x": a.astype(float).tolist(), "y": b.tolist()} for a, b in zip(x, y, strict=True)))
+    labels = np.where(x.max(axis=1) > 8, "high", np.where(y.any(axis=1), "on", "off"))
+    noise = rng.random(90) < 0.1
+    return panel, np.where(noise, rng.permutation(labels), labels)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=300), random_state=1, **GREEDY)
+    return clf.fit(*data)
+
+
+def subtrees(node):
+    """All trees that are left of a tree when some of its branches become leaves, each with its bits."""
+    counts = np.array(node.counts)
+    yield Leaf(node.counts, tuple(map(float, counts))), float(label_bits(counts, 1.0)), 0.0
+    if isinstance(node, Node):
+        for true, bits, naming in subtrees(node.true):
+            for false, more, also in subtrees(node.false):
+                yield replace(node, true=true, false=false), bits + more, node.naming + naming + also
+
+
+def test_each_tree_is_the_cheapest_of_all_for_its_price(model):
+    front = model.front_
+    assert len(front) > 3
+    everything = [(bits, naming, len(list(leaves(tree)))) for tree, bits, naming in subtrees(front.whole.root)]
+    for (step, dearer), price in zip(pairwise(reversed(front)), middles(front), strict=True):
+        if step.price == dearer.price:  # of two that are as good, nobody gets the larger by its price
+            continue
+        assert step.price < price < dearer.price
+        cheapest = min(bits + price * naming for bits, naming, _ in everything)
+        best = min(count for bits, naming, count in everything if bits + price * naming <= cheapest + 1e-6)
+        assert at_price(front.whole, price).leaves == step.tree.leaves
+        assert step.leaves == best
+
+
+def middles(front):
+    return [(low.price + high.price) / 2 for low, high in pairwise(reversed(front))]
+
+
+def leaves(node):
+    yield from [node] if isinstance(node, Leaf) else [*leaves(node.true), *leaves(node.false)]
+
+
+def test_trees_are_nested_from_one_leaf_to_the_whole(model, data):
+    front = model.front_
+    assert front[0].leaves == 1
+    assert [step.leaves for step in front] == sorted({step.leaves for step in front})
+    assert [step.price for step in front] == sorted((step.price for step in front), reverse=True)
+    for small, large in pairwise(front):
+        clusters = zip(small.tree.apply(data[0]), large.tree.apply(data[0]), strict=True)
+        assert len({inside: outside for outside, inside in clusters}) == large.leaves
+        assert small.words <= large.words
+        assert sum(leaf.support for leaf, _ in small.tree.leaves) == len(data[0])
+
+
+def test_another_tree_is_chosen_without_learning_again(model, data):
+    for step in model.front_:
+        other = model.at(leaves=step.leaves)
+        assert str(other.tree_) == str(step.tree)
+        assert other.predict(data[0]).tolist() == other.classes_[step.tree.predict(data[0])].tolist()
+    assert len(model.at(leaves=10_000).tree_.leaves) == model.front_[-1].leaves
+    with pytest.raises(SettingsError, match="leaves must be a whole number"):
+        model.at(leaves=0)
+
+
+def test_simplicity_is_a_factor_of_the_price(data):
+    many = [
+        GrammarTreeClassifier(
+            GRAMMAR, MonteCarlo(evaluations=300), fitness=CHEAP, min_members=1, random_state=1, simplicity=factor
+        ).fit(*data)
+        for factor in (0, 1, 20, 1_000_000)
+    ]
+    sizes = [len(clf.tree_.leaves) for clf in many]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (many[0].front_[-1].leaves, 1)
+
+
+def test_files_keep_the_front(model, data, tmp_path):
+    small = model.at(leaves=3)
+    small.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert str(loaded.tree_) == str(small.tree_)
+    assert [str(step.tree) for step in loaded.front_] == [str(step.tree) for step in model.front_]
+    assert [step.price for step in loaded.front_] == [step.price for step in model.front_]
+    assert len(loaded.at(leaves=5).tree_.leaves) <= 5
+
+
+def test_it_is_printed_a_line_each(model):
+    lines = str(model.front_).splitlines()
+    assert lines[0] == "1 category, 0 words"
+    assert len(lines) == len(model.front_)
+    assert all(f"{step.leaves} categories, {step.words} words" == line
+               for step, line in zip(model.front_[1:], lines[1:], strict=True))  # fmt: skip
+
+
+def test_a_single_leaf_is_a_front_of_one(data):
+    clf = GrammarTreeClassifier(GRAMMAR, max_depth=0).fit(*data)
+    assert [step.leaves for step in clf.front_] == [1]
+    assert isinstance(clf.front_, Front)
+
+
+def test_cross_validation_scores_all_trees_and_takes_the_smallest_that_is_as_good(data):
+    settings = {"search": MonteCarlo(evaluations=200), "fitness": CHEAP, "min_members": 1, "random_state": 1}
+    chosen = GrammarTreeClassifier(GRAMMAR, cv=5, **settings).fit(*data)
+    best = GrammarTreeClassifier(GRAMMAR, cv=5, simplicity=0, **settings).fit(*data)
+    kept = chosen.validation_
+    assert len(chosen.tree_.leaves) <= len(best.tree_.leaves)
+    assert kept.probabilities.shape == (90, 3)
+    assert sorted(np.concatenate([test for _, test in kept.folds]).tolist()) == list(range(90))
+    for step, misses, right in zip(chosen.front_, kept.misses, kept.right, strict=True):
+        assert step.score.share == pytest.approx(right.mean())
+        assert step.score.error == pytest.approx(np.sqrt(right.mean() * (1 - right.mean()) / 90))
+        assert ((misses >= 0) & (misses <= 2)).all()
+    means = kept.misses.mean(axis=1)
+    worse = kept.misses[kept.chosen] - kept.misses[means.argmin()]
+    assert worse.mean() <= worse.std() / np.sqrt(90) + 1e-12
+    assert best.validation_.chosen == means.argmin()
+    assert str(chosen.front_).splitlines()[0].endswith(f"± {chosen.front_[0].score.error:.3f}")
+
+
+def test_records_are_judged_by_trees_that_have_not_seen_them(data):
+    """Labels of no rule: whoever had seen them would do better than chance."""
+    panel, _ = data
+    y = np.random.default_rng(0).permutation(["a"] * 45 + ["b"] * 45)
+    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=300), cv=5, random_state=1, **GREEDY).fit(panel, y)
+    learnt = np.mean(clf.front_.whole.predict(panel) == (y == "b"))
+    assert learnt > 0.7
+    assert max(step.score.share for step in clf.front_) < learnt - 0.1
+
+
+def test_scores_survive_in_files(data, tmp_path):
+    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=100), fitness=CHEAP, cv=3, random_state=1).fit(*data)
+    clf.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert str(loaded.front_) == str(clf.front_)
+    assert loaded.get_params()["cv"] == 3
