@@ -137,9 +137,8 @@ def _price(node: Node, unit: float) -> float:
 
 
 def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
-    """What is left without branches that are worth no more than this price."""
+    """What is left without branches that are worth no more than this price, those below them left out first."""
     if isinstance(node, Leaf):
         return node
-    if _price(node, unit) <= price:
-        return Leaf(node.counts, _weights(node))
-    return replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))
+    left = replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))
+    return left if _price(left, unit) > price else Leaf(node.counts, _weights(node))
