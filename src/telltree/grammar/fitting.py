@@ -111,7 +111,7 @@ class _Words:
         if len(present) <= _SINGLE_LEVELS:
             return [f"{name} = {level_text(level)}" for level in present]
         groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
-        return ["(" + " or ".join(f"{name} = {level_text(level)}" for level in group) + ")" for group in groups]
+        return [_any_of([f"{name} = {level_text(level)}" for level in group]) for group in groups]
 
     def _add_real(self, column: Column, name: str, values: NDArray[np.float64]) -> None:
         rich, given = self._rich, column.thresholds
@@ -188,6 +188,14 @@ class _Words:
         yield "Own", 2, self.own
         yield "When", 1, self.when
         yield "Change", 1, self.change
+
+
+def _any_of(facts: Sequence[str]) -> str:
+    """One of these, with brackets that nest no deeper than they must: searches limit depth."""
+    if len(facts) == 1:
+        return facts[0]
+    half = len(facts) // 2
+    return f"({_any_of(facts[:half])} or {_any_of(facts[half:])})"
 
 
 def _compared(signal: str, operators: str, constants: Sequence[float]) -> list[str]:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 
-_MOST_IN_GROUP = 12
-"""Levels that one sentence may list; of more, the commonest."""
+_MOST_IN_GROUP = 8
+"""Levels that one sentence may list; of more, the commonest. So many are joined within three nested operators."""
 
 
 def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) -> list[tuple[str, ...]]:

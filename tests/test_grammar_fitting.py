@@ -1,0 +1,200 @@
+"""The default language: what it can say of which records, and where it cuts values in two."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree.errors import SettingsError
+from telltree.grammar.cuts import cuts
+
+
+def panel_of(series, **options):
+    """One record a row of `series`: a dict from names to lists of equal length."""
+    frames = [pd.DataFrame(one) for one in series]
+    whole = pd.concat([frame.assign(id=i, t=range(len(frame))) for i, frame in enumerate(frames)])
+    return Panel.from_frame(whole, id="id", time="t", **options)
+
+
+def waves(records=40, steps=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return [{"x": rng.normal(size=steps).cumsum().round(3)} for _ in range(records)]
+
+
+def says(panel, labels=None, **options):
+    """The sentences of up to six terminals of the default language, and a few hundred drawn from all."""
+    grammar = Grammar.for_panel(panel, labels, **options)
+    return grammar, {str(d) for d in grammar.enumerate(6)} | {str(grammar.draw(seed)) for seed in range(300)}
+
+
+# cuts
+
+
+@given(st.lists(st.integers(-50, 50), max_size=60), st.integers(1, 9))
+def test_cuts_lie_between_values_and_are_no_more_than_asked(values, most):
+    found = cuts(np.array(values, float), most)
+    assert len(found) <= most
+    assert found == sorted(set(found))
+    sides = [(np.array(values) < cut).astype(int) for cut in found]
+    assert all(0 < side.sum() < len(values) for side in sides)
+    assert len({side.tobytes() for side in sides}) == len(found)
+    assert not set(found) & set(values)
+
+
+def test_few_values_are_all_told_apart():
+    assert cuts(np.array([0, 1, 1, 1, 2, 5.0, 5]), 16) == [0.5, 1.5, 3.5]
+    assert cuts(np.array([3.0, 3, 3]), 4) == []
+    assert cuts(np.array([np.nan, np.inf, -np.inf]), 4) == []
+    assert cuts(np.array([]), 4) == []
+    assert cuts(np.array([1.0, 2.0]), 0) == []
+
+
+def test_the_widest_gap_of_each_share_is_cut():
+    """Four shares of ten values: in each, one gap is wide."""
+    gaps = np.full(40, 0.1)
+    gaps[[5, 14, 27, 33]] = 2.0
+    values = np.cumsum(gaps)
+    found = cuts(values, 4)
+    assert np.searchsorted(values, found).tolist() == [5, 14, 27, 33]
+
+
+def test_an_outlier_moves_no_other_cut():
+    values = np.random.default_rng(0).normal(size=400)
+    spoilt = np.append(values, 1_048.0)
+    assert len(set(cuts(values, 8)) - set(cuts(spoilt, 8))) <= 1
+    assert max(cuts(spoilt, 8)) < 5
+
+
+def test_what_arithmetic_leaves_between_equal_values_is_no_gap():
+    assert cuts(np.array([0.1 + 0.2, 0.3, 0.5]), 4) == [0.4]
+
+
+def test_values_of_any_size():
+    assert cuts(np.array([-1e308, 0.0, 1e308]), 4) == [-5e307, 5e307]
+    assert cuts(np.array([5e-324, 1e-323]), 4) in ([5e-324], [])
+
+
+# the language
+
+
+def test_f_asks_for_extremes_that_records_have():
+    panel = panel_of(waves())
+    grammar, sentences = says(panel)
+    peaks = [s for s in sentences if s.startswith("F(x ") and "∧" not in s and "∨" not in s]
+    assert len(peaks) == 32
+    for text in peaks:
+        truth = Formula.parse(text, panel.schema)(panel)
+        assert 0 < truth.sum() < len(panel), text
+    assert grammar.left_out == {}
+
+
+def test_it_speaks_of_when_how_long_and_how_much():
+    _, sentences = says(panel_of(waves()))
+    for words in ("elapsed() <", "elapsed() ≥", "change(x, 1) >", "change(x, 2) <", "count(x > "):
+        assert any(words in sentence for sentence in sentences), words
+    assert not any("gone()" in sentence for sentence in sentences)  # all records are of one length
+    assert not any(sign in sentence for sentence in sentences for sign in ("⇒", "x = "))
+
+
+def test_shares_of_records_are_for_records_of_different_lengths():
+    rng = np.random.default_rng(0)
+    _, sentences = says(panel_of([{"x": rng.normal(size=n)} for n in (5, 9, 20, 30)]))
+    assert any("gone()" in sentence for sentence in sentences)
+
+
+def test_records_of_one_step_have_no_time():
+    panel = Panel.from_table(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+    _, sentences = says(panel)
+    assert not any(word in sentence for sentence in sentences for word in ("elapsed", "gone", "change", "count"))
+
+
+def test_times_are_those_of_steps():
+    frame = pd.DataFrame({"id": np.repeat(range(6), 4), "t": [0, 0.5, 2, 7] * 6, "x": np.arange(24.0) % 5})
+    _, sentences = says(Panel.from_frame(frame, id="id", time="t"))
+    asked = {float(s.split("≥ ")[1].rstrip(")")) for s in sentences if s.startswith("F(elapsed() ≥") and "∧" not in s}
+    asked |= {float(word.split(")")[0]) for s in sentences for word in s.split("elapsed() ≥ ")[1:]}
+    assert asked
+    assert asked <= {0.5, 2, 7}
+
+
+def test_what_does_not_change_is_asked_for_once():
+    series = [{"x": [float(i)] * 4, "y": np.arange(4.0) + i} for i in range(12)]
+    _, sentences = says(panel_of(series, static=["x"]))
+    assert any(s.startswith("F(x > ") for s in sentences)
+    assert not any(s.startswith("F(x < ") for s in sentences if "∧" not in s and "∨" not in s)
+    assert not any("change(x" in s or "count(x" in s for s in sentences)
+
+
+def test_columns_that_nobody_called_static_are_found_to_be():
+    series = [{"site": ["north" if i % 2 else "south"] * 4, "y": (np.arange(4.0) + i) % 7} for i in range(40)]
+    labels = [one["site"][0] == "north" for one in series]
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), random_state=0).fit(panel_of(series), labels)
+    assert clf.tree_.outline().splitlines()[0] in ("site is north?", "site is south?")
+
+
+def test_gaps_can_be_spoken_of():
+    series = waves()
+    for one in series[::3]:
+        one["x"][4] = np.nan
+    _, sentences = says(panel_of(series))
+    assert {"F(missing(x))", "F(¬missing(x))"} <= sentences
+
+
+def test_thresholds_of_the_schema_are_kept():
+    panel = panel_of(waves(), schema={"x": {"thresholds": [-1, 0.5]}})
+    _, sentences = says(panel)
+    assert {s for s in sentences if s.startswith("F(x ") and "∧" not in s and "∨" not in s} == {
+        "F(x > -1)", "F(x > 0.5)", "F(x < -1)", "F(x < 0.5)"
+    }  # fmt: skip
+
+
+def test_levels_that_go_with_a_class_are_asked_for_together():
+    rng = np.random.default_rng(0)
+    towns = [f"town {k}" for k in range(18)]
+    series = [{"town": [towns[rng.integers(18)]] * 3, "x": rng.normal(size=3)} for _ in range(300)]
+    labels = [int(one["town"][0].split()[1]) < 7 for one in series]
+    panel = panel_of(series)
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=3_000), random_state=0).fit(panel, labels)
+    assert clf.score(panel, labels) == 1
+    assert len(clf.tree_.leaves) == 2
+    without = Grammar.for_panel(panel)
+    assert "(town" not in str(without).replace("not (town", "")
+
+
+def test_names_of_its_own_symbols_are_names_of_columns_too():
+    rng = np.random.default_rng(0)
+    names = ["Start", "Peak", "Fact", "Long", "F", "elapsed", "a b", "größe"]
+    panel = panel_of([{name: rng.normal(size=5) for name in names} for _ in range(20)])
+    grammar = Grammar.for_panel(panel)
+    assert grammar.attributes == tuple(names)
+    assert Grammar.parse(str(grammar), panel.schema) == grammar
+
+
+def test_it_can_be_edited_and_handed_back():
+    panel = panel_of(waves())
+    grammar = Grammar.for_panel(panel)
+    kept = "\n".join(line for line in str(grammar).splitlines() if not line.startswith(("Long", "         | count")))
+    again = Grammar.parse(kept.replace(" | Long", ""), panel)
+    assert all("count" not in str(again.draw(seed)) for seed in range(100))
+
+
+def test_columns_can_be_chosen_and_others_are_left_out():
+    series = [{"x": one["x"], "same": [1.0] * 12, "z": one["x"] * 2} for one in waves()]
+    panel = panel_of(series)
+    assert Grammar.for_panel(panel).left_out == {"same": "constant"}
+    assert Grammar.for_panel(panel, columns=["z"]).attributes == ("z",)
+    with pytest.raises(SettingsError, match="no column 'w'"):
+        Grammar.for_panel(panel, columns=["w"])
+    with pytest.raises(SettingsError, match=r"write \['z'\]"):
+        Grammar.for_panel(panel, columns="z")
+    with pytest.raises(SettingsError, match="no column is left"):
+        Grammar.for_panel(panel.select(["same"]))
+
+
+@pytest.mark.parametrize(("columns", "most"), [(5, 250), (50, 120), (300, 40), (1_000, 16)])
+def test_the_more_columns_the_less_is_said_of_each(columns, most):
+    rng = np.random.default_rng(0)
+    panel = Panel.from_arrays(list(rng.normal(size=(20, 8, columns))))
+    assert len(Grammar.for_panel(panel).rules) < most * columns
