@@ -29,7 +29,7 @@ def panel():
     return records(*({"x": [float(i % 5), 1.0], "y": [i % 2 == 0, False]} for i in range(20)))
 
 
-def prepared(codes, classes, weights=None, price=1.0):
+def prepared(codes, classes, weights=None, price=0.5):
     labels = Labels(np.array(codes), classes, None if weights is None else np.array(weights))
     return Bits(price).prepared(Grammar.parse(GRAMMAR, panel()), labels)
 
@@ -71,8 +71,8 @@ def test_formulas_are_named_among_those_no_longer():
 
 
 def test_the_price_grows_with_the_records_up_to_the_full_one():
-    prices = [Bits(2.0).price_for(n) for n in (1, 100, 400, 1_600, 100_000)]
-    assert prices == [0.5, 0.5, 1.0, 2.0, 2.0]
+    prices = [Bits(2.0).price_for(n) for n in (1, 100, 256, 400, 100_000)]
+    assert prices == [1.0, 1.0, 1.6, 2.0, 2.0]
 
 
 def test_a_split_that_saves_nothing_is_not_made():

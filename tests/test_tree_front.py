@@ -11,7 +11,7 @@ from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, load
 from telltree.errors import SettingsError
 from telltree.tree import Leaf, Node
 from telltree.tree.bits import label_bits
-from telltree.tree.front import Front, at_price
+from telltree.tree.front import Front, at_price, equals_merged
 
 GRAMMAR = "S ::= F(x {<, >} grid(12)) | F(y) | F(x < [2, 5] and y)"
 CHEAP = Bits(price=0.02)
@@ -159,3 +159,18 @@ def test_scores_survive_in_files(data, tmp_path):
     loaded = load(tmp_path / "model.json")
     assert str(loaded.front_) == str(clf.front_)
     assert loaded.get_params()["cv"] == 3
+
+
+def test_answers_that_predict_the_same_are_one_leaf_unless_they_tell_much(model):
+    whole = model.front_.whole
+    merged = [equals_merged(whole, price) for price in (0, 0.5, 2, 1e9)]
+    sizes = [len(tree.leaves) for tree in merged]
+    assert sizes == sorted(sizes, reverse=True)
+    for node in merged[-1].nodes:
+        if isinstance(node.true, Leaf) and isinstance(node.false, Leaf):
+            assert node.true.label != node.false.label
+
+
+def test_merging_changes_no_prediction(model, data):
+    whole = model.front_.whole
+    assert equals_merged(whole, 1e9).predict(data[0]).tolist() == whole.predict(data[0]).tolist()

@@ -31,7 +31,7 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.front import Front
+from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
 from telltree.tree.labels import Labels
@@ -39,6 +39,7 @@ from telltree.tree.training import Training
 
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
+_EQUALS = 2.0  # how many times the price a question must be worth whose answers predict the same
 
 
 class TrainingSet(NamedTuple):
@@ -210,14 +211,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
-        """The tree of the front that the model is."""
-        if validation is not None:
-            return steps[validation.chosen].tree
+        """The tree of the front that the model is, without questions whose answers predict the same for little."""
         fitness = self.fitness or DEFAULT_FITNESS
-        if not isinstance(fitness, Bits):
+        price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
+        if validation is not None:
+            tree = steps[validation.chosen].tree
+        elif isinstance(fitness, Bits):
+            tree = next(step.tree for step in steps if step.price <= self.simplicity * price)
+        else:
             return steps.whole
-        price = self.simplicity * fitness.price_for(steps.whole.records)
-        return next(step.tree for step in steps if step.price <= price)
+        return equals_merged(tree, _EQUALS * price)
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may move."""

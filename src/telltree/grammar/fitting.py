@@ -21,6 +21,7 @@ from telltree.operators.expression import level_text, name_text, number_text
 
 _SYMBOLS = ("Start", "Peak", "Both", "Fact", "Own", "When", "Change", "Long")
 _EITHER = "{<, >=}"  # complements, so that both are read off one plane where nothing is missing
+_EACH_WAY = 0.1  # of all values, how many must lie on each side of 0 for a size to be of interest
 _SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
 _UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
 
@@ -119,14 +120,21 @@ class _Words:
         self.peak += _compared(name, ">", given or cuts(most, rich.peaks))
         if not column.static:
             self.peak += _compared(name, "<", given or cuts(least, rich.peaks))
-        between = given or cuts(values, rich.values)
-        self.own += _compared(name, _EITHER, between)
+        self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
+        if _both_ways(values):
+            self._add_size(f"abs({name})", np.abs(values), sorted({abs(bound) for bound in given or ()}))
         if column.static or not self._lasting:
             return
         for bound in given or cuts(values, rich.counted):
             self._add_long(column, f"{name} > {number_text(bound)}", values > bound)
         for span in self._spans:
             self._add_change(f"change({name}, {span})", self._changes(values, span))
+
+    def _add_size(self, signal: str, sizes: NDArray[np.float64], given: Sequence[float]) -> None:
+        least, most = self._extremes(sizes)
+        self.peak += _compared(signal, ">", given or cuts(most, self._rich.peaks // 2))
+        self.peak += _compared(signal, "<", given or cuts(least, self._rich.peaks // 2))
+        self.own += _compared(signal, _EITHER, given or cuts(sizes, self._rich.values // 2))
 
     def _add_change(self, signal: str, changes: NDArray[np.float64]) -> None:
         least, most = self._extremes(changes)
@@ -188,6 +196,13 @@ class _Words:
         yield "Own", 2, self.own
         yield "When", 1, self.when
         yield "Change", 1, self.change
+
+
+def _both_ways(values: NDArray[np.float64]) -> bool:
+    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    known = values[np.isfinite(values)]
+    below, above = np.count_nonzero(known < 0), np.count_nonzero(known > 0)
+    return bool(min(below, above) >= _EACH_WAY * max(len(known), 1))
 
 
 def _any_of(facts: Sequence[str]) -> str:

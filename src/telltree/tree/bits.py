@@ -17,7 +17,7 @@ from telltree.tree.labels import Labels
 
 LARGEST = 48
 """Terminals up to which formulas are counted; from there on each costs what the last one did."""
-_MANY = 1_600  # records from which on a formula counts all its bits
+_MANY = 400  # records from which on formulas have their full price
 
 
 @kernel
@@ -55,13 +55,14 @@ class Bits:
     the number of records, classes and columns: where there is more to choose from, chance finds more, and the price
     goes up. A node whose best split saves nothing stays a leaf.
 
-    price: what a bit of a formula counts, in bits of labels, where there are many records. Where there are few, it
-        counts less, see `price_for`. A factor: 2 makes for shorter formulas and fewer leaves, 0.5 for longer and more.
+    price: what a bit of a formula counts, in bits of labels. Half, because most formulas that a grammar can write
+        answer alike, or are of no use, so that naming a split takes fewer bits than naming its formula. A higher price
+        makes for shorter formulas and fewer leaves. Where there are few records, it is lower, see `price_for`.
     tolerance: splits that differ by no more bits are as good as each other: the shorter formula is taken, and of equals
         the one with the wider margin.
     """
 
-    price: float = 1.0
+    price: float = 0.5
     tolerance: float = 2.0
 
     def __post_init__(self) -> None:
@@ -70,12 +71,11 @@ class Bits:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """The price in a tree of so many records: full from 1,600 on, a quarter of it up to 100.
+        """The price in a tree of so many records: full from 400 on, and half of it up to 100.
 
-        Most formulas that a grammar can write answer alike, or are of no use, so that naming a split takes fewer bits
-        than naming its formula; and where records are few, to miss a branch costs more than to follow chance once.
+        Where records are few, to miss a branch costs more than to follow chance once.
         """
-        return self.price * min(1.0, max(0.25, math.sqrt(records / _MANY)))
+        return self.price * min(1.0, max(0.5, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""

@@ -91,6 +91,24 @@ def at_price(tree: Tree, price: float) -> Tree:
     return next(step.tree for step in Front.of(tree) if step.price <= price)
 
 
+def equals_merged(tree: Tree, price: float) -> Tree:
+    """The tree in which two leaves of one question that predict the same are one, unless it is worth this price.
+
+    Which class a record has is told alike by both; a question that tells only how likely it is must tell more of that.
+    """
+    unit = _unit(tree)
+
+    def below(node: Node | Leaf) -> Node | Leaf:
+        if isinstance(node, Leaf):
+            return node
+        left = replace(node, true=below(node.true), false=below(node.false))
+        sides = [side for side in (left.true, left.false) if isinstance(side, Leaf)]
+        equal = len(sides) == 2 and sides[0].label == sides[1].label
+        return Leaf(node.counts, _weights(node)) if equal and _price(left, unit) <= price else left
+
+    return replace(tree, root=below(tree.root))
+
+
 def between(steps: Front) -> list[float]:
     """A price inside the range of each step, in their order: the geometric middle, as the range is one of ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
