@@ -12,7 +12,7 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.dates import SECONDS
-from telltree.data.encode import Encoded, Values, encode, object_array
+from telltree.data.encode import Encoded, Values, as_it_is, object_array
 from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.store import Array, is_missing
@@ -160,7 +160,7 @@ def _times(column: Values, name: str) -> Times:
         return _clock(column, name)
     if isinstance(column, nw.Series) and column.dtype.is_temporal():
         return _ticks(column, name)
-    encoded = encode(name, column, lambda row: f"of row {row}")
+    encoded = as_it_is(name, column, lambda row: f"of row {row}")
     if encoded.type is not ColumnType.REAL:
         raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
     _require_times(is_missing(encoded.array), name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data.dates import SECONDS, stamped
-from telltree.data.encode import TRUTHS, Encoded, Values, nothing
+from telltree.data.encode import Encoded, Values, nothing
 from telltree.data.levels import align_codes
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
@@ -21,6 +21,8 @@ EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
 UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
+
+BARE = {"true": 1.0, "false": 0.0}  # what no column takes for a name; other words may be, as long as they are read
 
 Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
 
@@ -107,7 +109,8 @@ class TextColumn:
         levels = tuple(sorted(self._levels))
         if levels:
             array = align_codes(array, tuple(self._levels), levels)
-        return Encoded(kind, array, levels, whole=self._whole and self._type is ColumnType.REAL)
+        whole = self._whole and self._type is ColumnType.REAL
+        return Encoded(kind, array, levels, whole=whole, text=not self._as_text)
 
 
 class KeyColumn(TextColumn):
@@ -201,7 +204,7 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     bare = cell.strip()
     if bare in ABSENT:
         return None, math.nan
-    truth = TRUTHS.get(bare.lower())
+    truth = BARE.get(bare.lower())
     if truth is not None:
         return ColumnType.BOOLEAN, truth
     try:
