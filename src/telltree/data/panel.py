@@ -21,14 +21,17 @@ from telltree.data.notebook import panel_html
 from telltree.data.resample import How, resampled
 from telltree.data.retype import neither_true_nor_false, retyped, warn_neither
 from telltree.data.rows import Roles, gather
-from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
+from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
+from telltree.data.wide import read_wide
+from telltree.data.written import Clock
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
     from telltree.explain.ask import Answer
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
+Repeated = Literal["error", "first", "last", "mean"]
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
 
 
@@ -73,6 +76,9 @@ class Panel:
         period: float | None = None,
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
+        repeated: Repeated = "error",
+        time_format: str | None = None,
+        day_first: bool = False,
     ) -> "Panel":
         """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
 
@@ -81,8 +87,13 @@ class Panel:
         `columns` are the attributes (default: all others); `static` ones have one value per record. `schema` overrides
         what is inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses
         missing values.
+
+        Rows that repeat a time of their record are a DataError, unless `repeated` says what to make of them, column by
+        column: the "first" or the "last" value that is there, or the "mean" of real ones (the last of others). Times
+        that are text are dates as ISO 8601 has them; `day_first` reads 3/4/2025 and 3.4.2025 12:30, and `time_format`
+        any other, such as "%m/%d/%Y %H:%M".
         """
-        options = Options(schema, period, time_unit, missing)
+        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = long_frame(frame, id=id, time=time)
         return cls._whole(gather(rows, Roles.of(id, time, columns=columns, static=static), options)[0])
 
@@ -99,12 +110,15 @@ class Panel:
         period: float | None = None,
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
+        repeated: Repeated = "error",
+        time_format: str | None = None,
+        day_first: bool = False,
     ) -> "Panel":
         """Read one frame per record: a list (with `ids`, or numbered from 0) or a dict id -> frame.
 
         Frames have the same columns, in any order. The other arguments are those of `from_frame`.
         """
-        options = Options(schema, period, time_unit, missing)
+        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = frame_per_record(frames, time=time, ids=ids)
         return cls._whole(gather(rows, Roles.of(None, time, columns=columns, static=static), options)[0])
 
@@ -143,6 +157,31 @@ class Panel:
     ) -> "Panel":
         """Read a 2-D array or a frame of records x static attributes; every record has one step."""
         return cls._whole(read_table(table, Options(schema, missing=missing), columns=columns, ids=ids))
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - as in from_frame
+        label: str | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        ids: Sequence[Any] | None = None,
+        schema: Overrides | None = None,
+        period: float | None = None,
+        time_unit: str | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read a wide table: one row a record, and one column a step, in order.
+
+        `columns` are the steps (default: all but `id`, `label` and `static`). They make one series, called x1; or one
+        for each stem where they are called temp_0, temp_1, ..., flow_0, flow_1, ... Missing values at the end of a row
+        are no steps. `label` names a column that is left out: `read(frame, wide=True, label=...)` gives it too.
+        """
+        options = Options(schema, period, time_unit, missing)
+        roles = Roles.of(id, label=label, columns=columns, static=static)
+        return cls._whole(read_wide(long_frame(frame, id=id, time=None).values, roles, options, ids)[0])
 
     def __len__(self) -> int:
         """Count the records of this view."""

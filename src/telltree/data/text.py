@@ -13,6 +13,7 @@ from telltree.data.encode import Encoded, Values, nothing
 from telltree.data.levels import align_codes
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
+from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
 ABSENT = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"})  # cells that are missing values
@@ -110,7 +111,8 @@ class TextColumn:
         if levels:
             array = align_codes(array, tuple(self._levels), levels)
         whole = self._whole and self._type is ColumnType.REAL
-        return Encoded(kind, array, levels, whole=whole, text=not self._as_text)
+        text = kind is ColumnType.CATEGORICAL and not self._as_text
+        return Encoded(kind, array, levels, whole=whole, text=text)
 
 
 class KeyColumn(TextColumn):
@@ -129,18 +131,20 @@ class KeyColumn(TextColumn):
 
 
 class TimeColumn:
-    """Times: numbers, or dates as ISO 8601 writes them; a cell that is neither, or missing, is a DataError."""
+    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, clock: Clock = ISO) -> None:
         """Begin an empty column."""
         self._name = name
+        self._clock = clock
         self._chunks: list[Array] = []
 
     def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
         try:
-            self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
-            return
+            if self._clock.format is None:
+                self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
+                return
         except (ValueError, OverflowError):
             pass  # not whole numbers: one by one, below
         values = [self._read(cell, index, place, comma) for index, cell in enumerate(cells)]
@@ -151,19 +155,18 @@ class TimeColumn:
         self._chunks.append(_ticks(values) if any(dated) else np.array(values, Real))
 
     def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
-        kind, value = _kind(cell, comma)
-        if kind is ColumnType.REAL:
-            return value
-        if cell.strip() in ABSENT:
+        bare = cell.strip()
+        if bare in ABSENT:
             raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
+        if self._clock.format is None:
+            kind, value = _kind(cell, comma)
+            if kind is ColumnType.REAL:
+                return value
         try:
-            date = datetime.datetime.fromisoformat(cell.strip())
+            return self._clock.read(bare)
         except ValueError:
-            raise DataError(
-                f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, which is neither a number nor a "
-                "date such as 2024-02-29T12:30:00; write it so"
-            ) from None
-        return date
+            problem = self._clock.problem(bare)
+            raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, {problem}") from None
 
     def finish(self) -> Array:
         """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""

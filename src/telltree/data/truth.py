@@ -32,8 +32,7 @@ def truth_of(word: str) -> float:
 def says_truth(levels: tuple[str, ...]) -> bool:
     """Whether these are the words of one pair alone."""
     words = {level.strip().lower() for level in levels}
-    pair = next((pair for pair in PAIRS if words and words <= set(pair)), ())
-    return bool(pair) and (len(pair[0]) > 1 or len(words) == 2)
+    return any(words <= set(pair) and len(words) >= (1 if len(pair[0]) > 1 else 2) for pair in PAIRS)
 
 
 def is_zero_one(numbers: Array) -> bool:
@@ -63,4 +62,3 @@ def named_flags(truths: Array, levels: tuple[str, ...], unseen: int) -> Array:
 def numbered_flags(truths: Array) -> Array:
     """Boolean values as floats: 0, 1 and NaN."""
     return np.where(is_missing(truths), np.nan, truths.astype(float))
-
