@@ -137,11 +137,13 @@ def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
 
 
 def _say_left_out(classifier: "GrammarTreeClassifier") -> None:
+    from telltree.data.usable import remedies
+
     left_out = _left_out(classifier)
     shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:_SHOWN]]
     more = f" and {len(left_out) - _SHOWN} more; `telltree inspect` lists them all" if len(left_out) > _SHOWN else ""
     if left_out:
-        say(f"columns left out: {', '.join(shown)}{more}")
+        say("\n".join([f"columns left out: {', '.join(shown)}{more}", *remedies(left_out)]))
 
 
 def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
