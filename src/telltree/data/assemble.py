@@ -186,7 +186,7 @@ def _doubt(encoded: Encoded) -> str:
     if encoded.type is not ColumnType.REAL:
         return ""
     if not encoded.whole:
-        flags = is_zero_one(numbers) and (numbers == 0).any() and (numbers == 1).any()
+        flags = is_zero_one(numbers)
         return (
             'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
             if flags

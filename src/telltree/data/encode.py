@@ -184,7 +184,8 @@ def _from_objects(name: str, values: Array, owner: Owner) -> Encoded:
         encoded.array[present] = values[present].astype(encoded.array.dtype)
     except OverflowError:
         raise DataError(f"column {name!r} holds a whole number too large for a float; scale it, or use text") from None
-    return Encoded(encoded.type, encoded.array, whole=all(issubclass(kind, numbers.Integral) for kind in found))
+    whole = encoded.type is ColumnType.REAL and all(issubclass(kind, numbers.Integral) for kind in found)
+    return Encoded(encoded.type, encoded.array, whole=whole)
 
 
 def is_absent(value: object) -> bool:

@@ -29,7 +29,7 @@ from telltree.data.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.store import Array, is_missing
 from telltree.data.text import TimeColumn
 from telltree.data.warn import warn
-from telltree.data.written import ISO, Clock
+from telltree.data.written import Clock
 from telltree.errors import DataError
 
 
@@ -180,11 +180,12 @@ def _times(column: Values, name: str, clock: Clock) -> Times:
     wanted = ColumnType.CATEGORICAL if clock.format is not None else None  # 20240229 may be a date
     encoded = as_it_is(name, column, lambda row: f"of row {row}", wanted)
     _require_times(is_missing(encoded.array), name)
-    if encoded.type is ColumnType.CATEGORICAL:
-        return _times(_read_text(encoded, name, clock), name, ISO)
-    if encoded.type is ColumnType.BOOLEAN:
+    if encoded.type is ColumnType.REAL:
+        return Times(_numbers(column, encoded))
+    dates = _read_text(encoded, name, clock) if encoded.type is ColumnType.CATEGORICAL else None
+    if dates is None or dates.dtype.kind in "if":
         raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
-    return Times(_numbers(column, encoded))
+    return _clock(dates, name)
 
 
 def _numbers(column: Values, encoded: Encoded) -> Array:

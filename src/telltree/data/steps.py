@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 STEP = re.compile(r"(?P<stem>(?:[^\W\d]\w*?)?)[ _.-]?(?P<number>\d+(?:\.\d+)?)")  # 0, t0, temp_12, v 0.5
+USUAL = ("", "t", "ts", "time", "step", "timestep", "v", "val", "value", "att")  # stems of steps; others may be names
 DOZENS = 24  # columns of one stem: so many are hardly attributes
 REMEDY = "if each row is a record and each column a step, say wide (--wide)"
 
@@ -20,8 +21,8 @@ def likely_wide(names: Sequence[str]) -> bool:
     """Whether dozens of columns are called like the steps of a series, one after another."""
     stems: dict[str, list[float]] = {}
     for stem, number in filter(None, map(stem_of, names)):
-        stems.setdefault(stem, []).append(number)
-    return any(len(numbers) >= DOZENS and _is_even(numbers) for numbers in stems.values())
+        stems.setdefault(stem.lower(), []).append(number)
+    return any(len(stems.get(stem, ())) >= DOZENS and _is_even(stems[stem]) for stem in USUAL)
 
 
 def has_no_names(row: Sequence[str]) -> bool:

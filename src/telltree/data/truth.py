@@ -3,7 +3,8 @@
 - Columns of a Boolean type.
 - Text that has the words of one pair alone, in any capitals: true and false, yes and no, on and off. y and n, t and f
   count only where both occur: one letter alone may be the name of anything.
-- Whole numbers, 0 and 1 alone: of an integer type, or in files of text written without a decimal point.
+- Whole numbers that are 0 and 1 alone, where both occur: of an integer type, or in files of text written without a
+  decimal point.
 
 Missing values change nothing. Floats stay real whatever their values, and what a dataframe or a file declares to be
 categories stays categorical.
@@ -36,9 +37,14 @@ def says_truth(levels: tuple[str, ...]) -> bool:
 
 
 def is_zero_one(numbers: Array) -> bool:
-    """Whether floats are 0 and 1 alone, at least one of them; NaN is a missing value."""
-    fits = all(bool((np.isnan(part) | (part == 0) | (part == 1)).all()) for part in (numbers[:HEAD], numbers))
-    return fits and not bool(np.isnan(numbers).all())
+    """Whether floats are 0 and 1 alone, and both; NaN is a missing value."""
+    if not _fit(numbers[:HEAD]).all():
+        return False
+    return bool(_fit(numbers).all() and (numbers == 0).any() and (numbers == 1).any())
+
+
+def _fit(numbers: Array) -> Array:
+    return np.asarray((numbers == 0) | (numbers == 1) | np.isnan(numbers))
 
 
 def flags(numbers: Array) -> Array:

@@ -42,7 +42,7 @@ def read_wide(
     grouping = in_order(rows.ids, lengths, None)
     static = {name: _arranged(name, values[name], rows) for name in roles.static}
     kept = {name: _ragged(column, lengths) for name, column in series.items()}
-    told = Roles.of(columns=[*kept, *static]).told(options, [*kept, *static])
+    told = dataclasses.replace(roles, columns=None).told(options, [*kept, *static])
     return assemble(Source(kept, static), grouping, told), y
 
 
