@@ -107,6 +107,7 @@ def test_schemas_kinds_of_files_and_labels_apart(tmp_path):
         ({"0": [1, 2]}, {"label": "kind"}, "unknown label column 'kind'"),
         ({"kind": [1, 2]}, {"label": "kind"}, "no columns to learn from"),
         ({"0": []}, {}, "there are no records"),
+        ({}, {}, "there are no records"),
         ({"0": [1]}, {"schema": {"x2": {"unit": "m"}}}, "unknown column in schema 'x2'"),
     ],
 )

@@ -47,8 +47,9 @@ def read_wide(
 
 
 def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
-    bare = roles.label is None and not roles.hidden and list(names) == unnamed(len(names))
-    return dataclasses.replace(roles, label=names[0]) if bare and roles.id is None and roles.columns is None else roles
+    told = roles.label is not None or roles.id is not None or roles.columns is not None or roles.hidden
+    bare = bool(names) and list(names) == unnamed(len(names))
+    return dataclasses.replace(roles, label=names[0]) if bare and not told else roles
 
 
 def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
