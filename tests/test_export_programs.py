@@ -3,18 +3,20 @@
 import json
 import math
 import random
+import runpy
 import sqlite3
 import subprocess
 import sys
 
 import duckdb
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, plain_value, steps, tree_of
 from strategies import Case, Column
 
-from telltree import Formula, SettingsError, user_function
+from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, user_function
 from telltree.export import export_model
 from telltree.tree import Node, Tree
 
@@ -205,3 +207,12 @@ def test_an_unknown_column_is_an_error_not_a_string():
     without = Case(case.columns[:1], ({"x": [1.0]},))
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
         database(sqlite3.connect, without).execute(query)
+
+
+@pytest.mark.parametrize(("words", "label"), [(["no", "off"], "b"), (["no", " Yes "], "a"), ([None, "1"], "a")])
+def test_the_python_module_reads_words_where_a_column_was_boolean(words, label, tmp_path):
+    table = {"id": [0, 0, 1, 1], "flag": ["yes", "no", "no", "no"]}
+    panel = Panel.from_frame(pd.DataFrame(table), id="id")
+    model = GrammarTreeClassifier("Start ::= F(flag)", random_state=0).fit(panel, ["a", "b"])
+    (tmp_path / "rule.py").write_text(export_model(model, "python"), encoding="utf-8")
+    assert runpy.run_path(str(tmp_path / "rule.py"))["predict"]({"flag": words}) == label

@@ -283,7 +283,7 @@ def ts(tmp_path, content, **options):
 
 
 def test_ts_files_of_unequal_lengths(tmp_path):
-    panel, y = ts(tmp_path, "# a comment\n\n" + HEAD + "1,2,?:4,5,6:1\n\n7:NaN:2\n")
+    panel, y = ts(tmp_path, "# a comment\n% another\n\n" + HEAD + "1,2,?:4,5,6:1\n\n %third\n7:NaN:2\n")
     assert panel.schema.names == ("x1", "x2")
     assert panel.lengths.tolist() == [3, 1]
     assert panel.missing() == {"x1": 1, "x2": 1}

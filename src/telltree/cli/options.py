@@ -50,6 +50,14 @@ class DataOptions:
     ] = None
     period: Annotated[float | None, typer.Option(metavar="NUMBER", help="Time between steps.")] = None
     time_unit: Annotated[str | None, typer.Option(metavar="UNIT", help="Unit of times, such as s.")] = None
+    time_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help='How dates are written, such as "%d.%m.%Y %H:%M".')
+    ] = None
+    day_first: Annotated[bool, typer.Option("--day-first", help="Dates such as 3/4/2025 begin with the day.")] = False
+    repeated: Annotated[
+        Literal["error", "first", "last", "mean"],
+        typer.Option(help="What to make of rows that repeat a time of their record; --every resolves them too."),
+    ] = "error"
     every: Annotated[
         str | None, typer.Option(metavar="TIME", help="Resample to even steps of this length, such as 1s.")
     ] = None
@@ -57,6 +65,9 @@ class DataOptions:
         Literal["last", "mean", "any"], typer.Option(help="How to make one value of those that fall into a step.")
     ] = "last"
     missing: Annotated[Literal["allow", "error"], typer.Option(help="What to do with missing values.")] = "allow"
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Each row is a record, each column a step; the label may come first.")
+    ] = False
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of CSV files, such as cp1252; by default UTF-8.")
     ] = None

@@ -11,10 +11,14 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.encode import Encoded, Owner, Values, encode
 from telltree.data.grouping import Grouping
+from telltree.data.header import proposals
 from telltree.data.levels import align_codes
+from telltree.data.repeated import LATER, WAYS, merged
 from telltree.data.schema import Column, ColumnType, Schema, checked_fields, listed, require_known
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
+from telltree.data.truth import is_zero_one
 from telltree.data.warn import warn
+from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
 FEW = 10  # an integer column of at most this many values may really be categorical
@@ -28,12 +32,16 @@ class Options:
     period: float | None = None
     time_unit: str | None = None
     missing: str = "allow"
+    repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
+    clock: Clock = ISO
     like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that need not be there
 
     def __post_init__(self) -> None:
         """Refuse options that make no sense."""
         if self.missing not in ("allow", "error"):
             raise DataError(f"missing must be 'allow' or 'error', got {self.missing!r}")
+        if self.repeated not in ("error", LATER, *WAYS):
+            raise DataError(f"repeated must be 'error', 'first', 'last' or 'mean', got {self.repeated!r}")
         if self.period is not None and not _is_positive(self.period):
             raise DataError(f"period must be a positive number, got {self.period!r}")
         if not isinstance(self.time_unit, str | None):
@@ -83,15 +91,16 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
     if not everything:
         raise DataError("there are no columns to learn from")
     overrides = options.fields(everything)
+    proposed = proposals(everything)
     constant = source.constant | {name for name, change in overrides.items() if change.get("static")}
     columns: list[Column] = []
     rows: dict[str, Array] = {}
     static: dict[str, Array] = {}
-    notes: list[str] = []
+    doubts: dict[str, list[str]] = {}
     unseen: list[str] = []
     for name, values in everything.items():
         owner = grouping.owner if name in source.rows else grouping.id_of
-        column, encoded = _column(name, values, owner, overrides.get(name, {}))
+        column, encoded = _column(name, values, owner, overrides.get(name, {}), proposed.get(name, {}))
         if column.levels != encoded.levels:
             codes = align_codes(encoded.array, encoded.levels, column.levels)
             unseen += unseen_levels(name, encoded.levels, encoded.array, codes)
@@ -103,26 +112,40 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         else:
             rows[name] = frozen(grouping.arranged(encoded.array))
         columns.append(dataclasses.replace(column, static=name in static))
-        notes += _notes(name, encoded)
+        if _wanted(name, overrides.get(name, {})) is None:
+            doubts.setdefault(_doubt(encoded), []).append(name)
     parts = Parts(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
         grouping.ids,
         options.period,
         options.time_unit,
-        tuple(notes),
+        tuple(_notes(doubts)),
     )
     warn_unseen(unseen)
+    if grouping.again is not None and options.repeated in WAYS:
+        parts = dataclasses.replace(parts, store=merged(parts.store, grouping.again, options.repeated))
     _report(parts, options)
     return parts
 
 
-def _column(name: str, values: Values, owner: Owner, fields: dict[str, Any]) -> tuple[Column, Encoded]:
-    """Encode one column, and describe it as the user's overrides say."""
-    wanted = Column(name, fields["type"]).type if "type" in fields else None
-    encoded = encode(name, values, owner, wanted)
-    column = Column(name, **{"type": encoded.type, **fields})
+def _column(
+    name: str, values: Values, owner: Owner, fields: dict[str, Any], proposed: Mapping[str, str]
+) -> tuple[Column, Encoded]:
+    """Encode one column, and describe it as the user's overrides say; a real one may have its unit in its name."""
+    encoded = encode(name, values, owner, _wanted(name, fields))
+    words = proposed if encoded.type is ColumnType.REAL else {}
+    column = Column(name, **{"type": encoded.type, **words, **fields})
     return column if column.levels else dataclasses.replace(column, levels=encoded.levels), encoded
+
+
+def _wanted(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
+    """The type that the user says a column has, if only by fields that no other type has."""
+    if "type" in fields:
+        return Column(name, fields["type"]).type
+    if fields.get("levels"):
+        return ColumnType.CATEGORICAL
+    return ColumnType.REAL if any(fields.get(field) is not None for field in ("thresholds", "high", "low")) else None
 
 
 def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Array) -> list[str]:
@@ -154,17 +177,43 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
     return values
 
 
-def _notes(name: str, encoded: Encoded) -> list[str]:
-    if not encoded.whole or encoded.type is not ColumnType.REAL:
-        return []
-    head = np.unique(encoded.array[: 100 * FEW])
-    if len(head) > FEW:  # spares sorting long columns of many values
-        return []
-    distinct = np.unique(encoded.array[~np.isnan(encoded.array)])
-    if len(distinct) > FEW:
-        return []
+def _doubt(encoded: Encoded) -> str:
+    """Say what about a column deserves a second look, or nothing."""
+    numbers = encoded.array
+    if encoded.type is ColumnType.BOOLEAN and (encoded.whole or encoded.text):
+        have, other = ("only 0 and 1", "real") if encoded.whole else ("only words for true and false", "categorical")
+        return f'{have}, read as Boolean; if that is wrong, say type = "{other}" in the schema'
+    if encoded.type is not ColumnType.REAL:
+        return ""
+    if not encoded.whole:
+        flags = is_zero_one(numbers)
+        return (
+            'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
+            if flags
+            else ""
+        )
+    few = _whole_values(numbers)
+    return (
+        f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
+        if few
+        else ""
+    )
+
+
+def _whole_values(numbers: Array) -> int:
+    """Count the values of a column that has few, else 0."""
+    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # spares sorting long columns of many values
+        return 0
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    return len(distinct) if len(distinct) <= FEW else 0
+
+
+def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
+    """Give one note for each doubt, with the columns that it is about."""
     return [
-        f"column {name!r} is read as real, but has only {len(distinct)} whole values; override it if they are names"
+        f"{'columns' if len(names) > 1 else 'column'} {listed(names)}: {doubt}"
+        for doubt, names in doubts.items()
+        if doubt
     ]
 
 

@@ -9,7 +9,9 @@ from telltree.data.encode import Values
 from telltree.data.files import File
 from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, listed, unique_names
+from telltree.data.steps import REMEDY, has_no_names, unnamed
 from telltree.data.text import KeyColumn, TextColumn, TimeColumn
+from telltree.data.written import Clock, Writing
 from telltree.errors import DataError
 
 DELIMITERS = ",;\t|"
@@ -19,23 +21,25 @@ AnyColumn = TextColumn | TimeColumn
 
 
 def read_delimited(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], encoding: str | None
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files that have the same columns, one below the other; give the columns of the plan, and rows per file.
 
     The delimiter of each file is the one that gives its header the most names. Where that is a semicolon, numbers may
-    have a decimal comma.
+    have a decimal comma. A file of a wide table may lack the header.
     """
     columns: dict[str, AnyColumn] = {}
     first: list[str] = []
     lengths = []
     for file in files:
-        with file.lines(encoding) as lines:
+        with file.lines(writing.encoding) as lines:
             reader, delimiter = _reader(lines, file)
-            names = _header(reader, file)
+            names = _header(reader, file, writing.wide)
             if not columns:
                 first = names
-                columns = {name: _column(name, use, types.get(name)) for name, use in plan(names).items()}
+                columns = {
+                    name: _column(name, use, types.get(name), writing.clock) for name, use in plan(names).items()
+                }
             require_same(first, names, files[0], file)
             lengths.append(_read_rows(reader, names, columns, file, comma=delimiter == ";"))
     return {name: columns[name].finish() for name in list(columns)}, lengths
@@ -48,10 +52,11 @@ def require_same(first: Sequence[str], names: Sequence[str], one: File, other: F
         raise DataError(f"{one.name} and {other.name} have different columns: only one has {listed(differ)}")
 
 
-def _column(name: str, use: Use, wanted: ColumnType | None) -> AnyColumn:
+def _column(name: str, use: Use, wanted: ColumnType | None, clock: Clock) -> AnyColumn:
     if use in (Use.ID, Use.LABEL):
         return KeyColumn(name, label=use is Use.LABEL)
-    return TimeColumn(name) if use is Use.TIME else TextColumn(name, as_text=wanted is ColumnType.CATEGORICAL)
+    as_text = wanted is ColumnType.CATEGORICAL
+    return TimeColumn(name, clock) if use is Use.TIME else TextColumn(name, as_text=as_text)
 
 
 class _Rows:
@@ -60,6 +65,11 @@ class _Rows:
     def __init__(self, lines: Iterator[str], delimiter: str, file: File) -> None:
         self._file = file
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        self._back: list[list[str]] = []
+
+    def again(self, row: list[str]) -> None:
+        """Give a row back, to be read again."""
+        self._back.append(row)
 
     @property
     def line(self) -> int:
@@ -72,6 +82,8 @@ class _Rows:
         return self
 
     def __next__(self) -> list[str]:
+        if self._back:
+            return self._back.pop()
         try:
             row = next(self._reader)
             while not row:  # a blank line
@@ -101,14 +113,18 @@ def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
     return _Rows(chain(taken, lines), delimiter, file), delimiter
 
 
-def _header(rows: _Rows, file: File) -> list[str]:
+def _header(rows: _Rows, file: File, wide: bool) -> list[str]:
     names = next(rows, None)
     if names is None:
         raise DataError(f"{file.name} is empty; its first line must name the columns")
+    bare = has_no_names(names)
+    if wide and bare:
+        rows.again(names)
+        return unnamed(len(names))
     try:
         return unique_names(names)
     except DataError as error:
-        raise rows.wrong(error) from None
+        raise rows.wrong(f"{error}; {REMEDY}" if bare else error) from None
 
 
 def _read_rows(rows: _Rows, names: list[str], columns: Mapping[str, AnyColumn], file: File, *, comma: bool) -> int:

@@ -13,22 +13,26 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
+from telltree.data.truth import flags, is_zero_one, says_truth, truth_of, word_flags
 from telltree.errors import DataError
 
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
 
-TRUTHS = {"true": 1.0, "false": 0.0}  # text that may be read as Boolean, when the user asks for it
 EXACT = 2.0**53  # above it not every whole number is a float, and names would claim digits that are not there
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A column as a panel keeps it; `whole` tells that it came from integers."""
+    """A column as a panel keeps it.
+
+    `whole` tells that it came from integers, `text` that it came from text that nobody declared to be categories.
+    """
 
     type: ColumnType
     array: Array
     levels: tuple[str, ...] = ()
     whole: bool = False
+    text: bool = False
 
     def __len__(self) -> int:
         """Count the values."""
@@ -40,17 +44,32 @@ Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of fil
 
 def encode(name: str, values: Values, owner: Owner, wanted: ColumnType | None = None) -> Encoded:
     """Infer the type of a column and encode it; `wanted` forces another type where the values allow it."""
-    if isinstance(values, Encoded):
-        found = values
-    elif isinstance(values, np.ndarray):
-        found = _from_array(name, values, owner, wanted)
-    else:
-        found = _from_series(name, values, owner, wanted)
-    if wanted is None or found.type is wanted:
+    found = as_it_is(name, values, owner, wanted)
+    if wanted is None:
+        return _told_true(found)
+    if found.type is wanted:
         return found
     if is_missing(found.array).all():
         return nothing(wanted, len(found.array))
     return _retyped(name, found, wanted, owner)
+
+
+def as_it_is(name: str, values: Values, owner: Owner, wanted: ColumnType | None = None) -> Encoded:
+    """Encode a column by the type of its values alone: 0 and 1 are numbers, yes and no are names."""
+    if isinstance(values, Encoded):
+        return values
+    if isinstance(values, np.ndarray):
+        return _from_array(name, values, owner, wanted)
+    return _from_series(name, values, owner, wanted)
+
+
+def _told_true(found: Encoded) -> Encoded:
+    """Make a column Boolean if its values are, as `truth` has it."""
+    if found.type is ColumnType.REAL and found.whole and is_zero_one(found.array):
+        return Encoded(ColumnType.BOOLEAN, flags(found.array), whole=True)
+    if found.type is ColumnType.CATEGORICAL and found.text and says_truth(found.levels):
+        return Encoded(ColumnType.BOOLEAN, word_flags(found.array, found.levels), text=True)
+    return found
 
 
 def object_array(values: Iterable[object]) -> Array:
@@ -80,7 +99,8 @@ def _from_series(name: str, series: nw.Series[Any], owner: Owner, wanted: Column
         return _from_text(series)
     if dtype.is_numeric():
         exact = dtype.is_integer() and not series.is_null().any()
-        return _from_numbers((series if exact or dtype.is_float() else series.cast(nw.Float64)).to_numpy(), wanted)
+        plain = series if exact or dtype.is_float() else series.cast(nw.Float64)
+        return _from_numbers(plain.to_numpy(), wanted, whole=dtype.is_integer())
     if dtype.is_temporal():
         raise holds_dates(name)
     if series.is_null().all():
@@ -99,10 +119,10 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
     if kind == "b":
         return Encoded(ColumnType.BOOLEAN, array.view(Flag))
     if kind in "iuf":
-        return _from_numbers(array, wanted)
+        return _from_numbers(array, wanted, whole=kind in "iu")
     if kind == "U":
         levels, codes = np.unique(array, return_inverse=True)
-        return Encoded(ColumnType.CATEGORICAL, codes.astype(Code), tuple(levels.tolist()))
+        return Encoded(ColumnType.CATEGORICAL, codes.astype(Code), tuple(levels.tolist()), text=True)
     if kind == "O":
         return _from_objects(name, array, owner)
     if kind in "mM":
@@ -110,10 +130,10 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
     raise unsupported(name, str(array.dtype))
 
 
-def _from_numbers(array: Array, wanted: ColumnType | None) -> Encoded:
+def _from_numbers(array: Array, wanted: ColumnType | None, *, whole: bool) -> Encoded:
     if wanted is ColumnType.CATEGORICAL:  # from the numbers as they came: large integers are not exact as floats
         return _named(array)
-    return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=array.dtype.kind in "iu")
+    return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=whole)
 
 
 def _named(array: Array) -> Encoded:
@@ -142,7 +162,8 @@ def _from_text(series: nw.Series[Any]) -> Encoded:
     if not levels:
         return nothing(ColumnType.CATEGORICAL, len(series))
     codes = text.replace_strict(levels, list(range(len(levels))), default=MISSING, return_dtype=nw.Int32)
-    return Encoded(ColumnType.CATEGORICAL, codes.fill_null(MISSING).to_numpy().astype(Code, copy=False), tuple(levels))
+    array = codes.fill_null(MISSING).to_numpy().astype(Code, copy=False)
+    return Encoded(ColumnType.CATEGORICAL, array, tuple(levels), text=series.dtype == nw.String)
 
 
 def _from_objects(name: str, values: Array, owner: Owner) -> Encoded:
@@ -158,12 +179,13 @@ def _from_objects(name: str, values: Array, owner: Owner) -> Encoded:
         names = [str(value) for value in values[present]]
         levels = sorted(set(names))
         encoded.array[present] = _positions(names, levels)
-        return Encoded(encoded.type, encoded.array, tuple(levels))
+        return Encoded(encoded.type, encoded.array, tuple(levels), text=True)
     try:
         encoded.array[present] = values[present].astype(encoded.array.dtype)
     except OverflowError:
         raise DataError(f"column {name!r} holds a whole number too large for a float; scale it, or use text") from None
-    return Encoded(encoded.type, encoded.array, whole=all(issubclass(kind, numbers.Integral) for kind in found))
+    whole = encoded.type is ColumnType.REAL and all(issubclass(kind, numbers.Integral) for kind in found)
+    return Encoded(encoded.type, encoded.array, whole=whole)
 
 
 def is_absent(value: object) -> bool:
@@ -189,7 +211,7 @@ def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Enc
     present = ~is_missing(found.array)
     read = found.array.astype(Real)
     if found.type is ColumnType.CATEGORICAL:
-        read[present] = np.array([_read(level) for level in found.levels])[found.array[present]]
+        read[present] = np.array([truth_of(level) for level in found.levels])[found.array[present]]
     fits = np.isin(read, (0, 1)) if wanted is ColumnType.BOOLEAN else ~np.isnan(read)
     bad = np.flatnonzero(present & ~fits)
     if len(bad):
@@ -200,15 +222,6 @@ def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Enc
     result = nothing(wanted, len(read)).array
     result[present] = read[present]
     return Encoded(wanted, result)
-
-
-def _read(level: str) -> float:
-    """Read text as a number, true and false as 1 and 0; NaN if it is none of these."""
-    try:
-        truth = TRUTHS.get(level.strip().lower())
-        return float(level) if truth is None else truth
-    except ValueError:
-        return math.nan
 
 
 def _mixed(name: str, values: Array, present: Array, owner: Owner) -> DataError:

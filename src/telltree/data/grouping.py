@@ -50,6 +50,7 @@ class Grouping:
     order: npt.NDArray[np.int64] | None = None
     times: npt.NDArray[np.float64] | None = None
     dates: Dates | None = None
+    again: npt.NDArray[np.bool_] | None = None  # rows, in order, whose time is that of the row before; None if none is
 
     def starts(self) -> npt.NDArray[np.int64]:
         """Give the first row of each record, after ordering."""
@@ -181,7 +182,7 @@ def _changes(ids: Values) -> npt.NDArray[np.bool_]:
 
 
 def _timed(grouping: Grouping, times: Times | None) -> Grouping:
-    """Sort the rows of each record by time, stably, with a warning if that was needed; no time may occur twice."""
+    """Sort the rows of each record by time, stably, with a warning if that was needed."""
     if times is None:
         return grouping
     values = grouping.arranged(times.values)
@@ -191,16 +192,27 @@ def _timed(grouping: Grouping, times: Times | None) -> Grouping:
     if len(backward):
         grouping = _sorted(grouping, values, backward)
         values = grouping.arranged(times.values)
-    twice = np.flatnonzero((values[1:] == values[:-1]) & within)
-    if len(twice):
-        ids = grouping.ids.tolist()
-        records = (np.searchsorted(grouping.starts(), twice[:3], side="right") - 1).tolist()
-        shown = ", ".join(
-            f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
-        )
-        repeats = counted(len(twice), "step repeats a time of its record", "steps repeat a time of their record")
-        raise DataError(f"{repeats}: {shown}; keep one row for each time")
+    twice = (values[1:] == values[:-1]) & within
+    if twice.any():
+        grouping = dataclasses.replace(grouping, again=np.concatenate(([False], twice)))
     return _clocked(grouping, times, values)
+
+
+def require_distinct(grouping: Grouping, times: Times) -> None:
+    """Raise a DataError if a time occurs twice in a record."""
+    if grouping.again is None:
+        return
+    twice = np.flatnonzero(grouping.again)
+    ids, values = grouping.ids.tolist(), grouping.arranged(times.values)
+    records = (np.searchsorted(grouping.starts(), twice[:3], side="right") - 1).tolist()
+    shown = ", ".join(
+        f"record {ids[r]!r} at {times.shown(values[row])}" for r, row in zip(records, twice[:3], strict=True)
+    )
+    repeats = counted(len(twice), "step repeats a time of its record", "steps repeat a time of their record")
+    raise DataError(
+        f"{repeats}: {shown}; keep one row for each time, make one of them by repeated (--repeated) = first, last or "
+        "mean, or resample by every (--every)"
+    )
 
 
 def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:

@@ -16,6 +16,7 @@ from telltree.data.rows import Use, labels_of
 from telltree.data.schema import listed, require_known
 from telltree.data.store import Array
 from telltree.data.tables import read_tables
+from telltree.data.written import Writing
 from telltree.errors import DataError
 
 
@@ -33,7 +34,7 @@ def match_labels(
     label, or a list with one label per record. Records without a label, and labels without a record, are a DataError.
     """
     if is_path(labels):
-        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, encoding)
+        values, _ = read_tables([File.at(labels)], lambda names: _plan(names, id, label), {}, Writing(encoding))
         return _matched(*_of_table(values), panel)
     if is_frame(labels):
         rows = long_frame(labels, id=id, time=None)

@@ -15,20 +15,23 @@ from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.clock import date_range, duration_text
 from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
-from telltree.data.encode import nothing
 from telltree.data.frames import frame_per_record, long_frame
 from telltree.data.levels import align_codes
 from telltree.data.notebook import panel_html
 from telltree.data.resample import How, resampled
+from telltree.data.retype import neither_true_nor_false, retyped, warn_neither
 from telltree.data.rows import Roles, gather
-from telltree.data.schema import Column, ColumnType, Schema, listed, require_known
+from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
+from telltree.data.wide import read_wide
+from telltree.data.written import Clock
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
     from telltree.explain.ask import Answer
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
+Repeated = Literal["error", "first", "last", "mean"]
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
 
 
@@ -73,6 +76,9 @@ class Panel:
         period: float | None = None,
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
+        repeated: Repeated = "error",
+        time_format: str | None = None,
+        day_first: bool = False,
     ) -> "Panel":
         """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
 
@@ -81,8 +87,13 @@ class Panel:
         `columns` are the attributes (default: all others); `static` ones have one value per record. `schema` overrides
         what is inferred: `{"alt": {"type": "real", "kind": "altitude"}}`, or a Schema. `missing="error"` refuses
         missing values.
+
+        Rows that repeat a time of their record are a DataError, unless `repeated` says what to make of them, column by
+        column: the "first" or the "last" value that is there, or the "mean" of real ones (the last of others). Times
+        that are text are dates as ISO 8601 has them; `day_first` reads 3/4/2025 and 3.4.2025 12:30, and `time_format`
+        any other, such as "%m/%d/%Y %H:%M".
         """
-        options = Options(schema, period, time_unit, missing)
+        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = long_frame(frame, id=id, time=time)
         return cls._whole(gather(rows, Roles.of(id, time, columns=columns, static=static), options)[0])
 
@@ -99,12 +110,15 @@ class Panel:
         period: float | None = None,
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
+        repeated: Repeated = "error",
+        time_format: str | None = None,
+        day_first: bool = False,
     ) -> "Panel":
         """Read one frame per record: a list (with `ids`, or numbered from 0) or a dict id -> frame.
 
         Frames have the same columns, in any order. The other arguments are those of `from_frame`.
         """
-        options = Options(schema, period, time_unit, missing)
+        options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = frame_per_record(frames, time=time, ids=ids)
         return cls._whole(gather(rows, Roles.of(None, time, columns=columns, static=static), options)[0])
 
@@ -143,6 +157,31 @@ class Panel:
     ) -> "Panel":
         """Read a 2-D array or a frame of records x static attributes; every record has one step."""
         return cls._whole(read_table(table, Options(schema, missing=missing), columns=columns, ids=ids))
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - as in from_frame
+        label: str | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        ids: Sequence[Any] | None = None,
+        schema: Overrides | None = None,
+        period: float | None = None,
+        time_unit: str | None = None,
+        missing: Literal["allow", "error"] = "allow",
+    ) -> "Panel":
+        """Read a wide table: one row a record, and one column a step, in order.
+
+        `columns` are the steps (default: all but `id`, `label` and `static`). They make one series, called x1; or one
+        for each stem where they are called temp_0, temp_1, ..., flow_0, flow_1, ... Missing values at the end of a row
+        are no steps. `label` names a column that is left out: `read(frame, wide=True, label=...)` gives it too.
+        """
+        options = Options(schema, period, time_unit, missing)
+        roles = Roles.of(id, label=label, columns=columns, static=static)
+        return cls._whole(read_wide(long_frame(frame, id=id, time=None).values, roles, options, ids)[0])
 
     def __len__(self) -> int:
         """Count the records of this view."""
@@ -316,7 +355,10 @@ class Panel:
         """Give the columns of `schema`, found by name and in its order, coded by its levels; ignore all others.
 
         A column that is not there, or of another type, is a DataError. Levels the schema does not have get the
-        code -2, which equals no level, and one DataWarning. A column without any value fits every type.
+        code -2, which equals no level, and one DataWarning. A column without any value fits every type. Types that
+        only values tell apart fit each other: Booleans are 0 and 1 where a real column was, or the levels that say
+        yes or no where names were. Where a Boolean column was, numbers and names that say neither count as missing,
+        with one DataWarning.
         """
         absent = [name for name in schema if name not in self.schema]
         if absent:
@@ -325,18 +367,28 @@ class Panel:
         for name, wanted in schema.items():
             own, arrays[name] = self.schema[name], self._store.encoded(name)
             if own.type is not wanted.type:
-                arrays[name] = _retyped(own, wanted, arrays[name])
+                arrays[name] = retyped(own, wanted, arrays[name])
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
             columns.append(dataclasses.replace(wanted, static=own.static))
         aligned = dataclasses.replace(self, schema=Schema(columns), _store=self._store.with_columns(arrays))
-        unseen: list[str] = []
-        for column in schema.of_type(ColumnType.CATEGORICAL):
-            levels = self.schema[column.name].levels
-            if not set(levels) <= set(column.levels):  # in the store; perhaps not in this view of it
-                unseen += unseen_levels(column.name, levels, self.stacked(column.name), aligned.stacked(column.name))
-        warn_unseen(unseen)
+        warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
+        warn_neither([what for name in schema for what in self._neither(aligned, name)])
         return aligned
+
+    def _unseen(self, aligned: "Panel", name: str) -> list[str]:
+        """Say which levels of a column lost their code; some may be in the store, and not in this view of it."""
+        own, wanted = self.schema[name], aligned.schema[name]
+        levels = ("false", "true") if own.type is ColumnType.BOOLEAN else own.levels
+        if wanted.type is not ColumnType.CATEGORICAL or set(levels) <= set(wanted.levels):
+            return []
+        return unseen_levels(name, levels, self.stacked(name), aligned.stacked(name))
+
+    def _neither(self, aligned: "Panel", name: str) -> list[str]:
+        own, wanted = self.schema[name], aligned.schema[name]
+        if wanted.type is not ColumnType.BOOLEAN or own.type is wanted.type:
+            return []
+        return neither_true_nor_false(own, self.stacked(name), aligned.stacked(name))
 
     def resample(self, every: float | str, how: How = "last") -> "Panel":
         """Give the same records with one step every so often, counted from the first time of each record.
@@ -432,13 +484,3 @@ class Panel:
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
         return "\n".join(lines)
-
-
-def _retyped(own: Column, wanted: Column, array: Array) -> Array:
-    """Let a column without any value be of the wanted type; any other change of type is a DataError."""
-    if not is_missing(array).all():
-        raise DataError(
-            f"column {own.name!r} is {own.type}, but {wanted.type} was expected; "
-            "convert it, or give the schema when you read the data"
-        )
-    return nothing(wanted.type, len(array)).array

@@ -142,8 +142,9 @@ class _Boolean(_Column):
 class _Names(_Column):
     """Text, or numbers that are names: codes at once, so that no text is kept twice."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, text: bool) -> None:
         super().__init__(name)
+        self.text = text
         self.codes: dict[str, int] = {}
 
     def make_room(self, count: int) -> None:
@@ -166,7 +167,7 @@ class _Names(_Column):
     def finish(self) -> Values:
         levels = tuple(sorted(self.codes))
         array = align_codes(self.array, tuple(self.codes), levels) if levels else self.array
-        return Encoded(ColumnType.CATEGORICAL, array, levels)
+        return Encoded(ColumnType.CATEGORICAL, array, levels, text=self.text)
 
 
 class _AsIs(_Column):
@@ -216,7 +217,7 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
         kind = str(kinds[found[family]])
         raise holds_dates(name) if family == "dates" else unsupported(name, kind)
     if family == "text" or (family == "numbers" and wanted is ColumnType.CATEGORICAL and use is Use.ATTRIBUTE):
-        return _Names(name)
+        return _Names(name, text=not any(map(_is_dictionary, kinds)))
     if family == "Booleans":
         return _Boolean(name)
     dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
@@ -242,6 +243,10 @@ def _family(kind: Any) -> str:
     if types.is_dictionary(kind):
         return "text" if _family(kind.value_type) in ("text", "numbers", "Booleans") else "other"
     return "dates" if types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind) else "other"
+
+
+def _is_dictionary(kind: Any) -> bool:
+    return bool(import_module("pyarrow").types.is_dictionary(kind))
 
 
 def _dtype(kind: Any) -> "np.dtype[Any]":

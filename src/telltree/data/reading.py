@@ -14,7 +14,8 @@ from telltree.data.files import File
 from telltree.data.frames import frame_per_record, is_frame, long_frame
 from telltree.data.labels import check_labels
 from telltree.data.matching import match_labels
-from telltree.data.panel import Panel
+from telltree.data.panel import Panel, Repeated
+from telltree.data.repeated import LATER
 from telltree.data.resample import How
 from telltree.data.rows import Roles, Rows, gather
 from telltree.data.schema import Column, ColumnType, Schema, checked_fields
@@ -22,6 +23,8 @@ from telltree.data.schema_file import load_overrides
 from telltree.data.store import Array
 from telltree.data.tables import read_tables
 from telltree.data.ts import TIME, read_ts
+from telltree.data.wide import read_wide, wide_plan
+from telltree.data.written import Clock, Writing
 from telltree.errors import DataError
 
 
@@ -51,6 +54,10 @@ def read(
     layout: str | None = None,
     ids: Sequence[Any] | None = None,
     encoding: str | None = None,
+    repeated: Repeated = "error",
+    time_format: str | None = None,
+    day_first: bool = False,
+    wide: bool = False,
 ) -> Read:
     """Read records of any form, and their labels.
 
@@ -59,6 +66,9 @@ def read(
     - A long table, one row per step, with a column `id` that tells the records apart: the path of a CSV (gzipped or
       not) or Parquet file, "-" for standard input, an open stream, or a pandas, polars or pyarrow table. Of a pandas
       table with a two-level index, the levels are id and time.
+    - A wide table, one row per record and one column per step, in the same forms, if you say `wide=True`: the columns
+      are those of `Panel.from_wide`. A file may lack a header; then its first column is the label, as in the UCR
+      archive, if its values are text or whole numbers.
     - A directory, a glob or a list of paths: one CSV or Parquet file per record, called by its name without suffix. If
       `id` is given, the files are parts of one long table instead.
     - A list of frames, or a dict id -> frame.
@@ -67,28 +77,39 @@ def read(
       in aeon, or "records, steps, columns" and "steps, columns". `columns` names the columns, `static` is a dict name
       -> one value per record.
 
-    In CSV, columns of numbers are real, of true and false Boolean, of other text categorical; empty cells, NA, NaN and
-    null are missing. Times are numbers, or dates such as 2024-02-29T12:30:00. The delimiter is found in the header, and
-    files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise.
+    In CSV, columns of numbers are real, of text categorical; empty cells, NA, NaN and null are missing. Columns are
+    Boolean if they have only true and false, yes and no, on and off, y and n, or t and f, in any capitals, or only 0
+    and 1, without a decimal point; in dataframes and arrays, these must be of an integer type. Times are numbers, or
+    dates such as 2024-02-29T12:30:00, or as `day_first` or `time_format` say. The delimiter is found in the header, and
+    files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. A unit behind a name, such as
+    "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is.
 
     `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
     path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. `schema`
     overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file, which may also say the
     unit of times. `like` is a schema that other data had, such as that of a model: the columns of tables that are
     categorical there are so here, even if all their values look like numbers. `every` and `how` are those of
-    `Panel.resample`, `ids` name the records of a list or array, and all else is as in `Panel.from_frame`.
+    `Panel.resample`, which also makes one step of rows that repeat a time; `ids` name the records of a list, an array
+    or a wide table, and all else is as in `Panel.from_frame`.
     """
     overrides, unit = load_overrides(schema)
-    options = Options(overrides, period, unit if time_unit is None else time_unit, missing)
+    later = every is not None and repeated == "error"
+    clock = Clock(time_format, day_first)
+    options = Options(
+        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, clock
+    )
     apart = labels is not None
     if is_array(source):
+        if wide:
+            raise DataError("wide is for tables; arrays say by layout how they lie")
         parts, y = _from_arrays(source, options, layout=layout, columns=columns, ids=ids, static=static), None
     else:
         hidden = [label] if apart and label is not None else []
         named = () if static is None else static
         roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
         options = dataclasses.replace(options, like=_names(like))
-        parts, y = _from_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
+        read_rows = _from_wide if wide else _from_rows
+        parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
     panel = Panel._whole(parts)
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding)
@@ -149,6 +170,19 @@ def _from_rows(
     return gather(rows, roles, options)
 
 
+def _from_wide(
+    source: Any, roles: Roles, options: Options, *, ids: Any, labels: Any, encoding: str | None
+) -> tuple[Parts, Array | None]:
+    if is_frame(source):
+        return read_wide(long_frame(source, id=roles.id, time=None).values, roles, options, ids)
+    if not (is_path(source) or is_path(_first(source)) or hasattr(source, "read")):
+        raise DataError(f"a wide table is a path, a stream or a dataframe; got {type(source).__name__}")
+    files = _files(source, labels)
+    types = _types({**options.like, **(options.schema or {})})
+    values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
+    return read_wide(values, roles, options, ids)
+
+
 def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
     """Take the two levels of a pandas index as id and time, unless an id column is named."""
     index: Any = getattr(frame, "index", None)
@@ -159,25 +193,31 @@ def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
 
 
 def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encoding: str | None) -> Rows:
-    files, many = ([File.at(source)], False) if hasattr(source, "read") else files_of(source)
-    files = without(files, labels)
+    many = not hasattr(source, "read") and files_of(source)[1]
+    files = _files(source, labels)
+    types = _types({**options.like, **(options.schema or {})})
+    if many and roles.id is None:
+        values, lengths = read_tables(files, roles.plan, types, Writing(encoding, options.clock))
+        return Rows(values, record_ids(files), lengths)
+    values, _ = read_tables(files, roles.long_plan, types, Writing(encoding, options.clock))
+    return Rows(values)
+
+
+def _files(source: Any, labels: Any) -> list[File]:
+    """The files of tables that a source stands for, but for that of the labels."""
+    files = without([File.at(source)] if hasattr(source, "read") else files_of(source)[0], labels)
     if not files:
         raise DataError("there are no records: the only file is that of the labels")
     if any(_is_ts(file.target) for file in files):
         raise DataError("a .ts file holds many records: read one at a time, by its path")
-    types = _types({**options.like, **(options.schema or {})})
-    if many and roles.id is None:
-        values, lengths = read_tables(files, roles.plan, types, encoding)
-        return Rows(values, record_ids(files), lengths)
-    values, _ = read_tables(files, roles.long_plan, types, encoding)
-    return Rows(values)
+    return files
 
 
 def _from_ts(file: File, roles: Roles, options: Options, ids: Any, encoding: str | None) -> tuple[Parts, Array | None]:
     if (roles.id, roles.time, roles.label) != (None, None, None):
         raise DataError(f"{file.name} names no columns: leave out id, time and label")
     names = None if roles.columns is None else list(roles.columns)
-    rows, y = read_ts(file, names, encoding)
+    rows, y = read_ts(file, names, encoding, options.clock)
     stamped = TIME if TIME in rows.values else None
     rows = dataclasses.replace(rows, ids=ids)
     parts, _ = gather(rows, Roles.of(time=stamped, static=roles.static), options)

@@ -12,10 +12,24 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
 from telltree.data.dates import SECONDS
-from telltree.data.encode import Encoded, Values, encode, object_array
-from telltree.data.grouping import MICRO, NANO, Grouping, Times, absent_rows, by_id, given_ids, in_order
+from telltree.data.encode import Encoded, Values, as_it_is, object_array
+from telltree.data.grouping import (
+    MICRO,
+    NANO,
+    Grouping,
+    Times,
+    absent_rows,
+    by_id,
+    given_ids,
+    in_order,
+    require_distinct,
+)
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
+from telltree.data.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.store import Array, is_missing
+from telltree.data.text import TimeColumn
+from telltree.data.warn import warn
+from telltree.data.written import Clock
 from telltree.errors import DataError
 
 
@@ -80,7 +94,8 @@ class Roles:
     def long_plan(self, names: list[str]) -> dict[str, Use]:
         """Say what to read of a long table, which needs an id."""
         if self.id is None:
-            raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}")
+            wide = f"; {REMEDY}" if likely_wide(names) or has_no_names(names) else ""
+            raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}{wide}")
         return self.plan(names)
 
     def attributes(self, names: Iterable[str]) -> list[str]:
@@ -111,12 +126,16 @@ class Roles:
 def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
     """Group the rows into records; give the parts of their panel, and the labels if a column holds them."""
     uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
-    times = None if roles.time is None else _times(rows.values[roles.time], roles.time)
+    times = None if roles.time is None else _times(rows.values[roles.time], roles.time, options.clock)
     if rows.lengths is None and roles.id is not None:
         grouping = by_id(rows.values[roles.id], roles.id, times)
     else:
         lengths = rows.lengths or ()
         grouping = in_order(given_ids(rows.ids, len(lengths)), lengths, times)
+    if rows.lengths is None and grouping.lengths.max() == 1 and likely_wide(list(uses)):
+        warn(f"every record has one row, and dozens of columns are called like the steps of a series; {REMEDY}")
+    if times is not None and options.repeated == "error":
+        require_distinct(grouping, times)
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
@@ -152,23 +171,38 @@ def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
     return ids
 
 
-def _times(column: Values, name: str) -> Times:
+def _times(column: Values, name: str, clock: Clock) -> Times:
     """Give the time of every row: numbers as they are, dates and durations as ticks."""
-    if isinstance(column, np.ndarray) and column.dtype.names is not None:
-        return dataclasses.replace(_clock(column["utc"], name), offsets=column["offset"])
-    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
-        return _clock(column, name)
     if isinstance(column, nw.Series) and column.dtype.is_temporal():
         return _ticks(column, name)
-    encoded = encode(name, column, lambda row: f"of row {row}")
-    if encoded.type is not ColumnType.REAL:
-        raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
+    if isinstance(column, np.ndarray) and (column.dtype.names is not None or column.dtype.kind in "mM"):
+        return _clock(column, name)
+    wanted = ColumnType.CATEGORICAL if clock.format is not None else None  # 20240229 may be a date
+    encoded = as_it_is(name, column, lambda row: f"of row {row}", wanted)
     _require_times(is_missing(encoded.array), name)
+    if encoded.type is ColumnType.REAL:
+        return Times(_numbers(column, encoded))
+    dates = _read_text(encoded, name, clock) if encoded.type is ColumnType.CATEGORICAL else None
+    if dates is None or dates.dtype.kind in "if":
+        raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
+    return _clock(dates, name)
+
+
+def _numbers(column: Values, encoded: Encoded) -> Array:
+    """Give times as they came: large integers are not exact as floats."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
-        return Times(column)  # large integers are not exact as floats
+        return column
     if isinstance(column, nw.Series) and column.dtype.is_integer() and not column.is_null().any():
-        return Times(column.to_numpy())
-    return Times(encoded.array)
+        return np.asarray(column.to_numpy())
+    return encoded.array
+
+
+def _read_text(encoded: Encoded, name: str, clock: Clock) -> Array:
+    """Read times that a dataframe or a Parquet file has as text: each that occurs once."""
+    codes, rows, places = np.unique(encoded.array, return_index=True, return_inverse=True)
+    column = TimeColumn(name, clock)
+    column.add([encoded.levels[code] for code in codes], lambda at: f"row {rows[at]} (counted from 0)")
+    return column.finish()[places]
 
 
 def _require_times(absent: Array, name: str) -> None:
@@ -198,6 +232,8 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
 
 
 def _clock(array: Array, name: str) -> Times:
+    if array.dtype.names is not None:  # dates that know how far their clock was ahead of UTC
+        return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
     _require_times(np.isnat(array), name)
     if array.dtype.kind == "m":
         return Times(array.astype("m8[ns]").view(np.int64), NANO)

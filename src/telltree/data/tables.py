@@ -9,25 +9,26 @@ from telltree.data.encode import Values
 from telltree.data.files import File
 from telltree.data.rows import Plan
 from telltree.data.schema import ColumnType
+from telltree.data.written import Writing
 
 
 def read_tables(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], encoding: str | None
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files below each other, by what they begin with: Parquet, or else CSV and its kin."""
     if len(files) == 1 and files[0].is_path:
         with files[0].bytes() as stream:  # opened once: a pipe cannot be opened again
             opened = File(files[0].name, stream)
             if not opened.is_parquet() or not stream.seekable():
-                return _read([opened], plan, types, encoding)
-    return _read(files, plan, types, encoding)
+                return _read([opened], plan, types, writing)
+    return _read(files, plan, types, writing)
 
 
 def _read(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], encoding: str | None
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
     if not require_one_kind(files, [file.is_parquet() for file in files]):
-        return read_delimited(files, plan, types, encoding)
+        return read_delimited(files, plan, types, writing)
     from telltree.data.parquet import read_parquet
 
     # Parquet is read from its end, more than once: a stream is taken in as a whole.

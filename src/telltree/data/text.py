@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from telltree.data.dates import SECONDS, stamped
-from telltree.data.encode import TRUTHS, Encoded, Values, nothing
+from telltree.data.encode import Encoded, Values, nothing
 from telltree.data.levels import align_codes
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
+from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
 ABSENT = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"})  # cells that are missing values
@@ -21,6 +22,8 @@ EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
 UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
+
+BARE = {"true": 1.0, "false": 0.0}  # what no column takes for a name; other words may be, as long as they are read
 
 Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
 
@@ -107,7 +110,9 @@ class TextColumn:
         levels = tuple(sorted(self._levels))
         if levels:
             array = align_codes(array, tuple(self._levels), levels)
-        return Encoded(kind, array, levels, whole=self._whole and self._type is ColumnType.REAL)
+        whole = self._whole and self._type is ColumnType.REAL
+        text = kind is ColumnType.CATEGORICAL and not self._as_text
+        return Encoded(kind, array, levels, whole=whole, text=text)
 
 
 class KeyColumn(TextColumn):
@@ -126,18 +131,20 @@ class KeyColumn(TextColumn):
 
 
 class TimeColumn:
-    """Times: numbers, or dates as ISO 8601 writes them; a cell that is neither, or missing, is a DataError."""
+    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, clock: Clock = ISO) -> None:
         """Begin an empty column."""
         self._name = name
+        self._clock = clock
         self._chunks: list[Array] = []
 
     def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
         try:
-            self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
-            return
+            if self._clock.format is None:
+                self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
+                return
         except (ValueError, OverflowError):
             pass  # not whole numbers: one by one, below
         values = [self._read(cell, index, place, comma) for index, cell in enumerate(cells)]
@@ -148,19 +155,18 @@ class TimeColumn:
         self._chunks.append(_ticks(values) if any(dated) else np.array(values, Real))
 
     def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
-        kind, value = _kind(cell, comma)
-        if kind is ColumnType.REAL:
-            return value
-        if cell.strip() in ABSENT:
+        bare = cell.strip()
+        if bare in ABSENT:
             raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
+        if self._clock.format is None:
+            kind, value = _kind(cell, comma)
+            if kind is ColumnType.REAL:
+                return value
         try:
-            date = datetime.datetime.fromisoformat(cell.strip())
+            return self._clock.read(bare)
         except ValueError:
-            raise DataError(
-                f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, which is neither a number nor a "
-                "date such as 2024-02-29T12:30:00; write it so"
-            ) from None
-        return date
+            problem = self._clock.problem(bare)
+            raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, {problem}") from None
 
     def finish(self) -> Array:
         """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
@@ -201,7 +207,7 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     bare = cell.strip()
     if bare in ABSENT:
         return None, math.nan
-    truth = TRUTHS.get(bare.lower())
+    truth = BARE.get(bare.lower())
     if truth is not None:
         return ColumnType.BOOLEAN, truth
     try:

@@ -13,11 +13,13 @@ from telltree.data.rows import Rows
 from telltree.data.schema import require_known
 from telltree.data.store import Array, Real
 from telltree.data.text import TimeColumn, plain
+from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
 TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read what follows
 STEP = re.compile(r"\(([^()]*),([^(),]*)\)")  # (time, value)
 TIME = "time"
+COMMENTS = ("#", "%")  # how lines begin that say nothing
 
 
 @dataclass
@@ -32,17 +34,17 @@ class _Series:
     times: TimeColumn = field(default_factory=lambda: TimeColumn(TIME))
 
 
-def read_ts(file: File, names: list[str] | None, encoding: str | None) -> tuple[Rows, Array | None]:
+def read_ts(file: File, names: list[str] | None, encoding: str | None, clock: Clock = ISO) -> tuple[Rows, Array | None]:
     """Read a whole file; columns are called x1, x2, ... unless `names` are given. Labels are None without classes.
 
     With time stamps, the rows have a column called "time".
     """
-    found = _Series(file)
+    found = _Series(file, times=TimeColumn(TIME, clock))
     with file.lines(encoding) as lines:
         numbered = enumerate(lines, 1)
         _read_tags(numbered, found)
         for number, line in numbered:
-            if line.strip() and not line.startswith("#"):
+            if line.strip() and not line.lstrip().startswith(COMMENTS):
                 _read_record(line.strip(), number, found)
     if not found.records:
         raise DataError(f"there are no records: {file.name} has no line after @data")
@@ -64,7 +66,7 @@ def _read_tags(lines: Iterator[tuple[int, str]], found: _Series) -> None:
     said: set[str] = set()
     for number, line in lines:
         tag, *rest = line.lower().split() or ["#"]
-        if tag.startswith("#"):
+        if tag.startswith(COMMENTS):
             continue
         if tag == "@data":
             if not said & {"classlabel", "targetlabel"}:

@@ -1,18 +1,41 @@
 """Which columns can tell records apart."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from telltree.data.panel import Panel
-from telltree.data.schema import Column, ColumnType
+from telltree.data.schema import Column, ColumnType, listed
 from telltree.data.store import Array, is_missing
 
 MOST_LEVELS = 64  # a question about one level of more than these would speak of very few records
+EMPTY, CONSTANT = "empty (all missing)", "constant"
+NAMES = "categorical with"  # how the reasons begin that speak of names
+_BY_NAME = "name the column in a grammar of your own (--grammar)"
+_REMEDIES = {
+    EMPTY: f"see that its values are read; or {_BY_NAME}",
+    CONSTANT: f"give records in which it differs; or {_BY_NAME}",
+    NAMES: f'say in the schema which levels = [...] matter, or type = "real" if they are numbers; or {_BY_NAME}',
+}
 
 
 def unusable(panel: Panel) -> dict[str, str]:
     """Give the columns of this view that no useful question can be asked about, each with the reason."""
     reasons = {name: _reason(panel, column) for name, column in panel.schema.items()}
     return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def remedy(reason: str) -> str:
+    """How to bring back a column that was left out for this reason."""
+    return next((words for begin, words in _REMEDIES.items() if reason.startswith(begin)), _BY_NAME)
+
+
+def remedies(left_out: Mapping[str, str]) -> list[str]:
+    """How to bring back columns that were left out, a line for each way, given the reason of each column."""
+    ways: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        ways.setdefault(remedy(reason), []).append(name)
+    return [f"to bring back {listed(names)}: {way}" for way, names in ways.items()]
 
 
 def doubtful(panel: Panel) -> frozenset[str]:
@@ -42,16 +65,16 @@ def _reason(panel: Panel, column: Column) -> str | None:
     values = panel.stacked(column.name)
     absent = is_missing(values)
     if absent.all():
-        return "empty (all missing)"
+        return EMPTY
     first = values[np.argmin(absent)]
     if not absent.any() and (values == first).all():
-        return "constant"
+        return CONSTANT
     if column.type is not ColumnType.CATEGORICAL:
         return None
     present = np.unique(values[~absent])
     if len(panel) > 1 and len(present) >= len(panel) and _one_each(panel, column.name):
-        return "categorical with a different value in every record"
-    return f"categorical with {len(present)} levels, more than {MOST_LEVELS}" if len(present) > MOST_LEVELS else None
+        return f"{NAMES} a different value in every record"
+    return f"{NAMES} {len(present)} levels, more than {MOST_LEVELS}" if len(present) > MOST_LEVELS else None
 
 
 def _one_each(panel: Panel, name: str) -> bool:

@@ -12,7 +12,7 @@ from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
 from telltree.data.frames import is_frame
-from telltree.data.panel import Overrides
+from telltree.data.panel import Overrides, Repeated
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import remember
 
@@ -32,6 +32,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     columns: names of an array's columns (x1, x2 … if not given), or which columns of frames to use.
     static: columns of frames that have one value a record.
     schema, period, time_unit, missing: as in Panel.from_frame.
+    repeated, time_format, day_first: as in Panel.from_frame; arrays have no use for them.
 
     Attributes
     ----------
@@ -51,6 +52,9 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         period: float | None = None,
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
+        repeated: Repeated = "error",
+        time_format: str | None = None,
+        day_first: bool = False,
     ) -> None:
         self.layout = layout
         self.id = id
@@ -61,6 +65,9 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         self.period = period
         self.time_unit = time_unit
         self.missing = missing
+        self.repeated = repeated
+        self.time_format = time_format
+        self.day_first = day_first
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -103,14 +110,14 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
             X = list(X)
         if isinstance(X, Mapping) or (isinstance(X, list | tuple) and X and is_frame(X[0])):
             self._refuse("frames, one a record", "id", "layout")
-            return Panel.from_frames(X, time=self.time, columns=self.columns, static=self.static, **self._options())
+            return Panel.from_frames(X, time=self.time, columns=self.columns, static=self.static, **self._clocked())
         return self._read_arrays(X)
 
     def _read_long(self, X: Any) -> Panel:
         if self.id is None:
             raise SettingsError("say which column of the table tells records apart: PanelMaker(id=...)")
         self._refuse("a long table", "layout")
-        chosen = {"columns": self.columns, "static": self.static} | self._options()
+        chosen = {"columns": self.columns, "static": self.static} | self._clocked()
         return Panel.from_frame(X, id=self.id, time=self.time, **chosen)
 
     def _read_arrays(self, X: Any) -> Panel:
@@ -129,3 +136,6 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
 
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("schema", "period", "time_unit", "missing")}
+
+    def _clocked(self) -> dict[str, Any]:
+        return self._options() | {name: getattr(self, name) for name in ("repeated", "time_format", "day_first")}

@@ -32,8 +32,9 @@ def real(record: Any, name: str) -> list[Any]:
 
 
 def boolean(record: Any, name: str) -> list[bool]:
-    """Where a Boolean column is true; where it is missing it is not."""
-    return [value is not None and bool(value) for value in column(record, name)]
+    """Where a Boolean column is true; where it is missing it is not. Text is true if it says so."""
+    true = ("true", "yes", "on", "y", "t", "1")
+    return [x.strip().lower() in true if isinstance(x, str) else bool(x) for x in column(record, name)]
 
 
 def categorical(record: Any, name: str) -> list[Any]:

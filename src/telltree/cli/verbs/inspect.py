@@ -56,6 +56,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
 
     from telltree.data import unusable
     from telltree.data.clock import date_range
+    from telltree.data.usable import remedy
 
     left_out, missing = unusable(panel), panel.missing()
     columns = [
@@ -64,10 +65,12 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
             "type": str(column.type),
             "kind": column.kind,
             "unit": column.unit,
+            "phrase": column.phrase,
             "static": column.static,
             "missing": missing[column.name],
             "values": _values(panel, column.name),
             "left_out": left_out.get(column.name),
+            "bring_back": remedy(left_out[column.name]) if column.name in left_out else None,
         }
         for column in panel.schema.values()
     ]
@@ -102,8 +105,10 @@ def _values(panel: "Panel", name: str) -> Any:
 
 
 def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
-    steps = found["steps"]
     from telltree.data.clock import duration_text
+    from telltree.data.usable import remedies
+
+    steps = found["steps"]
 
     pace = "" if found["period"] is None else duration_text(found["period"], found["time_unit"] or "(no unit)")
     length = f"{steps['shortest']:,} to " if steps["shortest"] < steps["longest"] else ""
@@ -115,20 +120,25 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
         lines.append(f"labels: {', '.join(told)}{more}")
     if dates is not None:
         lines.append(f"dates: {dates[0]} to {dates[1]}")
+    phrases = any(c["phrase"] for c in found["columns"])
     rows = [
         (
             _short(c["name"]),
             f"{c['type']}, static" if c["static"] else c["type"],
             _short(c["kind"] or ""),
             _short(c["unit"] or ""),
+            *((_short(c["phrase"] or ""),) if phrases else ()),
             c["missing"] or "",
             _shown(c["values"]),
             c["left_out"] or "",
         )
         for c in found["columns"]
     ]
-    lines += ["", table(("column", "type", "kind", "unit", "missing", "values", "left out because"), rows)]
-    lines += ["", *(f"note: {note}" for note in found["notes"])] if found["notes"] else []
+    words = ("unit", "phrase") if phrases else ("unit",)
+    lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
+    left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
+    notes = [*remedies(left_out), *(f"note: {note}" for note in found["notes"])]
+    lines += ["", *notes] if notes else []
     return "\n".join(lines)
 
 

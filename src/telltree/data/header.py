@@ -1,0 +1,64 @@
+"""Units in the names of columns: "speed (km/h)" is the speed, in km/h."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+HEADER = re.compile(r"\s*(?P<words>.*?\S)\s*(?:\[(?P<square>[^\[\]()]+)\]|\((?P<round>[^\[\]()]+)\))\s*")
+PREFIXES = ("", "Y", "Z", "E", "P", "T", "G", "M", "k", "h", "da", "d", "c", "m", "µ", "μ", "u", "n", "p", "f")
+METRIC = (
+    "m g t s A K mol cd Hz N Pa bar J W V C F S Ω ohm Ohm T Wb H lm lx rad sr Bq Gy Sv L l eV Wh Ah VA var B bit byte"
+)
+OTHER = (
+    "% ‰ ° °C °F C F degC degF deg degree degrees celsius fahrenheit kelvin min h hr hrs d day days week weeks month "
+    "months year years sec secs second seconds minute minutes hour hours ft foot feet in inch inches mi mile miles yd "
+    "nmi NM kn kt kts knot knots mph fpm fps kph kmh lb lbs oz psi psia psig atm mmHg inHg Torr torr rpm RPM bpm BPM "
+    "ppm ppb dB dBA dBm pH cal kcal hp PS gal USD EUR GBP CHF JPY $ € £ ¥ px Nm kNm count counts percent pct "
+    "meter meters metre metres gram grams kilogram kilograms liter liters litre litres volt volts watt watts amp amps "
+    "ampere amperes pascal pascals newton newtons hertz radian radians"
+)
+UNITS = frozenset(prefix + unit for prefix in PREFIXES for unit in METRIC.split()) | frozenset(OTHER.split())
+FACTOR = re.compile(r"(?P<unit>.*?[^\d\s^*²³⁻¹.-])(?:(?:\^|\*\*)?-?\d|[⁻]?[¹²³])?")
+NO_UNIT = ("-", "–")
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """Give the words of a name and the unit behind them in brackets; None if it has none, or none that is known.
+
+    "load [-]" has the unit "", as numbers without one are marked.
+    """
+    match = HEADER.fullmatch(name)
+    if match is None:
+        return None
+    unit = (match["square"] or match["round"]).strip()
+    if unit in NO_UNIT and match["square"]:
+        return match["words"], ""
+    return (match["words"], unit) if _is_unit(unit) else None
+
+
+def _is_unit(text: str) -> bool:
+    """Tell units, and products and quotients of them, from other remarks such as (left)."""
+    factors = [part.strip() for part in re.split(r"\s+per\s+|[/·⋅]|(?<!\*)\*(?!\*)|\s+", text)]
+    rest = factors[1:] if factors[:1] == ["1"] and len(factors) > 1 else factors
+    return all(_is_factor(factor) for factor in rest)
+
+
+def _is_factor(text: str) -> bool:
+    match = FACTOR.fullmatch(text)
+    return match is not None and match["unit"] in UNITS
+
+
+def proposals(names: Iterable[str]) -> Mapping[str, dict[str, str]]:
+    """Give phrase and unit by column, for the names that hold a unit.
+
+    Where two columns would be spoken of alike, brackets tell them apart, and perhaps hold no unit: "voltage (A)" beside
+    "voltage (B)". There nothing is proposed.
+    """
+    spoken = {name: match["words"] if (match := HEADER.fullmatch(name)) else name for name in names}
+    times = Counter(spoken.values())
+    found = {name: split for name in spoken if (split := split_name(name)) is not None}
+    return {
+        name: {"phrase": words, **({"unit": unit} if unit else {})}
+        for name, (words, unit) in found.items()
+        if times[words] == 1
+    }

@@ -1,0 +1,100 @@
+"""Data as people have them, at the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PROGRAM = Path(sys.executable).parent / "telltree"
+QUICK = ("--search-evaluations", "200", "--max-depth", "1")
+DATA = 3  # the exit code
+
+
+def telltree(*args):
+    command = [PROGRAM, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, env=dict(os.environ))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Two rows for some times, dates with the day first, units in names, flags of three kinds."""
+    lines = ["run,when,speed (km/h),open,warm,still,code,end"]
+    for run in range(70):
+        state = ("yes", 1) if run % 2 else ("no", 0)
+        for step in (0, 0, 1):
+            number = 10 * run + step + 0.5
+            lines.append(
+                f"{run},0{1 + step}/04/2025,{number},{state[0]},{state[1]},5,k{run},{'hot' if run % 2 else 'cold'}"
+            )
+    path = tmp_path_factory.mktemp("data") / "runs.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+KEYS = ("--id", "run", "--time", "when", "--label", "end")
+READ = (*KEYS, "--day-first", "--repeated", "last")
+
+
+def test_errors_name_the_options(table):
+    ended = telltree("inspect", table, *KEYS)
+    assert ended.returncode == DATA
+    assert "--day-first" in ended.stderr
+    assert "--time-format" in ended.stderr
+    ended = telltree("inspect", table, *KEYS, "--time-format", "%d/%m/%Y")
+    assert ended.returncode == DATA
+    assert "--repeated" in ended.stderr
+    assert "--every" in ended.stderr
+
+
+def test_inspect_shows_units_flags_and_how_to_bring_columns_back(table, tmp_path):
+    ended = telltree("inspect", table, *READ, "-o", tmp_path / "schema.toml")
+    assert ended.returncode == 0, ended.stderr
+    rows = {line.split("  ")[0]: line.split() for line in ended.stdout.splitlines()}
+    assert rows["speed (km/h)"][2:5] == ["real", "km/h", "speed"]
+    assert rows["open"][1] == rows["warm"][1] == "Boolean"
+    assert "to bring back 'still': give records in which it differs; or name the column in a grammar" in ended.stdout
+    assert "to bring back 'code': say in the schema which levels = [...] matter" in ended.stdout
+    assert "dates: 2025-04-01 to 2025-04-02" in ended.stdout
+    assert 'phrase = "speed"' in (tmp_path / "schema.toml").read_text(encoding="utf-8")
+    found = json.loads(telltree("inspect", table, *READ, "--json").stdout)
+    told = {column["name"]: column for column in found["columns"]}
+    assert (told["speed (km/h)"]["phrase"], told["speed (km/h)"]["bring_back"]) == ("speed", None)
+    assert "grammar" in told["still"]["bring_back"]
+    assert found["steps"]["all"] == 140
+
+
+def test_levels_in_the_schema_bring_a_column_back(table, tmp_path):
+    (tmp_path / "schema.toml").write_text('[columns.code]\nlevels = ["k1", "k2"]\n', encoding="utf-8")
+    found = json.loads(telltree("inspect", table, *READ, "--schema", tmp_path / "schema.toml", "--json").stdout)
+    assert {c["name"]: c["left_out"] for c in found["columns"]}["code"] is None
+
+
+def test_fit_and_predict_from_flags_however_they_are_written(table, tmp_path):
+    model, text = tmp_path / "model.json", table.read_text(encoding="utf-8")
+    fitted = telltree("fit", table, *KEYS, "--day-first", "--every", "1d", *QUICK, "-o", model)
+    assert fitted.returncode == 0, fitted.stderr
+    assert "to bring back 'still'" in fitted.stderr
+    other = tmp_path / "other.csv"
+    other.write_text(text.replace(",yes,1,", ",1,1.0,").replace(",no,0,", ",0,0.0,"), encoding="utf-8")
+    predictions = [telltree("predict", model, path, *READ).stdout for path in (table, other)]
+    assert predictions[0] == predictions[1]
+    assert predictions[0].count("hot") == 35
+
+
+def test_wide_tables(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [[i % 2 + 1, *(rng.normal(size=30) + 5 * (i % 2)).round(3)] for i in range(30)]
+    path = tmp_path / "Tiny_TRAIN.tsv"
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    ended = telltree("inspect", path)
+    assert ended.returncode == DATA
+    assert "--wide" in ended.stderr
+    fitted = telltree("fit", path, "--wide", *QUICK, "-o", tmp_path / "model.json")
+    assert fitted.returncode == 0, fitted.stderr
+    assert "its first column is taken for the label" in fitted.stderr
+    predicted = telltree("predict", tmp_path / "model.json", path, "--wide").stdout.splitlines()
+    assert [line.split(",")[1] for line in predicted[1:]] == [str(row[0]) for row in rows]
