@@ -146,6 +146,8 @@ OPERATORS: tuple[Operator, ...] = (
     ABS, DIFFERENCE, SIGN, COUNT, MISSING,
 )  # fmt: skip
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+"""The names of comparisons that say the same with their sides swapped."""
 
 _BY_SPELLING = {spelling: operator for operator in OPERATORS for spelling in operator.spellings}
 

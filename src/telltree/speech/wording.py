@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import COMPARISONS, DIFFERENCE
+from telltree.operators.table import COMPARISONS, DIFFERENCE, MIRRORED
 from telltree.speech.amounts import amounts, distance, only_above, only_below
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
@@ -20,7 +20,6 @@ _SIDES = {
 }  # fmt: skip
 _ALIKE = {(False, True, False): "the same as", (True, False, True): "different from"}
 _COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
-_MIRROR = str.maketrans("<>", "><")
 
 _DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
 """Words that make a column's own negated phrase a negation after all."""
@@ -186,7 +185,7 @@ class Literals:
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
-            relation = e.head.name.translate(_MIRROR) if turned else e.head.name
+            relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
             clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else self.nouns.part(e))
