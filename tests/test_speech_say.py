@@ -123,9 +123,9 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("G(not b)", "b is always false"),
         ("F(not open)", "at some point the valve is shut"),
         ("G(not open)", "the valve is always shut"),
-        ("G(comply)", "always the pilot complies"),
-        ("not F(comply)", "never the pilot complies"),
-        ("F(not comply)", "at some point it is false that the pilot complies"),
+        ("G(comply)", "the pilot always complies"),
+        ("not F(comply)", "the pilot never complies"),
+        ("F(not comply)", "at some point the pilot does not comply"),
         ("F(not both_on)", "at some point it is false that both advisories are active"),
         ("not F(both_on)", "never both advisories are active"),
         ("F(rate > 40)", "at some point vertical rate is above 40 ft/s"),
@@ -245,7 +245,7 @@ def test_sentences(text, sentence):
     [
         ("not F(on)", "advisory is never active"),
         ("F(not on)", "at some point advisory is not active or that is unknown"),
-        ("F(not comply)", "at some point it is false that the pilot complies or that is unknown"),
+        ("F(not comply)", "at some point the pilot does not comply or that is unknown"),
         ("F(missing(on))", "at some point it is unknown whether advisory is active"),
         ("F(not missing(on))", "at some point it is known whether advisory is active"),
         ("F(not b)", "at some point b is false or missing"),
@@ -416,10 +416,58 @@ def test_a_negated_phrase_that_cannot_be_told_is_replaced():
     assert said("F(not a)", Schema(columns)) == "at some point it is not hot"
 
 
+def test_a_negated_phrase_that_could_be_misread_is_quoted():
+    columns = [
+        Column("a", "Boolean", phrase="it is hot or wet", negated="it is cool and dry"),
+        Column("b", "Boolean", phrase="it rains or snows", negated="bare"),
+        Column("bare", "Boolean", phrase="it is bare", negated="it is clad"),
+    ]
+    assert said("F(not a)", Schema(columns)) == "at some point “it is cool and dry”"
+    assert said("not F(a)", Schema(columns), missing=None) == "never “it is hot or wet”"
+    assert said("F(not b)", Schema(columns)) == "at some point it is false that “it rains or snows”"
+
+
 def test_a_negation_that_another_column_owns_is_not_taken():
     schema = Schema([Column("a", "Boolean", phrase="it is hot"), Column("b", "Boolean", phrase="it is not hot")])
     assert said("F(not a)", schema) == "at some point it is false that it is hot"
     assert said("F(b)", schema) == "at some point it is not hot"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "negated", "always", "never", "denied"),
+    [
+        ("pilot 2 responds", None, "pilot 2 always responds", "pilot 2 never responds", "pilot 2 does not respond"),
+        ("pilot 2 complies at once", None, "pilot 2 always complies at once", "pilot 2 never complies at once",
+         "pilot 2 does not comply at once"),
+        ("a pump runs", None, "always a pump runs", "never a pump runs", "it is false that a pump runs"),
+        ("a pump runs hot", "a pump does not run hot", "a pump always runs hot", "a pump never runs hot",
+         "a pump does not run hot"),
+        ("engine status", None, "always engine status", "never engine status", "it is false that engine status"),
+        ("only pilot 2 responds", None, "always only pilot 2 responds", "never only pilot 2 responds",
+         "it is false that only pilot 2 responds"),
+        ("the pilot who is older responds", None, "always the pilot who is older responds",
+         "never the pilot who is older responds", "it is false that the pilot who is older responds"),
+        ("pilot 2 hardly responds", None, "always pilot 2 hardly responds", "never pilot 2 hardly responds",
+         "it is false that pilot 2 hardly responds"),
+        ("pilot 2 does not respond", None, "always pilot 2 does not respond", "never pilot 2 does not respond",
+         "it is false that pilot 2 does not respond"),
+        ("responds", None, "always responds", "never responds", "it is false that responds"),
+    ],
+)  # fmt: skip
+def test_an_adverb_stands_at_the_verb_where_that_can_be_told(phrase, negated, always, never, denied):
+    schema = Schema([Column("a", "Boolean", phrase=phrase, negated=negated), Column("b", "real")])
+    assert said("G(a)", schema) == always
+    assert said("not F(a)", schema) == never
+    assert said("F(not a)", schema) == f"at some point {denied}"
+    assert said("F(not a)", schema, missing=None) == f"at some point {denied} or that is unknown"
+
+
+def test_another_columns_words_are_not_taken_for_a_negation():
+    schema = Schema(
+        [Column("a", "Boolean", phrase="it responds"), Column("b", "Boolean", phrase="it does not respond")]
+    )
+    assert said("F(not a)", schema) == "at some point it is false that it responds"
+    assert said("F(b)", schema) == "at some point it does not respond"
 
 
 def test_an_expression_that_is_no_formula_is_spoken_too():

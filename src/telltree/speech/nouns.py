@@ -80,7 +80,9 @@ class Nouns:
         return quoted(words)
 
     def _is_free(self, words: str, e: Expression) -> bool:
-        taken = words in self.vocabulary.by_words or words in self.vocabulary.schema
+        taken = any(
+            words in known for known in (self.vocabulary.by_words, self.vocabulary.by_negated, self.vocabulary.schema)
+        )
         return not taken and self.sentences.get(words, e) == e
 
     def words(self, e: Expression) -> str:

@@ -112,6 +112,9 @@ class NounReader:
         if words in self.sentences:
             cursor.at += 1
             return self.sentences[words]
+        if words in cursor.vocabulary.by_negated:
+            cursor.at += 1
+            return Fact(cursor.vocabulary.by_negated[words], False)
         if words in schema:
             cursor.at += 1
             return Fact(schema[words], True) if is_clause(schema[words]) else Noun(schema[words])

@@ -9,13 +9,8 @@ from typing import TypeAlias
 from telltree.data import Column, ColumnType, Schema
 from telltree.operators import UserFunction
 from telltree.speech.tokens import Kind, Token, quoted
+from telltree.speech.verbs import Clause, split
 from telltree.speech.words import bare_or_quoted, stands_bare
-
-_AUXILIARIES = {
-    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
-    "may", "might", "should",
-}  # fmt: skip
-_QUANTIFIERS = {"both", "all", "each", "every", "either", "any", "some", "no", "none", "neither", "most", "few"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +55,6 @@ class Call:
 Entry: TypeAlias = Noun | Fact | Scale | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
-
-    subject: str
-    verb: str
-    predicate: str
-
-    def __str__(self) -> str:
-        return " ".join(part for part in (self.subject, self.verb, self.predicate) if part)
-
-
 class _Branch(dict[str, "_Branch"]):
     """A place in the tree of words; `entries` are what the words that lead to it mean."""
 
@@ -90,6 +73,7 @@ class Vocabulary:
         self._root = _Branch()
         self._times = Counter(column.words for column in schema.values())
         self.by_words: dict[str, list[Column]] = {}
+        self.by_negated = self._negated()
         self._clauses: dict[tuple[str, bool], Clause] = {}
         for column in schema.values():
             self.by_words.setdefault(column.words, []).append(column)
@@ -132,7 +116,19 @@ class Vocabulary:
             return Clause(self.noun(column, careful), "is", "true" if true else "false")
         if not careful and (column.name, true) in self._clauses:
             return self._clauses[column.name, true]
+        if not true and column.negated in self.by_negated:
+            return Clause("", "", quoted(column.negated))
         return Clause("", "", self.noun(column, careful)) if true else None
+
+    def _negated(self) -> dict[str, Column]:
+        """The columns whose negated phrase means nothing else, by that phrase."""
+        times = Counter(column.negated for column in self.schema.values())
+        return {
+            column.negated: column
+            for column in self.schema.values()
+            if column.negated and times[column.negated] == 1 and not self._times[column.negated]
+            and column.negated not in self.schema and is_clause(column)
+        }  # fmt: skip
 
     def call(self, function: UserFunction) -> Call | None:
         """How a function is said, if that can be read back."""
@@ -155,12 +151,11 @@ class Vocabulary:
         """Add what can be said of a Boolean column beside its phrase: that it is not so, always so, never so."""
         if not stands_bare(column.words) or self._times[column.words] > 1:
             return
-        positive = split(column.words)
+        positive = split(column.words, column.negated)
         self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
-        denied = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
-        negatives = ([split(column.negated)] if column.negated else []) + ([denied] if positive.verb else [])
-        for negative in negatives:
-            if self._add(str(negative), Fact(column, False)):
+        negated = split(column.negated, column.words) if column.negated else None
+        for negative in (negated, positive.denied):
+            if negative is not None and self._add(str(negative), Fact(column, False)):
                 self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
                 break
 
@@ -170,11 +165,10 @@ class Vocabulary:
         if not clause.verb:
             return whole
         for adverb in ("always", "never"):
-            words = f"{clause.subject} {clause.verb} {adverb} {clause.predicate}"
-            if not self._add(words, Fact(column, true, adverb)):
+            if not self._add(clause.with_adverb(adverb), Fact(column, true, adverb)):
                 return whole
-        verbless = f"{clause.subject} {clause.predicate}"
-        return clause if self._add(verbless, Fact(column, true, "", True)) else whole
+        verbless = clause.verbless
+        return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
     def _call(self, function: UserFunction) -> Call | None:
         """The words of a function, if they begin with words and name the operands in order."""
@@ -207,17 +201,6 @@ def is_clause(column: Column) -> bool:
     if column.type is not ColumnType.BOOLEAN:
         return False
     return bool(column.phrase) or bool(split(column.name).verb)
-
-
-def split(words: str) -> Clause:
-    """A clause taken apart at its first auxiliary verb; "both are not open" would not deny that both are."""
-    parts = words.split(" ")
-    if parts[0].lower() in _QUANTIFIERS:
-        return Clause("", "", words)
-    for i, part in enumerate(parts[1:-1], 1):
-        if part in _AUXILIARIES:
-            return Clause(" ".join(parts[:i]), part, " ".join(parts[i + 1 :]))
-    return Clause("", "", words)
 
 
 def scales(column: Column) -> Iterable[tuple[Scale, str]]:

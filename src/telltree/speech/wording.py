@@ -10,7 +10,8 @@ from telltree.speech.amounts import amounts, distance, only_above, only_below
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths, Values
-from telltree.speech.vocabulary import Clause, Scale, is_clause, scales
+from telltree.speech.verbs import Clause
+from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.words import bare_or_quoted, number_words
 
 UNKNOWN = "or that is unknown"
@@ -40,18 +41,14 @@ class Wording:
 
     def with_adverb(self, adverb: str) -> str:
         """The clause with always or never in it, or before it."""
-        clause = self.clause
-        if not clause.verb:
-            return f"{adverb} {self}"
-        return str(replace(self, clause=replace(clause, verb=f"{clause.verb} {adverb}")))
+        return f"{self.clause.with_adverb(adverb)} {self.tail}".rstrip()
 
     @property
     def verbless(self) -> str | None:
         """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
         quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
         simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
-        droppable = simple and self.clause.verb in ("is", "are")
-        return f"{self.clause.subject} {self.clause.predicate}" if droppable else None
+        return self.clause.verbless if simple else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,8 @@ class Literals:
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
             return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
-        straight = str(clause) == column.negated and _DENIALS.isdisjoint(column.negated.split())
+        words = str(clause).strip("“”")
+        straight = words == column.negated and _DENIALS.isdisjoint(words.split())
         return Wording(clause, 0 if true or straight else 1)
 
     def _value(self, literal: Says) -> Wording:
