@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from telltree.data import Column, Schema
-from telltree.errors import DataError, SettingsError
+from telltree.errors import DataError, SettingsError, SpeechError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import user_function
@@ -348,6 +348,51 @@ def test_a_rule_speaks_for_itself(text, sentence):
     assert say(term, SCHEMA) == sentence
     found = read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA))
     assert same(found, term, Possible())
+
+
+NAMING = """
+Start ::= F(VB) | G(VB) | F(VB and VB) | count(VB) > C | Busy > C
+VB ::= VR < C | VR > VR | CM = "DES" | Fast | Gap > C
+VR ::= rate "climb" | wind "the gust" | alt "the air" | x "rise and fall" | since "the wait"
+CM ::= mode "what is advised"
+Fast ::= Near < C
+Near ::= half(rate) "half the climb"
+Gap ::= rate - wind "the slip"
+Busy ::= count(on) "the busy time"
+C ::= 1 | 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(rate < 1)", "at some point climb is below 1 ft/s"),
+        ("G(rate < 1)", "climb is always below 1 ft/s"),
+        ("F(rate > wind)", "at some point climb is above the gust"),
+        ("F(x < 1)", "at some point “rise and fall” is below 1"),
+        ("F(alt < 1)", "at some point the air “alt” is below 1 ft"),
+        ("F(since < 1)", "at some point the wait is below 1 s"),
+        ('F(mode = "DES")', "at some point what is advised is DES"),
+        ("count(rate < 1) > 2", "at more than 2 steps in all, climb is below 1 ft/s"),
+        ("F(rate - wind > 2)", "at some point “the slip” is above 2 ft/s"),
+        ("count(on) > 2", "“the busy time” is above 2"),
+    ],
+)
+def test_a_grammars_words_for_signals_are_theirs(text, sentence):
+    term = term_of(Grammar.parse(NAMING, SCHEMA, functions=FUNCTIONS).derive(text).expression, ())
+    assert say(term, SCHEMA, missing=()) == sentence
+    meant = quotations(term, SCHEMA, missing=())
+    found = Formula.from_english(sentence, SCHEMA, functions=FUNCTIONS, quotations=meant)
+    assert same(term_of(found.expression, ()), term, Possible(()))
+
+
+def test_own_words_without_their_meaning_are_told_of():
+    grammar = Grammar.parse(NAMING, SCHEMA, functions=FUNCTIONS)
+    said_so = [say(term_of(grammar.derive(text).expression), SCHEMA) for text in ("F(rate - wind > 2)", "F(x < 1)")]
+    said_so += ["it is not so that “once, we act”", "once, we act", said("F(turns(rate, on))")]
+    for sentence in said_so:
+        with pytest.raises(SpeechError, match="own words are understood only if quotations= gives their meaning"):
+            Formula.from_english(sentence, SCHEMA, functions=FUNCTIONS)
 
 
 def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():

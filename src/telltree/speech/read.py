@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
-from telltree.operators import Expression, UserFunction
+from telltree.operators import Attribute, Expression, UserFunction
 from telltree.speech.cursor import Cursor
 from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
-from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.read_noun import NounReader, attribute, is_truth
 from telltree.speech.read_times import TimesReader
 from telltree.speech.same import settled
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
@@ -33,7 +33,8 @@ def read(
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
 
     `functions` are those the text may call, `step` is the length of a step and its unit, if steps have one, and
-    `sentences` are texts with their expressions that the text may quote: a grammar's own English.
+    `sentences` are words of a grammar's or function's own that the text may have, with what they mean: sentences and
+    signals in quotes, and names of columns; see `quotations`.
     """
     term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
@@ -51,7 +52,8 @@ def read_term(
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
-    words = vocabulary(schema, tuple(functions))
+    columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
+    words = vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
     try:
         return _Reader(Cursor(text, words), own, Steps.of(step)).text()
     except SpeechError:

@@ -66,20 +66,26 @@ class _Branch(dict[str, "_Branch"]):
 
 
 class Vocabulary:
-    """All words of a schema and of functions; made once for each, by `vocabulary`."""
+    """All words of a schema and of functions; made once for each, by `vocabulary`.
 
-    def __init__(self, schema: Schema, functions: Sequence[UserFunction]) -> None:
+    `called` are words of a grammar's own for columns that are not Boolean, with the columns' names. Such a column is
+    spoken of by the last of them; its own words are understood too.
+    """
+
+    def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
         self.schema = schema
+        self.called = {name: words for words, name in called}
         self._root = _Branch()
-        self._times = Counter(column.words for column in schema.values())
+        named = dict.fromkeys([*((column.words, name) for name, column in schema.items()), *called])
+        self._times = Counter(words for words, _ in named)
         self.by_words: dict[str, list[Column]] = {}
         self.by_negated = self._negated()
         self._clauses: dict[tuple[str, bool], Clause] = {}
-        for column in schema.values():
-            self.by_words.setdefault(column.words, []).append(column)
-            if stands_bare(column.words):  # columns of the same words are told apart by their names
+        for words, column in ((words, schema[name]) for words, name in named):
+            self.by_words.setdefault(words, []).append(column)
+            if stands_bare(words):  # columns of the same words are told apart by their names
                 base = Fact(column, True) if is_clause(column) else Noun(column)
-                self._branch(column.words).entries.append(base)
+                self._branch(words).entries.append(base)
         self._calls = {function: call for function in functions if (call := self._call(function))}
         for column in schema.values():
             if is_clause(column):
@@ -107,8 +113,9 @@ class Vocabulary:
 
     def noun(self, column: Column, careful: bool = False) -> str:
         """What a column is called; where others are called the same, its name is added."""
-        words = bare_or_quoted(column.words, careful)
-        return words if self._times[column.words] == 1 else f"{words} {quoted(column.name)}"
+        called = self.called.get(column.name, column.words)
+        words = bare_or_quoted(called, careful)
+        return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
     def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
         """The sentence of a Boolean column that is true, or false; None if there is none for false."""
@@ -186,9 +193,11 @@ class Vocabulary:
 
 
 @lru_cache(maxsize=16)
-def vocabulary(schema: Schema, functions: tuple[UserFunction, ...] = ()) -> Vocabulary:
-    """The words of a schema and of functions."""
-    return Vocabulary(schema, functions)
+def vocabulary(
+    schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
+) -> Vocabulary:
+    """The words of a schema, of functions, and of a grammar's own for columns."""
+    return Vocabulary(schema, functions, called)
 
 
 def static_columns(schema: Schema) -> frozenset[str]:

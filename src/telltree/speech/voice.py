@@ -57,10 +57,12 @@ class Voice:
         functions: Sequence[UserFunction] = (),
         step: tuple[float, str] | None = None,
         missing: Container[str] | None = None,
+        *,
         careful: bool = False,
+        called: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.possible = Possible(missing, static_columns(schema))
-        self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand)
+        self.nouns = Nouns(vocabulary(schema, tuple(functions), called), careful, self._operand)
         self._literals = Literals(self.nouns)
         self._steps = Steps.of(step)
         self._known: dict[tuple[Term, bool, bool], Said] = {}

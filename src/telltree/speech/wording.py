@@ -7,6 +7,7 @@ from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, DIFFERENCE, MIRRORED
 from telltree.speech.amounts import amounts, distance, only_above, only_below
+from telltree.speech.atoms import has_own_words
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths, Values
@@ -124,7 +125,7 @@ class Literals:
             said = _categories(names, values)
             return self._is(signal, said, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
-        apart = self._apart(signal, values) if signal.head is DIFFERENCE else None
+        apart = self._apart(signal, values) if signal.head is DIFFERENCE and not has_own_words(signal) else None
         if apart is not None:
             return apart
         return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)))
@@ -151,7 +152,9 @@ class Literals:
         number = self.nouns.number(constant, column.unit)
         if "{" not in words:
             return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
-        usable = any(scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column))
+        usable = column.name not in self.nouns.vocabulary.called and any(
+            scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column)
+        )
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
 
     def _apart(self, signal: Expression, values: Reals) -> Wording | None:
