@@ -136,8 +136,8 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(not rate = 3)", "at some point vertical rate is other than 3 ft/s"),
         ("F(rate > 2 and rate < 5)", "at some point vertical rate is between 2 and 5 ft/s"),
         ("F(rate >= 2 and rate <= 5)", "at some point vertical rate is from 2 to 5 ft/s"),
-        ("F(rate > 2 and rate <= 5)", "at some point vertical rate is above 2 and at most 5 ft/s"),
-        ("F(rate >= 2 and rate < 5)", "at some point vertical rate is at least 2 and below 5 ft/s"),
+        ("F(rate > 2 and rate <= 5)", "at some point vertical rate is above 2 up to 5 ft/s"),
+        ("F(rate >= 2 and rate < 5)", "at some point vertical rate is from 2 to below 5 ft/s"),
         ("F(rate < 2 or rate >= 5)", "at some point vertical rate is below 2 or at least 5 ft/s"),
         ("F(abs(rate) < 2)", "at some point vertical rate is within 2 ft/s"),
         ("F(abs(rate) <= 2)", "at some point vertical rate is at most 2 ft/s either way"),
@@ -179,16 +179,16 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(on and (rate < 2 or rate > 5))",
          "at some point advisory is active while vertical rate is below 2 or above 5 ft/s"),
         ("F(on or rate < 2 or rate > 5)",
-         "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is above 5 ft/s"),
+         "at some point either advisory is active, or vertical rate is below 2 or above 5 ft/s"),
         ("count((on and b) or (rate < 2 and x > 3)) > 8",
-         "at more than 8 steps in all, either both advisory is active and b is true, or both vertical rate is below 2 "
-         "ft/s and x is above 3"),
+         "at more than 8 steps in all, either advisory is active while b is true, or vertical rate is below 2 ft/s "
+         "while x is above 3"),
         ("F(on and (b or rate < 2) and (open or x > 3))",
          "at some point advisory is active while either b is true or vertical rate is below 2 ft/s, and either the "
          "valve is open or x is above 3"),
         ("count(b or on and open and x > 3) > 8",
-         "at more than 8 steps in all, either b is true or all of these: advisory is active, the valve is open and x "
-         "is above 3"),
+         "at more than 8 steps in all, either b is true, or advisory is active while the valve is open and x is above "
+         "3"),
         ("F((on and b) or (rate < 2 and x > 3))",
          "at some point advisory is active while b is true; or at some point vertical rate is below 2 ft/s while x is "
          "above 3"),
@@ -248,17 +248,16 @@ def test_sentences(text, sentence):
         ("F(not comply)", "at some point the pilot does not comply or that is unknown"),
         ("F(missing(on))", "at some point it is unknown whether advisory is active"),
         ("F(not missing(on))", "at some point it is known whether advisory is active"),
-        ("F(not b)", "at some point b is false or missing"),
+        ("F(not b)", "at some point b is not true"),
         ("G(not missing(b))", "b is always known"),
         ("F(missing(alt))", "at some point altitude is missing"),
         ("F(not missing(alt))", "at some point altitude is known"),
         ("F(not rate >= 2)", "at some point vertical rate is below 2 ft/s or missing"),
         ("not F(rate >= 2 and on)", "whenever advisory is active, vertical rate is below 2 ft/s or missing"),
         ("F(on or not rate >= 2)",
-         "at some point either advisory is active, vertical rate is below 2 ft/s or vertical rate is missing"),
+         "at some point either advisory is active, or vertical rate is below 2 ft/s or missing"),
         ("F(on or not abs(rate) < 2)",
-         "at some point either advisory is active, vertical rate is at least 2 ft/s either way or vertical rate is "
-         "missing"),
+         "at some point either advisory is active, or vertical rate is at least 2 ft/s either way or missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
         ("F(not rate < wind)", "at some point vertical rate is at least wind or that is unknown"),
         ("F(not abs(rate - wind) < 2)", "at some point vertical rate is at least 2 ft/s from wind or that is unknown"),
@@ -389,7 +388,7 @@ def test_a_grammars_words_for_signals_are_theirs(text, sentence):
 def test_own_words_without_their_meaning_are_told_of():
     grammar = Grammar.parse(NAMING, SCHEMA, functions=FUNCTIONS)
     said_so = [say(term_of(grammar.derive(text).expression), SCHEMA) for text in ("F(rate - wind > 2)", "F(x < 1)")]
-    said_so += ["it is not so that “once, we act”", "once, we act", said("F(turns(rate, on))")]
+    said_so += ["it is not so that “once, we act”", "quite so", said("F(turns(rate, on))")]
     for sentence in said_so:
         with pytest.raises(SpeechError, match="own words are understood only if quotations= gives their meaning"):
             Formula.from_english(sentence, SCHEMA, functions=FUNCTIONS)

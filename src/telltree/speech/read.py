@@ -121,7 +121,7 @@ class _Reader:
     def _while(self, first: Term | None = None) -> list[Term]:
         """An item, and what is so while it is."""
         parts = [self._item(True, True) if first is None else first]
-        if self._cursor.take("while"):
+        if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
             if self._cursor.sees("and", ",") and not self._cursor.sees(", and from then on", ", and then or later"):
                 parts += self._rest_of_list("and", True, True)
@@ -164,11 +164,36 @@ class _Reader:
         cursor = self._cursor
         match cursor.take("either", "both", "all of"):
             case "either":
-                return Some((self._item(nested, False), *self._rest_of_list("or", nested, False)))
+                return Some(tuple(self._choices(nested)))
             case "both" | "all of":
                 cursor.take("these:")
                 return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
         return None
+
+    def _choices(self, nested: bool) -> list[Term]:
+        """The items of a choice. "A while B" is one of them, the last only if there is a comma before its "or"."""
+        cursor, parts, last, comma = self._cursor, [], False, True
+        while True:
+            part = self._item(nested, False)
+            parts.append(self._at_the_same_time(part, nested) if comma or not last else part)
+            if last:
+                return parts
+            comma = cursor.take(",") is not None
+            last = cursor.take("or") is not None
+            if not comma and not last:
+                cursor.expect("or")
+
+    def _at_the_same_time(self, first: Term, nested: bool) -> Term:
+        """An item of a choice, with what is so while it is."""
+        if not self._cursor.take("while"):
+            return first
+        over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
+        parts = [self._item(nested or over_time, False)]
+        if self._cursor.take("and"):
+            parts.append(self._item(nested or over_time, False))
+        if isinstance(first, Sometime) and over_time:
+            return Sometime(All((first.part, *parts)))
+        return All((first, *parts))
 
     def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
@@ -216,7 +241,7 @@ class _Reader:
                 return Always(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
                 given = [self._item(True, lone)]
-                if cursor.take("while"):
+                if cursor.take("while", ", while"):
                     given.append(self._item(True, lone))
                 cursor.take(",")
                 later = is_open and cursor.sees("then or later", "from then on")

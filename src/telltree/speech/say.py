@@ -38,7 +38,7 @@ def quotations(
 def _spoken(
     term: Term, schema: Schema, step: tuple[float, str] | None, missing: Container[str] | None
 ) -> tuple[str, dict[str, Expression]]:
-    """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
+    """The text, and what its own words mean. Were it read as something else, it is said longer, or with more quotes."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = settled(term, Possible(missing))
@@ -48,8 +48,8 @@ def _spoken(
         return words, {words: term.expression}
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    for careful in (False, True):
-        voice = Voice(schema, functions, step, missing, careful=careful, called=called)
+    for wary, careful in ((False, False), (True, False), (True, True)):
+        voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
         voice.nouns.sentences.update(meant)
         text = voice.says(term).text
         if _is_understood(text, term, voice, functions, step):

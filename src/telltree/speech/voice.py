@@ -5,7 +5,7 @@ A part that is closed can stand in any list: it begins with a word that opens it
 """
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from telltree.data import Schema
@@ -19,7 +19,9 @@ from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
-_JOINT, _QUOTED = re.compile(" (?:and|or) "), re.compile("“.*?”")
+_JOINT, _QUOTED = re.compile(" (?:and|or|while) "), re.compile("“.*?”")
+_GOES_ON = re.compile(" (?:or|while) ")
+_MOST_WHILE = 2  # parts behind "while" in a choice
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
 
 
@@ -59,11 +61,13 @@ class Voice:
         missing: Container[str] | None = None,
         *,
         careful: bool = False,
+        wary: bool = False,
         called: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.possible = Possible(missing, static_columns(schema))
         self.nouns = Nouns(vocabulary(schema, tuple(functions), called), careful, self._operand)
-        self._literals = Literals(self.nouns)
+        self._literals = Literals(self.nouns, wary)
+        self._wary = wary
         self._steps = Steps.of(step)
         self._known: dict[tuple[Term, bool, bool], Said] = {}
 
@@ -73,7 +77,8 @@ class Voice:
         if len(sentences) > 1:
             return _all_true(sentences)
         if isinstance(term, Some) and len(term.parts) > 1:
-            return min(self.item(term), _one_true([self._sentence(part) for part in term.parts]), key=_simpler)
+            apart = _one_true([self._sentence(part) for part in term.parts])
+            return min(self._sentence(term), apart, key=_simpler)
         return self._sentence(term)
 
     def _sentences(self, term: Term) -> list[Said]:
@@ -87,7 +92,7 @@ class Voice:
                 return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
         return [self._sentence(term)]
 
-    def _sentence(self, term: Term) -> Said:
+    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
         """One sentence, which need not show its end."""
         match term:
             case Sometime(part) | Always(part) if self._is_timeless(part):
@@ -100,6 +105,9 @@ class Voice:
                 return self._always(part, True)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
+            case Some((_, _, *_)):
+                whole, at_once = self._whole(term), _at_one_point(term)
+                return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
@@ -112,8 +120,7 @@ class Voice:
     def _item(self, term: Term, nested: bool, lone: bool) -> Said:  # noqa: PLR0911  one return a kind of term
         match term:
             case Says() | Compares() | Own():
-                alternatives = () if lone else self._literals.alternatives(term)
-                return self.item(Some(alternatives), nested, lone) if alternatives else self._literal(term)
+                return self._literal(term, closed=not lone)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
             case All((_, _, *_)):
@@ -121,8 +128,7 @@ class Voice:
                 opening = "both" if len(parts) == 2 else "all of these:"
                 return said(opening, _NESTED_LIST) + _listed(parts, "and")
             case Some((_, _, *_)):
-                parts = [self.item(part, nested, False) for part in self._spread(term.parts)]
-                return said("either", _NESTED_LIST) + _listed(parts, "or")
+                return self._either(term, nested, self.item)
             case All((part,)) | Some((part,)):
                 return self.item(part, nested, lone)
             case All() | Some():
@@ -141,17 +147,40 @@ class Voice:
         """Whether a term is about static columns alone, so that it need not be said when it is so."""
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
-    def _literal(self, term: Says | Compares | Own) -> Said:
-        wording = self._literals.wording(term)
+    def _literal(self, term: Says | Compares | Own, closed: bool) -> Said:
+        wording = self._literals.wording(term, closed)
         return said(str(wording), _NEGATION * wording.negations)
 
-    def _spread(self, parts: Iterable[Term]) -> list[Term]:
-        """The parts of a choice in order, those that are choices themselves taken apart."""
-        spread: list[Term] = []
-        for part in _in_order(parts):
-            apart = self._literals.alternatives(part) if isinstance(part, Says) else ()
-            spread += apart or (part,)
-        return spread
+    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
+        """A choice. What one signal may be stands in it as it is: its "or" means the same."""
+        parts = [
+            self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
+            for part in _in_order(term.parts)
+        ]
+        return said("either", _NESTED_LIST) + _listed(parts, "or")
+
+    def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+        """A closed part that is not behind a "while": in a choice, this word may then join what is so at once."""
+        closed = self.item(term, nested, lone)
+        if not isinstance(term, Some) or len(term.parts) < 2:
+            return closed
+        return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
+
+    def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> Said:
+        """A part of a choice; "both A and B" as "A while B"."""
+        closed = self.item(term, nested, lone)
+        match term:
+            case Sometime(All((_, _, *_) as parts)):
+                opening = "then or later" if nested else "at some point"
+            case All((_, _, *_) as parts):
+                opening = ""
+            case _:
+                return closed
+        first, *rest = [self.item(part, nested or bool(opening), lone) for part in _in_order(parts)]
+        clear = not isinstance(_in_order(parts)[0], Some) and len(rest) <= _MOST_WHILE
+        if not clear or any(map(_looks_on, parts)) or any(_is_list(part) for part in rest[:-1]):
+            return closed
+        return _cheapest([closed, said(opening) + first + "while" + _listed(rest, "and")])
 
     def _moment(self, term: Term) -> Said:
         """What is so at one step, as an open part."""
@@ -160,14 +189,14 @@ class Voice:
         if isinstance(term, Always):
             return said("from then on") + self._always(term.part, True)
         if not isinstance(term, All) or len(term.parts) < 2:
-            return self.item(term, True)
+            return self._whole(term, True)
         here = _in_order(term.parts)
         if all(map(_looks_on, here)):
             return self.item(term, True)
         last = here.pop() if _looks_on(here[-1]) else None
         text = self.item(here[0], True)
         if len(here) > 1:
-            text = text + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
+            text = _before_while(text) + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
         return text if last is None else text.mark(",") + "and" + self._moment(last)
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
@@ -176,7 +205,8 @@ class Voice:
         found = []
         if isinstance(part, Says | Compares | Own):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
-        found.append(said("always") + self.item(part, True, lone))
+        item = self._whole if is_open else self.item
+        found.append(said("always") + item(part, True, lone))
         found.append(
             said("never", _NEVER) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
@@ -188,12 +218,12 @@ class Voice:
     def _never_open(self, term: Term) -> Said:
         """What never is so; what would be true later stays in a closed part, lest it seem to come after "never"."""
         later = not isinstance(term, All) or any(map(_looks_on, term.parts))
-        return self.item(term, True) if later else self._moment(term)
+        return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
-        if not isinstance(term, Says | Compares | Own) or (not lone and self._literals.alternatives(term)):
+        if not isinstance(term, Says | Compares | Own):
             return None
-        wording = self._literals.wording(term)
+        wording = self._literals.wording(term, closed=not lone)
         cost = _NEGATION * wording.negations + (_NEVER if adverb == "never" else 0)
         return said(wording.with_adverb(adverb), cost)
 
@@ -215,13 +245,16 @@ class Voice:
                 if len(parts) == 2 and given is not others:
                     continue
                 first, *rest = [self._opposite(other) for other in _in_order(given)]
-                text = said("whenever", 0 if is_open else _IN_LIST) + self.item(first, True, lone)
+                alone = self._whole if is_open and not rest else self.item
+                text = said("whenever", 0 if is_open else _IN_LIST) + alone(first, True, lone)
                 if rest:
-                    text = text + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
+                    text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 yield text.mark(",") + self._then(_some(then), is_open, lone)
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
-        return self._moment(term) if is_open and _looks_on(term) else self.item(term, True, lone)
+        if not is_open:
+            return self.item(term, True, lone)
+        return self._moment(term) if _looks_on(term) else self._whole(term, True, lone)
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -229,6 +262,15 @@ class Voice:
     def _operand(self, e: Expression) -> str:
         """A Boolean operand of a function or a count."""
         return self.item(taken_apart(e, self.possible), True, False).text
+
+
+def _at_one_point(term: Some) -> Term | None:
+    """A choice of what is so at some point, with "at some point" said once for all of it; None if that is no change."""
+    points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
+    if len(points) < 2:
+        return None
+    inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Some) else (point.part,))]
+    return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
 def _all_true(sentences: list[Said]) -> Said:
@@ -271,9 +313,19 @@ def _listed(parts: Sequence[Said], joint: str) -> Said:
     if not first:
         return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    apart = any(_JOINT.search(_QUOTED.sub("", part.text)) for part in first)
+    bare = not last.text.startswith(("either ", "both ", "all of ", "it is "))  # what is in it might seem to go on
+    apart = any(map(_is_list, first)) or (bare and bool(_GOES_ON.search(_QUOTED.sub("", last.text))))
     later = last.text.startswith(("then or later", "from then on"))
     return (text.mark(",") if apart and not later else text) + joint + last
+
+
+def _is_list(part: Said) -> bool:
+    return bool(_JOINT.search(_QUOTED.sub("", part.text)))
+
+
+def _before_while(text: Said) -> Said:
+    """With a comma if a "while" behind it could be taken for a part of its last item."""
+    return text.mark(",") if ", or " in text.text else text
 
 
 def _all(parts: Sequence[Term]) -> Term:
