@@ -67,6 +67,7 @@ class _Reader:
 
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
+        self._terse = False  # verbs may be left out
         self._times = TimesReader(cursor, steps)
         self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
@@ -74,19 +75,30 @@ class _Reader:
 
     def text(self) -> Term:
         """The whole text: sentences that are all true, or one of which is."""
-        cursor, parts, joint = self._cursor, [self._sentence()], None
-        while cursor.next.kind is not Kind.END:
-            if not cursor.take(";") and not cursor.sees(", and"):
-                cursor.fail("the end, ';' or ', and'")
-            cursor.take(",")
-            found = cursor.take("and", "or")
-            if joint is not None and found is not None and found != joint:
-                cursor.fail(f"{joint!r} between all sentences or none")
-            joint = found or joint
-            parts.append(self._sentence())
+        cursor, each, joint = self._cursor, False, None
+        parts: list[Term] = []
+        while not parts or cursor.next.kind is not Kind.END:
+            if parts:
+                joint = self._between_sentences(joint)
+            if cursor.take("each at some point:", "each at some point"):
+                each = self._terse = True
+            if each and joint == "or":
+                cursor.fail("'and' between what is so at some point each")
+            parts.append(Sometime(self._moment()) if each else self._sentence())
         if len(parts) == 1:
             return parts[0]
         return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
+
+    def _between_sentences(self, joint: str | None) -> str | None:
+        """Go past what is between two sentences, `joint` being the word between others; the word, if there is one."""
+        cursor = self._cursor
+        if not cursor.take(";") and not cursor.sees(", and"):
+            cursor.fail("the end, ';' or ', and'")
+        cursor.take(",")
+        found = cursor.take("and", "or")
+        if joint is not None and found is not None and found != joint:
+            cursor.fail(f"{joint!r} between all sentences or none")
+        return found or joint
 
     def _sentence(self) -> Term:
         """A sentence that is no item of a list, so that it need not show its end."""
@@ -101,7 +113,27 @@ class _Reader:
             return HowOften(self._moment(), times)
         if cursor.sees(*_ALWAYS):
             return self._always(True)
-        return self._item(False, True)
+        part = self._part(False, True)
+        plain = isinstance(part, Clause) and not part.adverb and not part.verbless
+        if isinstance(part, Clause) and plain and cursor.sees("whenever"):
+            return self._rules(part.literal)
+        return self._finished(part, False)
+
+    def _rules(self, then: Term) -> Term:
+        """What is so whenever something else is, and what else of the same signal."""
+        cursor, rules = self._cursor, []
+        while cursor.take("whenever"):
+            rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
+            begun, further = cursor.at, None
+            if isinstance(then, Says) and cursor.take(", and", "and"):
+                further = self._clauses.further(then.signal)
+            if further is None:
+                cursor.at = begun
+                break
+            then = further
+            if not cursor.sees("whenever"):
+                cursor.expect("whenever")
+        return _joined(list(rules))
 
     def _moment(self) -> Term:
         """What is so at one step: items, and at last what is so from then on, or later."""
@@ -137,10 +169,12 @@ class _Reader:
 
     def _item(self, nested: bool, lone: bool) -> Term:
         """A part that shows its end."""
-        part = self._part(nested, lone)
+        return self._finished(self._part(nested, lone), nested)
+
+    def _finished(self, part: Term | Clause, nested: bool) -> Term:
         if not isinstance(part, Clause):
             return part
-        if part.verbless:
+        if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
         timeless = isinstance(part.literal, Says | Compares) and self._possible.lasts(part.literal)
         if timeless and not nested and not part.adverb:
@@ -246,6 +280,8 @@ class _Reader:
                 cursor.take(",")
                 later = is_open and cursor.sees("then or later", "from then on")
                 then = self._moment() if later else self._item(True, lone)
+                if is_open and not later and (cursor.sees("and") or (cursor.sees(",") and not cursor.sees(", and"))):
+                    then = All((then, *self._rest_of_list("and", True, lone)))
                 return Always(Some((*map(_EXACT.negated, given), then)))
         part = self._part(True, lone)
         if isinstance(part, Clause) and part.adverb:

@@ -150,6 +150,10 @@ class ClauseReader:
         self._cursor.at = begun
         return self._cursor.fail("what else the same may be")
 
+    def further(self, subject: Expression) -> Says | None:
+        """What else the subject is; None if that does not come next."""
+        return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
+
     def _sees_predicate(self, subject: Expression) -> bool:
         """Whether what the subject may also be comes next, and not the next part of a list."""
         cursor, begun = self._cursor, self._cursor.at

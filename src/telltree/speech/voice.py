@@ -16,12 +16,13 @@ from telltree.speech.possible import Possible
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.vocabulary import static_columns, vocabulary
-from telltree.speech.wording import Literals
+from telltree.speech.wording import Literals, Wording
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
 _JOINT, _QUOTED = re.compile(" (?:and|or|while) "), re.compile("“.*?”")
-_GOES_ON = re.compile(" (?:or|while) ")
 _MOST_WHILE = 2  # parts behind "while" in a choice
+_POINT, _FEWEST_GATHERED = "at some point ", 2
+_MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
 
 
@@ -31,6 +32,10 @@ class Said:
 
     text: str
     cost: int
+    about: Wording | None = None
+    """of a sentence that says when one literal is so, this literal"""
+    given: str = ""
+    """of "whenever A, B", the A"""
 
     def __add__(self, other: "Said | str") -> "Said":
         more = other if isinstance(other, Said) else said(other)
@@ -75,7 +80,7 @@ class Voice:
         """A whole text: what is true of a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return _all_true(sentences)
+            return _all_true(_gathered(sentences if self._wary else _with_shared_subjects(sentences)))
         if isinstance(term, Some) and len(term.parts) > 1:
             apart = _one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
@@ -100,7 +105,8 @@ class Voice:
             case Sometime(Always(part)):
                 return said("at the end,") + self._moment(part)
             case Sometime(part):
-                return said("at some point") + self._moment(part)
+                about = self._literals.wording(part) if isinstance(part, Says | Compares) and not self._wary else None
+                return replace(said("at some point") + self._moment(part), about=about)
             case Always(part):
                 return self._always(part, True)
             case HowOften(part=part, times=times):
@@ -249,12 +255,21 @@ class Voice:
                 text = said("whenever", 0 if is_open else _IN_LIST) + alone(first, True, lone)
                 if rest:
                     text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
-                yield text.mark(",") + self._then(_some(then), is_open, lone)
+                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                simple = is_open and not rest and not _MARKED.search(_QUOTED.sub("", text.text))
+                about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
+                yield replace(whole, about=about, given=text.text.removeprefix("whenever "))
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
         if not is_open:
             return self.item(term, True, lone)
-        return self._moment(term) if _looks_on(term) else self._whole(term, True, lone)
+        if _looks_on(term):
+            return self._moment(term)
+        whole = self._whole(term, True, lone)
+        if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+            return whole
+        bare = _listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
+        return whole if ", and " in bare.text else bare  # which might seem to begin another sentence
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -271,6 +286,35 @@ def _at_one_point(term: Some) -> Term | None:
         return None
     inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Some) else (point.part,))]
     return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
+
+
+def _with_shared_subjects(sentences: list[Said]) -> list[Said]:
+    """Sentences with "whenever" that end with what one signal is, as one: "x is low whenever A, and up whenever B"."""
+    found: dict[str, list[Said]] = {}
+    for sentence in sentences:
+        about = sentence.about if sentence.given else None
+        alone = about is None or about.joined or about.tail or about.clause.verb != "is" or about.clause.subject == "it"
+        found.setdefault(sentence.text if about is None or alone else about.clause.subject, []).append(sentence)
+    return [rules[0] if len(rules) == 1 else _one_rule(subject, rules) for subject, rules in found.items()]
+
+
+def _one_rule(subject: str, rules: list[Said]) -> Said:
+    parts = [f"{rule.about.clause.predicate} whenever {rule.given}" for rule in rules if rule.about is not None]
+    return said(f"{subject} is {', and '.join(parts)}")
+
+
+def _gathered(sentences: list[Said]) -> list[Said]:
+    """What is so at some point each, gathered in one sentence that says so once; it goes to the end of the text."""
+    points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
+    if len(points) < _FEWEST_GATHERED or len(sentences) <= _FEWEST_GATHERED:
+        return sentences
+    verbless = [point.about.verbless if point.about is not None else None for point in points]
+    if all(verbless):
+        bare = [said(text) for text in verbless if text]
+    else:
+        bare = [Said(point.text.removeprefix(_POINT), point.cost - len(_POINT.split())) for point in points]
+    rest = [sentence for sentence in sentences if sentence not in points]
+    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
 
 
 def _all_true(sentences: list[Said]) -> Said:
@@ -313,8 +357,8 @@ def _listed(parts: Sequence[Said], joint: str) -> Said:
     if not first:
         return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    bare = not last.text.startswith(("either ", "both ", "all of ", "it is "))  # what is in it might seem to go on
-    apart = any(map(_is_list, first)) or (bare and bool(_GOES_ON.search(_QUOTED.sub("", last.text))))
+    closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), _QUOTED.sub("", last.text)
+    apart = any(map(_is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))
     return (text.mark(",") if apart and not later else text) + joint + last
 
