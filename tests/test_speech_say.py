@@ -269,6 +269,82 @@ def test_missing_values_are_told(text, sentence):
     assert said(text, missing=None) == sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        # A column is named once in a choice.
+        ('F(not mode = "up" or x <= 2)', "at some point either mode is missing or not up, or x is at most 2"),
+        ('F(b or not mode = "up")', "at some point either b is true, or mode is missing or not up"),
+        ('F(mode = "up" or mode = "down" or mode = "rest")', "at some point mode is up, down or rest"),
+        ('F(mode = "up" or mode = "down" or mode = "rest" or x > 2)',
+         "at some point either mode is up, down or rest, or x is above 2"),
+        ('G(mode = "up" or mode = "down" or missing(mode))', "mode is always up, down or missing"),
+        ('F(not mode = "up" and not mode = "down" and not mode = "rest")',
+         "at some point mode is missing or neither up, down nor rest"),
+        ('F(x > 2 and (mode = "up" or mode = "down" or mode = "rest") and b)',
+         "at some point x is above 2 while mode is up, down or rest, and b is true"),
+        ('G((mode = "up" or mode = "down" or mode = "rest") => x > 2)',
+         "whenever mode is up, down or rest, x is above 2"),
+        ("F((b and not x < 2) or (y < 1 and not b))",
+         "at some point b is true while x is at least 2 or missing; or at some point y is below 1 while b is not true"),
+        # Levels that look like columns, or are quoted, have no commas round them.
+        ('F(odd = "x" or odd = "y" or odd = "z")', "at some point odd is x or y or z"),
+        ('F(odd = "x" or odd = "a, b" or b)', "at some point either odd is either x or “a, b”, or b is true"),
+        # What is false or missing.
+        ("F(not b)", "at some point b is not true"),
+        ("F(not b or x > 2)", "at some point either b is not true or x is above 2"),
+        ("G(not b => x > 2)", "whenever x is at most 2 or missing, b is true"),
+        ("not G(b)", "at some point b is not true"),
+    ],
+)  # fmt: skip
+def test_nothing_is_named_twice_where_once_is_clear(text, sentence):
+    levels = ("up", "down", "rest")
+    schema = Schema(
+        [
+            Column("b", "Boolean"),
+            Column("x", "real"),
+            Column("y", "real"),
+            Column("mode", "categorical", levels=levels),
+            Column("odd", "categorical", levels=("x", "y", "z", "a, b")),
+        ]
+    )
+    assert said(text, schema, missing=None) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(on) and F(b) and F(x > 2)", "each at some point: advisory active; b true; and x above 2"),
+        ("F(on) and F(b)", "at some point advisory is active, and at some point b is true"),
+        ("F(on) and F(comply) and G(x > 2)",
+         "x is always above 2; each at some point: advisory is active; and the pilot complies"),
+        ("F(on and b) and F(x > 2) and F(x < 1 or open)",
+         "each at some point: advisory is active while b is true; x is above 2; and either x is below 1 or the valve "
+         "is open"),
+        ("G(on => x < 2) and G(b => x > 1)",
+         "x is below 2 whenever advisory is active, and above 1 whenever b is true"),
+        ("G(on => x < 2) and G(b => x > 1) and G(open => x > 0) and F(x > 5)",
+         "x is below 2 whenever advisory is active, and above 1 whenever b is true, and above 0 whenever the valve is "
+         "open; and at some point x is above 5"),
+        ("G(on => x < 2) and G(b => rate > 1)",
+         "whenever advisory is active, x is below 2; and whenever b is true, vertical rate is above 1 ft/s"),
+        ("F(x > 5) and (F(on and b) or F(rate < 2 and x > 3))",
+         "at some point x is above 5; and at some point either advisory is active while b is true, or vertical rate is "
+         "below 2 ft/s while x is above 3"),
+        ("F(((on and b) or (rate < 2 and x > 3)) and (open or alt > 2))",
+         "at some point either both advisory is active and b is true, or both vertical rate is below 2 ft/s and x is "
+         "above 3, while either the valve is open or altitude is above 2 ft"),
+    ],
+)  # fmt: skip
+def test_what_sentences_share_is_said_once(text, sentence):
+    assert said(text) == sentence
+
+
+def test_each_at_some_point_is_not_at_once():
+    apart = read("each at some point: b true; x above 2; and wind below 1", SCHEMA)
+    assert str(apart) == "(F(b) ∧ F(x > 2)) ∧ F(wind < 1)"
+
+
 def test_only_columns_that_may_miss_values_are_said_to():
     assert said("F(not rate >= 2)", missing={"alt"}) == "at some point vertical rate is below 2 ft/s"
     assert said("F(not rate >= 2)", missing={"rate"}) == "at some point vertical rate is below 2 ft/s or missing"

@@ -325,7 +325,7 @@ def _all_true(sentences: list[Said]) -> Said:
     text = Said("", 0)
     for sentence in first:
         text = text + sentence.mark(";")
-    return text + "and" + last
+    return text + "and" + last if first else last
 
 
 def _one_true(sentences: list[Said]) -> Said:
