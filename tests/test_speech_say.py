@@ -205,8 +205,8 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(on) and G(b)", "at some point advisory is active, and b is always true"),
         ("F(on) or G(b)", "at some point advisory is active; or b is always true"),
         ("F(on) and F(b and rate < 2) and G(rate > 1)",
-         "vertical rate is always above 1 ft/s; each at some point: advisory is active; and b is true while vertical "
-         "rate is below 2 ft/s"),
+         "at some point advisory is active; at some point b is true while vertical rate is below 2 ft/s; and vertical "
+         "rate is always above 1 ft/s"),
         # Later, from then on, at the end.
         ("F(G(on))", "at the end, advisory is active"),
         ("F(on and F(b))", "at some point advisory is active, and then or later b is true"),
@@ -316,8 +316,8 @@ def test_nothing_is_named_twice_where_once_is_clear(text, sentence):
     [
         ("F(on) and F(b) and F(x > 2)", "each at some point: advisory active; b true; and x above 2"),
         ("F(on) and F(b)", "at some point advisory is active, and at some point b is true"),
-        ("F(on) and F(comply) and G(x > 2)",
-         "x is always above 2; each at some point: advisory is active; and the pilot complies"),
+        ("F(on) and F(comply) and F(b) and G(x > 2)",
+         "x is always above 2; each at some point: advisory is active; the pilot complies; and b is true"),
         ("F(on and b) and F(x > 2) and F(x < 1 or open)",
          "each at some point: advisory is active while b is true; x is above 2; and either x is below 1 or the valve "
          "is open"),

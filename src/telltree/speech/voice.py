@@ -21,7 +21,7 @@ from telltree.speech.wording import Literals, Wording
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
 _JOINT, _QUOTED = re.compile(" (?:and|or|while) "), re.compile("“.*?”")
 _MOST_WHILE = 2  # parts behind "while" in a choice
-_POINT, _FEWEST_GATHERED = "at some point ", 2
+_POINT, _FEWEST_GATHERED = "at some point ", 3
 _MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
 
@@ -306,7 +306,7 @@ def _one_rule(subject: str, rules: list[Said]) -> Said:
 def _gathered(sentences: list[Said]) -> list[Said]:
     """What is so at some point each, gathered in one sentence that says so once; it goes to the end of the text."""
     points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
-    if len(points) < _FEWEST_GATHERED or len(sentences) <= _FEWEST_GATHERED:
+    if len(points) < _FEWEST_GATHERED:
         return sentences
     verbless = [point.about.verbless if point.about is not None else None for point in points]
     if all(verbless):
