@@ -15,6 +15,7 @@ from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
+from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.wording import Literals, Wording
 
@@ -290,17 +291,18 @@ def _at_one_point(term: Some) -> Term | None:
 
 def _with_shared_subjects(sentences: list[Said]) -> list[Said]:
     """Sentences with "whenever" that end with what one signal is, as one: "x is low whenever A, and up whenever B"."""
-    found: dict[str, list[Said]] = {}
-    for sentence in sentences:
+    found: dict[str | int, list[tuple[Said, Clause]]] = {}
+    for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
-        alone = about is None or about.joined or about.tail or about.clause.verb != "is" or about.clause.subject == "it"
-        found.setdefault(sentence.text if about is None or alone else about.clause.subject, []).append(sentence)
-    return [rules[0] if len(rules) == 1 else _one_rule(subject, rules) for subject, rules in found.items()]
+        clause = Clause("", "", "") if about is None or about.joined or about.tail else about.clause
+        shared = clause.verb == "is" and clause.subject != "it"
+        found.setdefault(clause.subject if shared else i, []).append((sentence, clause))
+    return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]
 
 
-def _one_rule(subject: str, rules: list[Said]) -> Said:
-    parts = [f"{rule.about.clause.predicate} whenever {rule.given}" for rule in rules if rule.about is not None]
-    return said(f"{subject} is {', and '.join(parts)}")
+def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
+    parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
+    return said(f"{rules[0][1].subject} is {', and '.join(parts)}")
 
 
 def _gathered(sentences: list[Said]) -> list[Said]:
