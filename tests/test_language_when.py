@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -220,11 +219,17 @@ def test_the_papers_english_has_words_for_them():
 
 
 def test_figures_draw_them_as_signals():
+    from matplotlib.text import Text
+
     from telltree.report import plot_record
 
     panel = panel_of(period=2.0, time_unit="h")
-    for text in ("F(x > 1 and elapsed() > 3)", "F(change(x, 1) > 3)", "F(gone() > 0.5)"):
-        tree = replace(tree_of(text, panel), step=panel.step)
-        for wording in ("formula", "english"):
-            figure = plot_record(tree, panel, 0, text=wording)
-            assert len(figure.axes) >= 2
+    for text, formula, words in (
+        ("F(x > 1 and elapsed() > 3)", "elapsed()", "the time since the start (h)"),
+        ("F(change(x, 1) > 3)", "change(x, 1)", "the change of x within 2 h"),
+        ("F(gone() > 0.5)", "gone()", "the share of the record that has passed"),
+    ):
+        for wording, name in (("formula", formula), ("english", words)):
+            figure = plot_record(tree_of(text, panel), panel, 0, text=wording)
+            shown = [label.get_text().replace("\n", " ") for label in figure.findobj(Text)]
+            assert name in shown
