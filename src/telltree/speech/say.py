@@ -28,6 +28,14 @@ def say(
     return _spoken(term, schema, step, missing)[0]
 
 
+def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+    """What a signal is called, with its unit: "the change of x within 5 s (ft)"."""
+    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    nouns = Voice(schema, functions, step).nouns
+    unit = nouns.unit(signal)
+    return f"{nouns.noun(signal)} ({unit})" if unit else nouns.noun(signal)
+
+
 def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:

@@ -237,7 +237,10 @@ class Voice:
         clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
         if not clear or any(map(_looks_on, parts)) or any(_is_list(part) for part in rest[:-1]):
             return closed
-        return _cheapest([closed, said(opening) + first + "while" + _listed(rest, "and")])
+        text = said(opening) + first + "while" + rest[0]
+        for part in rest[1:]:
+            text = text + "and" + part  # without a comma, which would end the part of the choice
+        return _cheapest([closed, text])
 
     def _moment(self, term: Term) -> Said:
         """What is so at one step, as an open part."""

@@ -15,6 +15,7 @@ from telltree.operators import Attribute, Expression, Number, Operator, Type, op
 from telltree.operators.expression import conjunction
 from telltree.operators.table import COMPARISONS, MIRRORED
 from telltree.report.rounding import rounded
+from telltree.speech import name_of
 from telltree.tree.tree import Branch, Tree
 
 Wording = Literal["formula", "english"]
@@ -107,7 +108,9 @@ class Voice(NamedTuple):
     def signal(self, pane: Pane) -> str:
         """What a pane shows, with its unit."""
         if pane.column is None:
-            return self.formula(pane.signal)
+            if self.text == "formula":
+                return self.formula(pane.signal)
+            return name_of(rounded(pane.signal, self.digits), self.schema, step=self.step)
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name
