@@ -20,7 +20,7 @@ HOSTILE = (
 
 
 class PlainFormulas(Formulas):
-    """Formulas without user functions, and if asked without counts."""
+    """Formulas without user functions, and if asked without counts, and what looks back in the record."""
 
     counts = True
 
@@ -38,6 +38,7 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
     """A tree of random formulas; labels are hostile, and leaves hold any records, some classes weighted."""
     draw = PlainFormulas(rng, columns)
     draw.counts = counts
+    draw.signals = Formulas.signals if counts else Formulas.signals[:-2]
     classes = tuple(rng.sample(CLASSES, rng.randint(1, 4)))
     worth = [rng.choice((1, 1, 0.3, 8)) for _ in classes]
 

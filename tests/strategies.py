@@ -116,6 +116,8 @@ def cut(rng, case):
 class Formulas:
     """Draws formulas over the columns of a case: every type of expression has its method."""
 
+    signals = ("abs", "sign", "-", "abs of -", "call", "clock", "change")
+
     def __init__(self, rng, columns):
         self.rng = rng
         self.calls = 0
@@ -179,7 +181,7 @@ class Formulas:
         rng = self.rng
         if depth < -2 or rng.random() < 0.6:
             return self.attribute("real")
-        match rng.choice(("abs", "sign", "-", "abs of -", "call", "clock", "change")):
+        match rng.choice(self.signals):
             case "clock":
                 return (rng.choice(("elapsed", "gone")),)
             case "change":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.operators import Expression, Number, Operator, Type
+from telltree.operators import Expression, Number, Operator, Type, operator_named
 from telltree.operators.expression import number_text
 from telltree.operators.table import (
     ABS,
@@ -24,6 +24,7 @@ from telltree.operators.table import (
     IMPLIES,
     LESS,
     LESS_EQUAL,
+    MIRRORED,
     NOT,
     OR,
 )
@@ -34,7 +35,6 @@ Bools = NDArray[np.bool_]
 _COMPARE: dict[Operator, Callable[[Any, Any], Any]] = {
     LESS: np.less, LESS_EQUAL: np.less_equal, GREATER: np.greater, GREATER_EQUAL: np.greater_equal, EQUAL: np.equal
 }  # fmt: skip
-_MIRRORED = {LESS: GREATER, GREATER: LESS, LESS_EQUAL: GREATER_EQUAL, GREATER_EQUAL: LESS_EQUAL, EQUAL: EQUAL}
 _ASKED = {
     LESS: "fewer than", LESS_EQUAL: "at most", GREATER: "more than", GREATER_EQUAL: "at least", EQUAL: "exactly"
 }  # fmt: skip
@@ -139,7 +139,7 @@ class Tally:
         head, (left, right) = self.comparison.head, self.comparison.args
         assert isinstance(head, Operator)
         if isinstance(left.head, Number):
-            head, left, right = _MIRRORED[head], right, left
+            head, left, right = operator_named(MIRRORED[head.name]), right, left
         total = str(self.totals[operand])
         if left.head is COUNT and isinstance(right.head, Number):
             return f"{total} of {_ASKED[head]} {number_text(right.head.value)}"

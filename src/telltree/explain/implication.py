@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, MISSING, NOT, OR
+from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, MIRRORED, MISSING, NOT, OR
 
 Branch = tuple[Formula, bool]
 Signal: TypeAlias = Expression | tuple[Expression, Expression]
@@ -19,7 +19,6 @@ Claim: TypeAlias = "Literal | Both | Either | Sometime | Always"
 
 MOST_STATES = 400  # looked at for one question
 DEEPEST = 60  # choices and steps into the future, one after the other
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +186,11 @@ def _comparison(e: Expression, relation: str, truth: bool) -> Literal:
     left, right = e.args
     lasting = e.type is Type.BOOLEAN
     if isinstance(left.head, Number):
-        left, right, relation = right, left, _MIRRORED[relation]
+        left, right, relation = right, left, MIRRORED[relation]
     if isinstance(right.head, Number):
         return Literal(left, relation, right.head.value, truth, lasting)
     if isinstance(right.head, Level):
         return Literal(left, relation, right.head.name, truth, lasting)
     if str(right) < str(left):
-        left, right, relation = right, left, _MIRRORED[relation]
+        left, right, relation = right, left, MIRRORED[relation]
     return Literal((left, right), relation, 0.0, truth, lasting)

@@ -22,6 +22,7 @@ from telltree.operators.table import (
     MISSING,
     NOT,
 )
+from telltree.speech.atoms import has_own_words
 from telltree.speech.nouns import filled
 
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
@@ -46,7 +47,7 @@ class _Voice:
 
     def says(self, e: Expression, unit: str | None = None) -> str:
         """The sentence of an expression, without brackets round it; `unit` is for a constant."""
-        if _has_own_words(e):
+        if has_own_words(e):
             return self._own_words(e)
         match e.head:
             case Attribute(name=name):
@@ -80,7 +81,7 @@ class _Voice:
         return said if isinstance(e.head, Number | Level) else f"[{said}]"
 
     def _negation(self, e: Expression) -> str:
-        if not _has_own_words(e):
+        if not has_own_words(e):
             if e.head in COMPARISONS:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:
@@ -126,13 +127,6 @@ def _template(e: Expression) -> str:
     if e.head is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
         return _OF_CATEGORIES
     return e.head.english
-
-
-def _has_own_words(e: Expression) -> bool:
-    """Whether a rule speaks otherwise than its operator would; if not, negation can do better than "not [...]"."""
-    if e.english is None or not isinstance(e.head, Operator):
-        return e.english is not None
-    return e.english != e.head.english or e.parts != e.args
 
 
 def _takes_infinities_apart(e: Expression) -> bool:

@@ -58,9 +58,9 @@ class Names:
         if name in self._called:
             needs = f"operands: write {name}(...)" if self._called[name].arity else f"parentheses: write {name}()"
             raise GrammarError(f"{name} needs {needs}", *place)
-        known = [*map(name_text, self.schema), *self.symbols, *self._called]
+        known = [*map(name_text, self.schema), *self.symbols]
         what = "attribute or symbol" if self.symbols else "attribute"
-        hint = nearest(name, known) or self._category(name)
+        hint = nearest(name, known) or self._category(name) or nearest(name, self._called)
         raise GrammarError(f"there is no {what} called {name_text(name)}{hint}", *place)
 
     def _category(self, name: str) -> str:

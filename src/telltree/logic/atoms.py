@@ -5,10 +5,9 @@ from typing import NamedTuple
 from telltree.data import Schema
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.operators import Attribute, Expression, Level, Number, Operator
-from telltree.operators.table import COMPARISONS
+from telltree.operators.table import COMPARISONS, MIRRORED
 
 _OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 NO_LEVEL = -9.0
 """A code that no category has, not even a missing or an unseen one."""
 
@@ -30,7 +29,7 @@ class Atom(NamedTuple):
             left, right = args
             operator = e.head.name
             if isinstance(left.head, Number) and not isinstance(right.head, Number):
-                left, right, operator = right, left, _MIRRORED[operator]
+                left, right, operator = right, left, MIRRORED[operator]
             if isinstance(right.head, Number):
                 return cls(left, _OUTCOMES[operator], right.head.value, True)
             if isinstance(right.head, Level) and isinstance(left.head, Attribute):

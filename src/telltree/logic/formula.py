@@ -1,6 +1,6 @@
 """Formulas: sentences that are true or false of a record."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,13 +39,16 @@ class Formula:
         *,
         functions: Sequence[UserFunction] = (),
         step: tuple[float | None, str] | None = None,
+        quotations: Iterable[tuple[str, Expression]] = (),
     ) -> "Formula":
         """Read a formula from plain English: what `telltree.explain.english` says, and much that is like it.
 
-        `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". SpeechError says
-        where the text cannot be understood, what was expected, and the nearest phrase.
+        `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". `quotations` are
+        the words of a grammar's or function's own that the text may have, with what they mean, as
+        `telltree.speech.quotations` gives them. SpeechError says where the text cannot be understood, what was
+        expected, and the nearest phrase.
         """
-        return cls(read(text, schema, functions=functions, step=step))
+        return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
 
     def __str__(self) -> str:
         return str(self.expression)

@@ -167,6 +167,8 @@ OPERATORS: tuple[Operator, ...] = (
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE)
 """Where in its record a step is; these take no operands."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+"""The names of comparisons that say the same with their sides swapped."""
 
 _BY_SPELLING = {spelling: operator for operator in OPERATORS for spelling in operator.spellings}
 

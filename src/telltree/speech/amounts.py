@@ -24,20 +24,18 @@ def amounts(values: Reals, unit: str) -> list[str]:
 
 def _between(interval: Interval, unit: str) -> str:
     low, high = number_words(interval.low), number_words(interval.high) + unit
-    least = "at least" if interval.with_low else "above"
-    most = "at most" if interval.with_high else "below"
     match _bounded(interval):
         case (False, False):
             return "known"
         case (False, True):
-            return f"{most} {high}"
+            return f"{'at most' if interval.with_high else 'below'} {high}"
         case (True, False):
-            return f"{least} {low}{unit}"
+            return f"{'at least' if interval.with_low else 'above'} {low}{unit}"
     if interval.low == interval.high:
         return f"exactly {high}"
-    if interval.with_low != interval.with_high:
-        return f"{least} {low} and {most} {high}"
-    return f"from {low} to {high}" if interval.with_low else f"between {low} and {high}"
+    words = {(True, True): "from {} to {}", (True, False): "from {} to below {}", (False, True): "above {} up to {}",
+             (False, False): "between {} and {}"}  # fmt: skip
+    return words[interval.with_low, interval.with_high].format(low, high)
 
 
 def distance(values: Reals, unit: str) -> str | None:

@@ -1,11 +1,10 @@
 """From atoms to literals: which values of which signal an atom allows."""
 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import ABS, COMPARISONS, COUNT, DIFFERENCE, MISSING, SIGN
+from telltree.operators.table import ABS, COMPARISONS, COUNT, DIFFERENCE, MIRRORED, MISSING, SIGN
 from telltree.speech.terms import FALSE, Compares, Own, Says, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _ORDERS = {
     "<": Orders(True, False, False, False),
     "<=": Orders(True, True, False, False),
@@ -21,7 +20,7 @@ _MISSING: dict[Type, Values] = {
 
 
 def has_own_words(e: Expression) -> bool:
-    """Whether a grammar's rule speaks of this otherwise than its operator would."""
+    """Whether a grammar's rule speaks of this otherwise than its operator would; if not, a negation can do better."""
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
@@ -67,7 +66,7 @@ def _comparison(e: Expression) -> Term:
     if left == right and left.type is Type.REAL_VECTOR:
         return Says(*_bare(left, Reals((Interval(),) if _ORDERS[relation].equal else (), False)))
     if str(right) < str(left):
-        left, right, relation = right, left, _MIRRORED[relation]
+        left, right, relation = right, left, MIRRORED[relation]
     return Compares(left, right, _ORDERS[relation])
 
 
@@ -76,7 +75,7 @@ def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
     assert isinstance(e.head, Operator)
     left, right = e.args
     if isinstance(left.head, Number):
-        return right, left, _MIRRORED[e.head.name]
+        return right, left, MIRRORED[e.head.name]
     return left, right, e.head.name
 
 

@@ -129,8 +129,8 @@ class Cursor:
         if self._parts > MOST_PARTS:
             raise SpeechError(f"more than {MOST_PARTS} parts; say it in several texts", self.next.place)
 
-    def fail(self, expected: str, choices: Iterable[str] = ()) -> NoReturn:
-        """Say what was expected here and what was found, with the nearest of some choices."""
+    def fail(self, expected: str, choices: Iterable[str] = (), remedy: str = "") -> NoReturn:
+        """Say what was expected here and what was found, with the nearest of some choices and a remedy."""
         words: list[str] = []
         for token in self.tokens[self.at : self.at + 8]:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
@@ -138,4 +138,5 @@ class Cursor:
             words.append(token.text[:100])
         near = difflib.get_close_matches(" ".join(words), list(choices), n=1, cutoff=0.5) if words else []
         hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint += f"; {remedy}" if remedy and (not near or self.sees_quotation()) else ""
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)

@@ -1,7 +1,7 @@
 """What signals are called: columns, differences, counts, and calls of functions."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from telltree.data import Column
@@ -9,6 +9,7 @@ from telltree.data.schema import require_known
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
 from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, ELAPSED, GONE, SIGN
+from telltree.speech.atoms import has_own_words
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
@@ -32,18 +33,19 @@ class Nouns:
 
     def noun(self, e: Expression) -> str:
         """A signal as the subject of a sentence: "x minus y"."""
-        if e.head is DIFFERENCE and e.type is not Type.COUNT:
+        if e.head is DIFFERENCE and e.type is not Type.COUNT and not has_own_words(e):
             unit = self.unit(e)
             return " minus ".join(self._operand(arg, unit) for arg in e.args)
         return self.part(e)
 
     def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
         """A signal as part of a larger one."""
-        match e.head:
-            case Attribute():
-                return self.vocabulary.noun(self.column(e), self.careful)
-            case UserFunction():
-                return self.call(e)
+        if isinstance(e.head, Attribute):
+            return self.vocabulary.noun(self.column(e), self.careful)
+        if has_own_words(e):
+            return self.quotation(e)
+        if isinstance(e.head, UserFunction):
+            return self.call(e)
         if e.head is DIFFERENCE and e.type is Type.COUNT:
             first, second = (self._operand(arg, None) for arg in e.args)
             return f"the excess of {first} over {second}"
@@ -87,7 +89,9 @@ class Nouns:
         return quoted(words)
 
     def _is_free(self, words: str, e: Expression) -> bool:
-        taken = words in self.vocabulary.by_words or words in self.vocabulary.schema
+        taken = any(
+            words in known for known in (self.vocabulary.by_words, self.vocabulary.by_negated, self.vocabulary.schema)
+        )
         return not taken and self.sentences.get(words, e) == e
 
     def words(self, e: Expression) -> str:
@@ -106,6 +110,14 @@ class Nouns:
         """Over which span of time a change is taken."""
         assert isinstance(e.args[1].head, Number)
         return self.steps.window(e.args[1].head.value, self.careful)
+
+    def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
+        """The words that a grammar has of its own for columns, with their names; the first for each."""
+        found: dict[str, str] = {}
+        for e in columns:
+            if e.english is not None and isinstance(e.head, Attribute) and e.type is not Type.BOOLEAN_VECTOR:
+                found.setdefault(e.head.name, self.words(e))
+        return tuple((words, name) for name, words in found.items() if words)
 
     def number(self, value: float, unit: str | None) -> str:
         """A constant with its unit."""

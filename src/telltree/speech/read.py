@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
-from telltree.operators import Expression, UserFunction
+from telltree.operators import Attribute, Expression, UserFunction
 from telltree.speech.cursor import Cursor
 from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
-from telltree.speech.read_noun import NounReader, attribute
+from telltree.speech.read_noun import NounReader, attribute, is_truth
 from telltree.speech.read_times import TimesReader
 from telltree.speech.read_when import WhenReader
 from telltree.speech.same import settled
@@ -34,7 +34,8 @@ def read(
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
 
     `functions` are those the text may call, `step` is the length of a step and its unit, if steps have one, and
-    `sentences` are texts with their expressions that the text may quote: a grammar's own English.
+    `sentences` are words of a grammar's or function's own that the text may have, with what they mean: sentences and
+    signals in quotes, and names of columns; see `quotations`.
     """
     term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
@@ -52,7 +53,8 @@ def read_term(
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
-    words = vocabulary(schema, tuple(functions))
+    columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
+    words = vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
     try:
         return _Reader(Cursor(text, words), own, Steps.of(step)).text()
     except SpeechError:
@@ -66,6 +68,7 @@ class _Reader:
 
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
+        self._terse = False  # verbs may be left out
         self._times = TimesReader(cursor, steps)
         self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
@@ -74,21 +77,32 @@ class _Reader:
 
     def text(self) -> Term:
         """The whole text: sentences that are all true, or one of which is."""
-        cursor, parts, joint = self._cursor, [self._sentence()], None
-        while cursor.next.kind is not Kind.END:
-            if not cursor.take(";") and not cursor.sees(", and"):
-                cursor.fail("the end, ';' or ', and'")
-            cursor.take(",")
-            found = cursor.take("and", "or")
-            if joint is not None and found is not None and found != joint:
-                cursor.fail(f"{joint!r} between all sentences or none")
-            joint = found or joint
-            parts.append(self._sentence())
+        cursor, each, joint = self._cursor, False, None
+        parts: list[Term] = []
+        while not parts or cursor.next.kind is not Kind.END:
+            if parts:
+                joint = self._between_sentences(joint)
+            if cursor.take("each at some point:", "each at some point"):
+                each = self._terse = True
+            if each and joint == "or":
+                cursor.fail("'and' between what is so at some point each")
+            parts.append(Sometime(self._moment()) if each else self._sentence())
         if len(parts) == 1:
             return parts[0]
         return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
 
-    def _sentence(self) -> Term:
+    def _between_sentences(self, joint: str | None) -> str | None:
+        """Go past what is between two sentences, `joint` being the word between others; the word, if there is one."""
+        cursor = self._cursor
+        if not cursor.take(";") and not cursor.sees(", and"):
+            cursor.fail("the end, ';' or ', and'")
+        cursor.take(",")
+        found = cursor.take("and", "or")
+        if joint is not None and found is not None and found != joint:
+            cursor.fail(f"{joint!r} between all sentences or none")
+        return found or joint
+
+    def _sentence(self) -> Term:  # noqa: PLR0911  one return a keyword
         """A sentence that is no item of a list, so that it need not show its end."""
         cursor = self._cursor
         scope = None if cursor.entries()[0] else self._when.take_scope()
@@ -104,7 +118,27 @@ class _Reader:
             return HowOften(self._moment(), times)
         if cursor.sees(*_ALWAYS):
             return self._always(True)
-        return self._item(False, True)
+        part = self._part(False, True)
+        plain = isinstance(part, Clause) and not part.adverb and not part.verbless
+        if isinstance(part, Clause) and plain and cursor.sees("whenever"):
+            return self._rules(part.literal)
+        return self._finished(part, False)
+
+    def _rules(self, then: Term) -> Term:
+        """What is so whenever something else is, and what else of the same signal."""
+        cursor, rules = self._cursor, []
+        while cursor.take("whenever"):
+            rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
+            begun, further = cursor.at, None
+            if isinstance(then, Says) and cursor.take(", and", "and"):
+                further = self._clauses.further(then.signal)
+            if further is None:
+                cursor.at = begun
+                break
+            then = further
+            if not cursor.sees("whenever"):
+                cursor.expect("whenever")
+        return _joined(list(rules))
 
     def _scoped(self, scope: Says) -> Term:
         """A sentence behind words that say when it is true."""
@@ -144,7 +178,7 @@ class _Reader:
     def _while(self, first: Term | None = None) -> list[Term]:
         """An item, and what is so while it is."""
         parts = [self._item(True, True) if first is None else first]
-        if self._cursor.take("while"):
+        if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
             if self._cursor.sees("and", ",") and not self._cursor.sees(", and from then on", ", and then or later"):
                 parts += self._rest_of_list("and", True, True)
@@ -160,10 +194,12 @@ class _Reader:
 
     def _item(self, nested: bool, lone: bool) -> Term:
         """A part that shows its end."""
-        part = self._part(nested, lone)
+        return self._finished(self._part(nested, lone), nested)
+
+    def _finished(self, part: Term | Clause, nested: bool) -> Term:
         if not isinstance(part, Clause):
             return part
-        if part.verbless:
+        if part.verbless and not self._terse:
             self._cursor.fail("'is' before what something is")
         timeless = isinstance(part.literal, Says | Compares) and self._possible.lasts(part.literal)
         if timeless and not nested and not part.adverb:
@@ -190,11 +226,36 @@ class _Reader:
         cursor = self._cursor
         match cursor.take("either", "both", "all of"):
             case "either":
-                return Some((self._item(nested, False), *self._rest_of_list("or", nested, False)))
+                return Some(tuple(self._choices(nested)))
             case "both" | "all of":
                 cursor.take("these:")
                 return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
         return None
+
+    def _choices(self, nested: bool) -> list[Term]:
+        """The items of a choice. "A while B" is one of them, the last only if there is a comma before its "or"."""
+        cursor, parts, last, comma = self._cursor, [], False, True
+        while True:
+            part = self._item(nested, False)
+            parts.append(self._at_the_same_time(part, nested) if comma or not last else part)
+            if last:
+                return parts
+            comma = cursor.take(",") is not None
+            last = cursor.take("or") is not None
+            if not comma and not last:
+                cursor.expect("or")
+
+    def _at_the_same_time(self, first: Term, nested: bool) -> Term:
+        """An item of a choice, with what is so while it is."""
+        if not self._cursor.take("while"):
+            return first
+        over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
+        parts = [self._item(nested or over_time, False)]
+        if self._cursor.take("and"):
+            parts.append(self._item(nested or over_time, False))
+        if isinstance(first, Sometime) and over_time:
+            return Sometime(All((first.part, *parts)))
+        return All((first, *parts))
 
     def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
@@ -249,11 +310,13 @@ class _Reader:
                 return Always(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
                 given = [self._item(True, lone)]
-                if cursor.take("while"):
+                if cursor.take("while", ", while"):
                     given.append(self._item(True, lone))
                 cursor.take(",")
                 later = is_open and cursor.sees("then or later", "from then on")
                 then = self._moment() if later else self._item(True, lone)
+                if is_open and not later and (cursor.sees("and") or (cursor.sees(",") and not cursor.sees(", and"))):
+                    then = All((then, *self._rest_of_list("and", True, lone)))
                 return Always(Some((*map(_EXACT.negated, given), then)))
         part = self._part(True, lone)
         if isinstance(part, Clause) and part.adverb:

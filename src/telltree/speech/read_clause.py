@@ -23,6 +23,13 @@ _ORDERS = {
     "=": Orders(False, True, False, False), "!=": Orders(True, False, True, False),
 }  # fmt: skip
 
+_PREDICATES = {
+    Type.REAL_VECTOR: (*BOUNDS, "missing", "known", "other than", "exactly", "between", "from", "within"),
+    Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
+    Type.BOOLEAN_VECTOR: ("true", "false", "missing", "known", "not true", "not false"),
+}
+"""How what a signal may be begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -110,7 +117,7 @@ class ClauseReader:
             return moved
         verbless = cursor.take("is") is None
         adverb = (not verbless and cursor.take(*ADVERBS)) or ""
-        return Clause(self._predicate(subject, lone and not verbless), adverb, verbless)
+        return Clause(self._predicate(subject, lone, verbless), adverb, verbless)
 
     def _moved(self, subject: Expression) -> Clause | None:
         """That the subject rises or falls; None, and nothing is read, if that is not said."""
@@ -129,23 +136,61 @@ class ClauseReader:
         values = values if word in ("rises", "has risen") else values.mirrored
         return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
 
-    def _predicate(self, subject: Expression, lone: bool) -> Simple:
-        """What the subject may be: one predicate, or several joined by "or"."""
+    def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
+        """What the subject may be: one predicate, or several in a list that ends with "or"."""
         if fits(subject.type, Type.COUNT):
             return self._count(subject)
+        closed = self._cursor.take("either") is not None
         first = self._one(subject)
         if not isinstance(first, Reals | Names | Truths):
             return first
         values: Values = first
-        while lone and self._cursor.take("or"):
-            self._cursor.count_part()
-            begun = self._cursor.at
-            more = self._one(subject)
-            if not isinstance(more, Reals | Names | Truths):
-                self._cursor.at = begun
-                self._cursor.fail("what else the same may be")
-            values = values | more
+        joint = "," if closed else ""
+        while not (closed and joint == "or") and (found := self._joint(subject, closed, lone, verbless)):
+            joint = found
+            values = values | self._further(subject)
+        if joint == ",":
+            self._cursor.expect("or")
         return Says(subject, values)
+
+    def _joint(self, subject: Expression, closed: bool, lone: bool, verbless: bool) -> str | None:
+        """Go past what joins a further predicate, and give it; None, and nothing is read, if none follows."""
+        cursor, begun = self._cursor, self._cursor.at
+        found = None if verbless and not closed else cursor.take("or", ",")
+        sure = closed or (found == "or" and lone)
+        if found and (sure or self._sees_predicate(subject)):
+            return found
+        cursor.at = begun
+        return None
+
+    def _further(self, subject: Expression) -> Values:
+        self._cursor.count_part()
+        begun = self._cursor.at
+        more = self._one(subject)
+        if isinstance(more, Reals | Names | Truths):
+            return more
+        self._cursor.at = begun
+        return self._cursor.fail("what else the same may be")
+
+    def further(self, subject: Expression) -> Says | None:
+        """What else the subject is; None if that does not come next."""
+        return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
+
+    def _sees_predicate(self, subject: Expression) -> bool:
+        """Whether what the subject may also be comes next, and not the next part of a list."""
+        cursor, begun = self._cursor, self._cursor.at
+        if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then on"):
+            return False
+        if self._when.sees_passed():
+            return False
+        if cursor.sees(*_PREDICATES[subject.type]):
+            return True
+        levels = self._levels(subject) if subject.type is Type.CATEGORICAL_VECTOR else ()
+        column = cursor.vocabulary.schema[subject.head.name] if isinstance(subject.head, Attribute) else None
+        own = (column.high, column.low) if column else ()
+        found = cursor.take_longest(levels, numbers=True) is not None or any(map(cursor.take_words, filter(None, own)))
+        cursor.at = begun
+        return found
 
     def _one(self, subject: Expression) -> Reals | Names | Truths | Simple:
         match subject.type:
@@ -157,10 +202,10 @@ class ClauseReader:
 
     def _truth(self) -> Truths:
         match self._cursor.expect("true", "false", "missing", "known", "not true", "not false"):
-            case "true" | "not false":
-                return Truths(True, False, False)
-            case "false" | "not true":
-                return Truths(False, True, False)
+            case "true" | "false" as word:
+                return Truths(word == "true", word == "false", False)
+            case "not true" | "not false" as word:  # what is missing is neither
+                return Truths(word == "not false", word == "not true", True)
             case word:
                 return Truths(word == "known", word == "known", word == "missing")
 
@@ -175,9 +220,11 @@ class ClauseReader:
                 return Names(frozenset([self._level(subject)]), True, False)
             case "neither":
                 names = [self._level(subject)]
-                while cursor.take("nor"):
+                while (joint := cursor.take("nor", ",")) is not None:
                     cursor.count_part()
                     names.append(self._level(subject))
+                    if joint == "nor" and not cursor.sees("nor"):
+                        break
                 return Names(frozenset(names), True, False)
             case "the same as":
                 return self._compared(subject, "=")
@@ -186,12 +233,15 @@ class ClauseReader:
         return Names(frozenset([self._level(subject)]), False, False)
 
     def _level(self, subject: Expression) -> str:
-        assert isinstance(subject.head, Attribute)
-        levels = self._cursor.vocabulary.schema[subject.head.name].levels
+        levels = self._levels(subject)
         found = self._cursor.take_longest(levels, numbers=True) if levels else self._cursor.take_quoted()
         if found is None:
-            self._cursor.fail(f"a category of {subject.head.name!r}", levels)
+            self._cursor.fail(f"a category of {str(subject)!r}", levels)
         return found
+
+    def _levels(self, subject: Expression) -> tuple[str, ...]:
+        assert isinstance(subject.head, Attribute)
+        return self._cursor.vocabulary.schema[subject.head.name].levels
 
     def _compared(self, subject: Expression, relation: str) -> Simple:
         """The subject stands in this relation to another signal."""
@@ -254,6 +304,8 @@ class ClauseReader:
         if side is not None:
             edges = bound.under_abs
             return edges if side == "either way" else self._apart(subject, edges)
+        if relation in (">", ">=") and cursor.take("up to"):
+            return bound & Reals.compared("<=", self._number(subject))
         if relation in (">", ">=") and cursor.sees("and at most", "and below", "and less than"):
             cursor.at += 1
             if not cursor.entries()[0] and not self._when.sees_passed():
@@ -264,7 +316,8 @@ class ClauseReader:
     def _between(self, subject: Expression, joint: str, inclusive: bool) -> Reals:
         low = self._number(subject)
         self._cursor.expect(joint)
-        return Reals.of([Interval(low, self._number(subject), inclusive, inclusive)])
+        below = inclusive and self._cursor.take("below", "less than") is not None
+        return Reals.of([Interval(low, self._number(subject), inclusive, inclusive and not below)])
 
     def _apart(self, subject: Expression, values: Reals) -> Says:
         """How far the subject is from what comes next."""

@@ -9,6 +9,7 @@ from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, SIGN
 from telltree.speech.cursor import Cursor
 from telltree.speech.nouns import CLOCK_NOUNS
 from telltree.speech.times import Steps
+from telltree.speech.tokens import Kind
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
 
 _TYPES = {
@@ -18,6 +19,7 @@ _TYPES = {
 }
 _OF_ONE = {"the absolute value of": ABS, "the sign of": SIGN}
 _A_COLUMN = "what a column is called"
+_OWN_WORDS = "a grammar's or function's own words are understood only if quotations= gives their meaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ class NounReader:
                     return self.call(entry)
                 case Expression():
                     return entry
-            return self._keyword() or self._number() or self.cursor.fail(_A_COLUMN, self._choices())
+            begins = self.cursor.at == 0 and self.cursor.next.kind is Kind.WORD
+            found = self._keyword() or self._number()
+            return found or self.cursor.fail(_A_COLUMN, self._choices(), _OWN_WORDS if begins else "")
 
     def _of_time(self) -> Expression | None:
         """What only telltree has words for, though a column may be called by some of them."""
@@ -144,10 +148,13 @@ class NounReader:
         if words in self.sentences:
             cursor.at += 1
             return self.sentences[words]
+        if words in cursor.vocabulary.by_negated:
+            cursor.at += 1
+            return Fact(cursor.vocabulary.by_negated[words], False)
         if words in schema:
             cursor.at += 1
             return Fact(schema[words], True) if is_clause(schema[words]) else Noun(schema[words])
-        return cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences])
+        return cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences], _OWN_WORDS)
 
     def _named(self, entries: list[Noun | Fact]) -> Noun | Fact:
         """That of some columns whose name comes next."""

@@ -3,14 +3,13 @@
 from collections.abc import Hashable
 
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
+from telltree.operators.table import MIRRORED
 from telltree.speech.lists import joined
 from telltree.speech.moments import Moments
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.write import expression_of
-
-_MIRROR = str.maketrans("<>", "><")
 
 
 def same(first: Term, second: Term, possible: Possible) -> bool:
@@ -46,7 +45,7 @@ def _unordered(term: Term, possible: Possible) -> Hashable:  # noqa: PLR0911  on
         case HowOften(part=part, times=times):
             return HowOften, _unordered(part, possible), times
         case Own(expression=Expression(head=Operator() as head, args=(Expression(head=Number()), other))):
-            turned = Expression(operator_named(head.name.translate(_MIRROR)), (other, term.expression.args[0]))
+            turned = Expression(operator_named(MIRRORED[head.name]), (other, term.expression.args[0]))
             return _unordered(Own(turned, term.holds), possible)
         case Own(expression=e, holds=holds):
             return Own, e.head, *(_operand(arg, possible) for arg in e.args), e.english, holds

@@ -9,6 +9,7 @@ from telltree.operators import Expression, UserFunction
 from telltree.speech.atoms import has_own_words
 from telltree.speech.possible import Possible
 from telltree.speech.read import read_term
+from telltree.speech.read_noun import attribute
 from telltree.speech.same import same, settled
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.voice import Voice
@@ -27,27 +28,40 @@ def say(
     return _spoken(term, schema, step, missing)[0]
 
 
+def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
+    """What a signal is called, with its unit: "the change of x within 5 s (ft)"."""
+    functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
+    nouns = Voice(schema, functions, step).nouns
+    unit = nouns.unit(signal)
+    return f"{nouns.noun(signal)} ({unit})" if unit else nouns.noun(signal)
+
+
 def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
-    """What `say` quotes of a grammar's own sentences, with what they mean, for `read`."""
+    """What `say` takes from a grammar's or a function's own words, with what it means, for `read`."""
     return tuple(_spoken(term, schema, step, missing)[1].items())
 
 
 def _spoken(
     term: Term, schema: Schema, step: tuple[float | None, str] | None, missing: Container[str] | None
 ) -> tuple[str, dict[str, Expression]]:
-    """The text, and the expressions it quotes. If it would be read as something else, all words are quoted."""
-    functions = tuple(dict.fromkeys(_functions(term)))
+    """The text, and what its own words mean. Were it read as something else, it is said longer, or with more quotes."""
+    parts = list(_expressions(term))
+    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = settled(term, Possible(missing))
-    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
-        words = Voice(schema, functions, step, missing).nouns.words(term.expression)
-        return words, {words: term.expression}
     voice = Voice(schema, functions, step, missing)
-    text = voice.says(term).text
-    if not _is_understood(text, term, voice, functions, step):
-        voice = Voice(schema, functions, step, missing, careful=True)
+    if isinstance(term, Own) and term.holds and has_own_words(term.expression):
+        words = voice.nouns.words(term.expression)
+        return words, {words: term.expression}
+    called = voice.nouns.own_words(parts)
+    meant = {words: attribute(schema[name]) for words, name in called}
+    for wary, careful in ((False, False), (True, False), (True, True)):
+        voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
+        voice.nouns.sentences.update(meant)
         text = voice.says(term).text
+        if _is_understood(text, term, voice, functions, step):
+            break
     return text, voice.nouns.sentences
 
 
@@ -63,15 +77,14 @@ def _is_understood(
     return same(found, term, voice.possible)
 
 
-def _functions(term: Term) -> Iterable[UserFunction]:
-    """The functions that a term calls."""
+def _expressions(term: Term) -> Iterable[Expression]:
+    """All that a term's signals and sentences are made of."""
     match term:
         case All(parts) | Some(parts):
-            return chain.from_iterable(map(_functions, parts))
+            return chain.from_iterable(map(_expressions, parts))
         case Sometime(part) | Always(part) | HowOften(part=part):
-            return _functions(part)
+            return _expressions(part)
         case Compares(first=first, second=second):
-            below = [*first.walk(), *second.walk()]
+            return [*first.walk(), *second.walk()]
         case Says(signal=e) | Own(expression=e):
-            below = list(e.walk())
-    return [e.head for e in below if isinstance(e.head, UserFunction)]
+            return e.walk()

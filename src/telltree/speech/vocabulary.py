@@ -9,13 +9,8 @@ from typing import TypeAlias
 from telltree.data import Column, ColumnType, Schema
 from telltree.operators import UserFunction
 from telltree.speech.tokens import Kind, Token, quoted
+from telltree.speech.verbs import Clause, split
 from telltree.speech.words import bare_or_quoted, stands_bare
-
-_AUXILIARIES = {
-    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
-    "may", "might", "should",
-}  # fmt: skip
-_QUANTIFIERS = {"both", "all", "each", "every", "either", "any", "some", "no", "none", "neither", "most", "few"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +55,6 @@ class Call:
 Entry: TypeAlias = Noun | Fact | Scale | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
-
-    subject: str
-    verb: str
-    predicate: str
-
-    def __str__(self) -> str:
-        return " ".join(part for part in (self.subject, self.verb, self.predicate) if part)
-
-
 class _Branch(dict[str, "_Branch"]):
     """A place in the tree of words; `entries` are what the words that lead to it mean."""
 
@@ -83,19 +66,26 @@ class _Branch(dict[str, "_Branch"]):
 
 
 class Vocabulary:
-    """All words of a schema and of functions; made once for each, by `vocabulary`."""
+    """All words of a schema and of functions; made once for each, by `vocabulary`.
 
-    def __init__(self, schema: Schema, functions: Sequence[UserFunction]) -> None:
+    `called` are words of a grammar's own for columns that are not Boolean, with the columns' names. Such a column is
+    spoken of by the last of them; its own words are understood too.
+    """
+
+    def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
         self.schema = schema
+        self.called = {name: words for words, name in called}
         self._root = _Branch()
-        self._times = Counter(column.words for column in schema.values())
+        named = dict.fromkeys([*((column.words, name) for name, column in schema.items()), *called])
+        self._times = Counter(words for words, _ in named)
         self.by_words: dict[str, list[Column]] = {}
+        self.by_negated = self._negated()
         self._clauses: dict[tuple[str, bool], Clause] = {}
-        for column in schema.values():
-            self.by_words.setdefault(column.words, []).append(column)
-            if stands_bare(column.words):  # columns of the same words are told apart by their names
+        for words, column in ((words, schema[name]) for words, name in named):
+            self.by_words.setdefault(words, []).append(column)
+            if stands_bare(words):  # columns of the same words are told apart by their names
                 base = Fact(column, True) if is_clause(column) else Noun(column)
-                self._branch(column.words).entries.append(base)
+                self._branch(words).entries.append(base)
         self._calls = {function: call for function in functions if (call := self._call(function))}
         for column in schema.values():
             if is_clause(column):
@@ -123,8 +113,9 @@ class Vocabulary:
 
     def noun(self, column: Column, careful: bool = False) -> str:
         """What a column is called; where others are called the same, its name is added."""
-        words = bare_or_quoted(column.words, careful)
-        return words if self._times[column.words] == 1 else f"{words} {quoted(column.name)}"
+        called = self.called.get(column.name, column.words)
+        words = bare_or_quoted(called, careful)
+        return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
     def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
         """The sentence of a Boolean column that is true, or false; None if there is none for false."""
@@ -132,7 +123,19 @@ class Vocabulary:
             return Clause(self.noun(column, careful), "is", "true" if true else "false")
         if not careful and (column.name, true) in self._clauses:
             return self._clauses[column.name, true]
+        if not true and column.negated in self.by_negated:
+            return Clause("", "", quoted(column.negated))
         return Clause("", "", self.noun(column, careful)) if true else None
+
+    def _negated(self) -> dict[str, Column]:
+        """The columns whose negated phrase means nothing else, by that phrase."""
+        times = Counter(column.negated for column in self.schema.values())
+        return {
+            column.negated: column
+            for column in self.schema.values()
+            if column.negated and times[column.negated] == 1 and not self._times[column.negated]
+            and column.negated not in self.schema and is_clause(column)
+        }  # fmt: skip
 
     def call(self, function: UserFunction) -> Call | None:
         """How a function is said, if that can be read back."""
@@ -155,12 +158,11 @@ class Vocabulary:
         """Add what can be said of a Boolean column beside its phrase: that it is not so, always so, never so."""
         if not stands_bare(column.words) or self._times[column.words] > 1:
             return
-        positive = split(column.words)
+        positive = split(column.words, column.negated)
         self._clauses[column.name, True] = self._with_adverbs(column, True, positive)
-        denied = Clause(positive.subject, positive.verb, f"not {positive.predicate}")
-        negatives = ([split(column.negated)] if column.negated else []) + ([denied] if positive.verb else [])
-        for negative in negatives:
-            if self._add(str(negative), Fact(column, False)):
+        negated = split(column.negated, column.words) if column.negated else None
+        for negative in (negated, positive.denied):
+            if negative is not None and self._add(str(negative), Fact(column, False)):
                 self._clauses[column.name, False] = self._with_adverbs(column, False, negative)
                 break
 
@@ -170,11 +172,10 @@ class Vocabulary:
         if not clause.verb:
             return whole
         for adverb in ("always", "never"):
-            words = f"{clause.subject} {clause.verb} {adverb} {clause.predicate}"
-            if not self._add(words, Fact(column, true, adverb)):
+            if not self._add(clause.with_adverb(adverb), Fact(column, true, adverb)):
                 return whole
-        verbless = f"{clause.subject} {clause.predicate}"
-        return clause if self._add(verbless, Fact(column, true, "", True)) else whole
+        verbless = clause.verbless
+        return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
     def _call(self, function: UserFunction) -> Call | None:
         """The words of a function, if they begin with words and name the operands in order."""
@@ -192,9 +193,11 @@ class Vocabulary:
 
 
 @lru_cache(maxsize=16)
-def vocabulary(schema: Schema, functions: tuple[UserFunction, ...] = ()) -> Vocabulary:
-    """The words of a schema and of functions."""
-    return Vocabulary(schema, functions)
+def vocabulary(
+    schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
+) -> Vocabulary:
+    """The words of a schema, of functions, and of a grammar's own for columns."""
+    return Vocabulary(schema, functions, called)
 
 
 def static_columns(schema: Schema) -> frozenset[str]:
@@ -207,17 +210,6 @@ def is_clause(column: Column) -> bool:
     if column.type is not ColumnType.BOOLEAN:
         return False
     return bool(column.phrase) or bool(split(column.name).verb)
-
-
-def split(words: str) -> Clause:
-    """A clause taken apart at its first auxiliary verb; "both are not open" would not deny that both are."""
-    parts = words.split(" ")
-    if parts[0].lower() in _QUANTIFIERS:
-        return Clause("", "", words)
-    for i, part in enumerate(parts[1:-1], 1):
-        if part in _AUXILIARIES:
-            return Clause(" ".join(parts[:i]), part, " ".join(parts[i + 1 :]))
-    return Clause("", "", words)
 
 
 def scales(column: Column) -> Iterable[tuple[Scale, str]]:

@@ -5,7 +5,7 @@ A part that is closed can stand in any list: it begins with a word that opens it
 """
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from telltree.data import Schema
@@ -15,12 +15,16 @@ from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
+from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.when import of_clock
-from telltree.speech.wording import Literals
+from telltree.speech.wording import Literals, Wording
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
-_JOINT, _QUOTED = re.compile(" (?:and|or) "), re.compile("“.*?”")
+_JOINT, _QUOTED = re.compile(" (?:and|or|while) "), re.compile("“.*?”")
+_MOST_WHILE = 2  # parts behind "while" in a choice
+_POINT, _FEWEST_GATHERED = "at some point ", 3
+_MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
 
 
@@ -30,6 +34,10 @@ class Said:
 
     text: str
     cost: int
+    about: Wording | None = None
+    """of a sentence that says when one literal is so, this literal"""
+    given: str = ""
+    """of "whenever A, B", the A"""
 
     def __add__(self, other: "Said | str") -> "Said":
         more = other if isinstance(other, Said) else said(other)
@@ -58,21 +66,26 @@ class Voice:
         functions: Sequence[UserFunction] = (),
         step: tuple[float | None, str] | None = None,
         missing: Container[str] | None = None,
+        *,
         careful: bool = False,
+        wary: bool = False,
+        called: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.possible = Possible(missing, static_columns(schema))
         self._steps = Steps.of(step)
-        self.nouns = Nouns(vocabulary(schema, tuple(functions)), careful, self._operand, steps=self._steps)
-        self._literals = Literals(self.nouns)
+        self.nouns = Nouns(vocabulary(schema, tuple(functions), called), careful, self._operand, steps=self._steps)
+        self._literals = Literals(self.nouns, wary)
+        self._wary = wary
         self._known: dict[tuple[Term, bool, bool], Said] = {}
 
     def says(self, term: Term) -> Said:
         """A whole text: what is true of a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return _all_true(sentences)
+            return _all_true(_gathered(sentences if self._wary else _with_shared_subjects(sentences)))
         if isinstance(term, Some) and len(term.parts) > 1:
-            return min(self.item(term), _one_true([self._sentence(part) for part in term.parts]), key=_simpler)
+            apart = _one_true([self._sentence(part) for part in term.parts])
+            return min(self._sentence(term), apart, key=_simpler)
         return self._sentence(term)
 
     def _sentences(self, term: Term) -> list[Said]:
@@ -86,7 +99,7 @@ class Voice:
                 return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
         return [self._sentence(term)]
 
-    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of sentence
+    def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
         """One sentence, which need not show its end."""
         apart = self._lasts(term) or self._scoped(term)
         if apart is not None:
@@ -97,11 +110,15 @@ class Voice:
             case Sometime(Always(part)):
                 return said("at the end,") + self._moment(part)
             case Sometime(part):
-                return said("at some point") + self._moment(part)
+                about = self._literals.wording(part) if isinstance(part, Says | Compares) and not self._wary else None
+                return replace(said("at some point") + self._moment(part), about=about)
             case Always(part):
                 return self._always(part, True)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
+            case Some((_, _, *_)):
+                whole, at_once = self._whole(term), _at_one_point(term)
+                return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
 
     def _scoped(self, term: Term) -> Said | None:
@@ -140,9 +157,9 @@ class Voice:
 
     def _happens(self, term: Term, lone: bool = True) -> Said:
         """A closed part behind words that say when it is so."""
-        if not isinstance(term, Says) or (not lone and self._literals.alternatives(term)):
+        if not isinstance(term, Says):
             return self.item(term, True, lone)
-        wording = self._literals.wording(term)
+        wording = self._literals.wording(term, closed=not lone)
         return said(wording.happening, _NEGATION * wording.negations)
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
@@ -158,8 +175,7 @@ class Voice:
             return lasts
         match term:
             case Says() | Compares() | Own():
-                alternatives = () if lone else self._literals.alternatives(term)
-                return self.item(Some(alternatives), nested, lone) if alternatives else self._literal(term)
+                return self._literal(term, closed=not lone)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
             case All((_, _, *_)):
@@ -167,8 +183,7 @@ class Voice:
                 opening = "both" if len(parts) == 2 else "all of these:"
                 return said(opening, _NESTED_LIST) + _listed(parts, "and")
             case Some((_, _, *_)):
-                parts = [self.item(part, nested, False) for part in self._spread(term.parts)]
-                return said("either", _NESTED_LIST) + _listed(parts, "or")
+                return self._either(term, nested, self.item)
             case All((part,)) | Some((part,)):
                 return self.item(part, nested, lone)
             case All() | Some():
@@ -187,17 +202,45 @@ class Voice:
         """Whether a term is about static columns alone, so that it need not be said when it is so."""
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
-    def _literal(self, term: Says | Compares | Own) -> Said:
-        wording = self._literals.wording(term)
+    def _literal(self, term: Says | Compares | Own, closed: bool) -> Said:
+        wording = self._literals.wording(term, closed)
         return said(str(wording), _NEGATION * wording.negations)
 
-    def _spread(self, parts: Iterable[Term]) -> list[Term]:
-        """The parts of a choice in order, those that are choices themselves taken apart."""
-        spread: list[Term] = []
-        for part in _in_order(parts):
-            apart = self._literals.alternatives(part) if isinstance(part, Says) else ()
-            spread += apart or (part,)
-        return spread
+    def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
+        """A choice. What one signal may be stands in it as it is: its "or" means the same."""
+        parts = [
+            self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
+            for part in _in_order(term.parts)
+        ]
+        return said("either", _NESTED_LIST) + _listed(parts, "or")
+
+    def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
+        """A closed part that is not behind a "while": in a choice, this word may then join what is so at once."""
+        closed = self.item(term, nested, lone)
+        if not isinstance(term, Some) or len(term.parts) < 2:
+            return closed
+        return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
+
+    def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> Said:
+        """A part of a choice; "both A and B" as "A while B"."""
+        closed = self.item(term, nested, lone)
+        match term:
+            case Sometime(All((_, _, *_) as parts)):
+                opening = "then or later" if nested else "at some point"
+            case All((_, _, *_) as parts):
+                opening = ""
+            case _:
+                return closed
+        here, *others = _in_order(parts)
+        first = self._happens(here, lone) if opening else self.item(here, nested, lone)
+        rest = [self.item(part, nested or bool(opening), lone) for part in others]
+        clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
+        if not clear or any(map(_looks_on, parts)) or any(_is_list(part) for part in rest[:-1]):
+            return closed
+        text = said(opening) + first + "while" + rest[0]
+        for part in rest[1:]:
+            text = text + "and" + part  # without a comma, which would end the part of the choice
+        return _cheapest([closed, text])
 
     def _moment(self, term: Term) -> Said:
         """What is so at one step, as an open part."""
@@ -206,14 +249,14 @@ class Voice:
         if isinstance(term, Always):
             return said("from then on") + self._always(term.part, True)
         if not isinstance(term, All) or len(term.parts) < 2:
-            return self._happens(term)
+            return self._whole(term, True) if isinstance(term, Some) else self._happens(term)
         here = _in_order(term.parts)
         if all(map(_looks_on, here)):
             return self.item(term, True)
         last = here.pop() if _looks_on(here[-1]) else None
         text = self._happens(here[0])
         if len(here) > 1:
-            text = text + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
+            text = _before_while(text) + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
         return text if last is None else text.mark(",") + "and" + self._moment(last)
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
@@ -222,7 +265,8 @@ class Voice:
         found = []
         if isinstance(part, Says | Compares | Own):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
-        found.append(said("always") + self.item(part, True, lone))
+        item = self._whole if is_open else self.item
+        found.append(said("always") + item(part, True, lone))
         found.append(
             said("never", _NEVER) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
@@ -234,12 +278,12 @@ class Voice:
     def _never_open(self, term: Term) -> Said:
         """What never is so; what would be true later stays in a closed part, lest it seem to come after "never"."""
         later = not isinstance(term, All) or any(map(_looks_on, term.parts))
-        return self.item(term, True) if later else self._moment(term)
+        return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
-        if not isinstance(term, Says | Compares | Own) or (not lone and self._literals.alternatives(term)):
+        if not isinstance(term, Says | Compares | Own):
             return None
-        wording = self._literals.wording(term)
+        wording = self._literals.wording(term, closed=not lone)
         cost = _NEGATION * wording.negations + (_NEVER if adverb == "never" else 0)
         return said(wording.with_adverb(adverb), cost)
 
@@ -261,13 +305,25 @@ class Voice:
                 if len(parts) == 2 and given is not others:
                     continue
                 first, *rest = [self._opposite(other) for other in _in_order(given)]
-                text = said("whenever", 0 if is_open else _IN_LIST) + self.item(first, True, lone)
+                alone = self._whole if is_open and not rest else self.item
+                text = said("whenever", 0 if is_open else _IN_LIST) + alone(first, True, lone)
                 if rest:
-                    text = text + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
-                yield text.mark(",") + self._then(_some(then), is_open, lone)
+                    text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
+                whole = text.mark(",") + self._then(_some(then), is_open, lone)
+                simple = is_open and not rest and not _MARKED.search(_QUOTED.sub("", text.text))
+                about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
+                yield replace(whole, about=about, given=text.text.removeprefix("whenever "))
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
-        return self._moment(term) if is_open and _looks_on(term) else self.item(term, True, lone)
+        if not is_open:
+            return self.item(term, True, lone)
+        if _looks_on(term):
+            return self._moment(term)
+        whole = self._whole(term, True, lone)
+        if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
+            return whole
+        bare = _listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
+        return whole if ", and " in bare.text else bare  # which might seem to begin another sentence
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -275,6 +331,45 @@ class Voice:
     def _operand(self, e: Expression) -> str:
         """A Boolean operand of a function or a count."""
         return self.item(taken_apart(e, self.possible), True, False).text
+
+
+def _at_one_point(term: Some) -> Term | None:
+    """A choice of what is so at some point, with "at some point" said once for all of it; None if that is no change."""
+    points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
+    if len(points) < 2:
+        return None
+    inside = [p for point in points for p in (point.part.parts if isinstance(point.part, Some) else (point.part,))]
+    return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
+
+
+def _with_shared_subjects(sentences: list[Said]) -> list[Said]:
+    """Sentences with "whenever" that end with what one signal is, as one: "x is low whenever A, and up whenever B"."""
+    found: dict[str | int, list[tuple[Said, Clause]]] = {}
+    for i, sentence in enumerate(sentences):
+        about = sentence.about if sentence.given else None
+        clause = Clause("", "", "") if about is None or about.joined or about.tail else about.clause
+        shared = clause.verb == "is" and clause.subject != "it"
+        found.setdefault(clause.subject if shared else i, []).append((sentence, clause))
+    return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]
+
+
+def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
+    parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
+    return said(f"{rules[0][1].subject} is {', and '.join(parts)}")
+
+
+def _gathered(sentences: list[Said]) -> list[Said]:
+    """What is so at some point each, gathered in one sentence that says so once; it goes to the end of the text."""
+    points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
+    if len(points) < _FEWEST_GATHERED:
+        return sentences
+    verbless = [point.about.verbless if point.about is not None else None for point in points]
+    if all(verbless):
+        bare = [said(text) for text in verbless if text]
+    else:
+        bare = [Said(point.text.removeprefix(_POINT), point.cost - len(_POINT.split())) for point in points]
+    rest = [sentence for sentence in sentences if sentence not in points]
+    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
 
 
 def _all_true(sentences: list[Said]) -> Said:
@@ -285,7 +380,7 @@ def _all_true(sentences: list[Said]) -> Said:
     text = Said("", 0)
     for sentence in first:
         text = text + sentence.mark(";")
-    return text + "and" + last
+    return text + "and" + last if first else last
 
 
 def _one_true(sentences: list[Said]) -> Said:
@@ -317,9 +412,19 @@ def _listed(parts: Sequence[Said], joint: str) -> Said:
     if not first:
         return last
     text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    apart = any(_JOINT.search(_QUOTED.sub("", part.text)) for part in first)
+    closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), _QUOTED.sub("", last.text)
+    apart = any(map(_is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))
     return (text.mark(",") if apart and not later else text) + joint + last
+
+
+def _is_list(part: Said) -> bool:
+    return bool(_JOINT.search(_QUOTED.sub("", part.text)))
+
+
+def _before_while(text: Said) -> Said:
+    """With a comma if a "while" behind it could be taken for a part of its last item."""
+    return text.mark(",") if ", or " in text.text else text
 
 
 def _all(parts: Sequence[Term]) -> Term:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from telltree.operators import Expression
 from telltree.operators.table import CLOCKS, ELAPSED
+from telltree.speech.atoms import has_own_words
 from telltree.speech.terms import Always, Says, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.values import Interval, Reals
@@ -16,8 +17,8 @@ NO_UNIT = ("unit of time", "units of time")
 
 
 def of_clock(term: Term) -> bool:
-    """Whether a term says where in its record a step is."""
-    return isinstance(term, Says) and term.signal.head in CLOCKS
+    """Whether a term says where in its record a step is, and not in a grammar's own words."""
+    return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,16 @@ class When:
 
     steps: Steps
 
-    def passed(self, literal: Says) -> str:
-        """How much of the record, or of time, is behind the step, as a clause."""
+    def passed(self, literal: Says, closed: bool = False) -> str:
+        """How much of the record, or of time, is behind the step, as a clause; `closed` if its "or" may meet others."""
         assert isinstance(literal.values, Reals)
-        ranges = " or ".join(self._range(literal.signal, i) for i in literal.values.intervals)
-        if literal.signal.head is not ELAPSED:
-            return f"{ranges} % of the record has passed"
-        return self._have_passed(ranges)
+        ranges = [self._range(literal.signal, i) for i in literal.values.intervals]
+        said = ranges if closed else [" or ".join(ranges)]
+        if literal.signal.head is ELAPSED:
+            clauses = [self._have_passed(amount) for amount in said]
+        else:
+            clauses = [f"{amount} % of the record has passed" for amount in said]
+        return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
 
     def lasts(self, term: Term) -> str | None:
         """How long the record is, if that is what the term, true or false of a record, comes to.
@@ -42,12 +46,13 @@ class When:
         if not self.steps.timed:
             return None
         match term:
-            case Sometime(Says(signal=Expression(head=head), values=Reals(intervals=(i,)))) if head is ELAPSED:
+            case Sometime(Says(values=Reals(intervals=(i,))) as literal):
                 one_sided = i.bounded_below and not i.bounded_above
-            case Always(Says(signal=Expression(head=head), values=Reals(intervals=(i,)))) if head is ELAPSED:
+            case Always(Says(values=Reals(intervals=(i,))) as literal):
                 one_sided = i.bounded_above and not i.bounded_below
             case _:
                 return None
+        one_sided = one_sided and of_clock(literal) and literal.signal.head is ELAPSED
         return f"the record lasts {self._measured(self._range(Expression(ELAPSED), i))}" if one_sided else None
 
     def scope(self, literal: Says) -> str | None:

@@ -1,16 +1,17 @@
 """Literals in words: what one signal is at a step, as a clause that an adverb finds its place in."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE
+from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, MIRRORED
 from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
+from telltree.speech.atoms import has_own_words
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
-from telltree.speech.values import Names, Reals, Truths, Values
-from telltree.speech.vocabulary import Clause, Scale, is_clause, scales
+from telltree.speech.values import Names, Reals, Truths
+from telltree.speech.verbs import Clause
+from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.when import When, of_clock
 from telltree.speech.words import bare_or_quoted, number_words
 
@@ -21,7 +22,6 @@ _SIDES = {
 }  # fmt: skip
 _ALIKE = {(False, True, False): "the same as", (True, False, True): "different from"}
 _COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
-_MIRROR = str.maketrans("<>", "><")
 
 _DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
 """Words that make a column's own negated phrase a negation after all."""
@@ -44,12 +44,8 @@ class Wording:
 
     def with_adverb(self, adverb: str) -> str:
         """The clause with always or never in it, or before it."""
-        clause = self.clause
-        if self.act is not None:
-            return str(replace(self, clause=replace(self.act, verb=f"{adverb} {self.act.verb}")))
-        if not clause.verb:
-            return f"{adverb} {self}"
-        return str(replace(self, clause=replace(clause, verb=f"{clause.verb} {adverb}")))
+        clause = self.clause if self.act is None else self.act
+        return f"{clause.with_adverb(adverb)} {self.tail}".rstrip()
 
     @property
     def happening(self) -> str:
@@ -61,8 +57,7 @@ class Wording:
         """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
         quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
         simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
-        droppable = simple and self.clause.verb in ("is", "are")
-        return f"{self.clause.subject} {self.clause.predicate}" if droppable else None
+        return self.clause.verbless if simple else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,51 +65,31 @@ class Literals:
     """Says literals; signals are named by `nouns`."""
 
     nouns: Nouns
+    wary: bool = False
+    """lists of what one signal may be have no commas"""
 
-    def wording(self, literal: Says | Compares | Own) -> Wording:
-        """The literal in one clause."""
+    def wording(self, literal: Says | Compares | Own, closed: bool = False) -> Wording:
+        """The literal in one clause; `closed` if an "or" in it must not meet others: "is either low or missing"."""
         match literal:
             case Says(values=Truths()):
-                return self._truth(literal)
+                return self._truth(literal, closed)
             case Says():
-                return self._value(literal)
+                return self._value(literal, closed)
             case Compares():
                 return self._order(literal)
             case Own():
                 return self._own(literal)
 
-    def alternatives(self, literal: Says | Compares | Own) -> tuple[Says, ...]:
-        """Literals without "or" one of which must be true; none if the literal has no "or" anyway."""
-        if not isinstance(literal, Says):
-            return ()
-        parts: Sequence[Values]
-        match literal.values:
-            case Reals(intervals=intervals, missing=missing):
-                one = len(amounts(Reals(intervals, False), "")) == 1 and not self._speaks_of_time(literal)
-                alone = [intervals] if one else [(i,) for i in intervals]
-                parts = [Reals(some, False) for some in alone if some] + [Reals((), True)] * missing
-            case Names(names=names, others=False, missing=missing):
-                parts = [Names(frozenset([name]), False, False) for name in self._in_order(literal.signal, names)]
-                parts += [Names(frozenset(), False, True)] * missing
-            case Names(names=names, missing=True):
-                parts = [Names(frozenset(), False, True), Names(names, True, False)]
-            case Truths(true=true, false=false, missing=True) if true != false and not self._is_sentence(literal):
-                parts = [Truths(true, false, False), Truths(False, False, True)]
-            case _:
-                return ()
-        return tuple(Says(literal.signal, values) for values in parts) if len(parts) > 1 else ()
-
-    def _is_sentence(self, literal: Says) -> bool:
-        return is_clause(self.nouns.column(literal.signal))
-
-    def _truth(self, literal: Says) -> Wording:
+    def _truth(self, literal: Says, closed: bool) -> Wording:
         values, column = literal.values, self.nouns.column(literal.signal)
         assert isinstance(values, Truths)
         if not is_clause(column):
             subject = self.nouns.part(literal.signal)
+            if values == Truths(False, True, True):
+                return Wording(Clause(subject, "is", "not true"), 1)
             known = [] if values.true and values.false else ["true"] * values.true + ["false"] * values.false
             said = [*known, *["missing"] * values.missing] or ["known"]
-            return Wording(Clause(subject, "is", " or ".join(said)), joined=len(said) > 1)
+            return Wording(Clause(subject, "is", self._one_of(said, closed)), joined=len(said) > 1)
         if values.true == values.false:
             fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
@@ -127,25 +102,27 @@ class Literals:
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
             return Wording(Clause("it", "is", f"false that {vocabulary.noun(column, careful)}"), 1)
-        straight = str(clause) == column.negated and _DENIALS.isdisjoint(column.negated.split())
+        words = str(clause).strip("“”")
+        straight = words == column.negated and _DENIALS.isdisjoint(words.split())
         return Wording(clause, 0 if true or straight else 1)
 
-    def _value(self, literal: Says) -> Wording:
+    def _value(self, literal: Says, closed: bool) -> Wording:
         signal, values = literal.signal, literal.values
         if isinstance(values, Names):
             names = [bare_or_quoted(n, self.nouns.careful, numbers=True) for n in self._in_order(signal, values.names)]
-            said = _categories(names, values)
-            return self._is(signal, said, negations=int(values.others and bool(names)))
+            said = self._categories(names, values)
+            return self._is(signal, said, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            return Wording(Clause("", "", self.when.passed(literal)), joined=True)
-        moved = self._moved(signal, values) if signal.head is CHANGE and not self.nouns.careful else None
+            return Wording(Clause("", "", self.when.passed(literal, closed)), joined=True)
+        own = has_own_words(signal)
+        moved = self._moved(signal, values) if signal.head is CHANGE and not own and not self.nouns.careful else None
         if moved is not None:
             return moved
-        apart = self._apart(signal, values) if signal.head is DIFFERENCE else None
+        apart = self._apart(signal, values) if signal.head is DIFFERENCE and not own else None
         if apart is not None:
             return apart
-        return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)))
+        return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)), closed)
 
     @property
     def when(self) -> When:
@@ -174,10 +151,29 @@ class Literals:
         unit = self.nouns.unit(*signals)
         return f" {bare_or_quoted(unit, self.nouns.careful)}" if unit else ""
 
-    def _is(self, signal: Expression, said: list[str], negations: int = 0) -> Wording:
-        clause = Clause(self.nouns.noun(signal), "is", " or ".join(said))
+    def _is(self, signal: Expression, said: list[str], closed: bool, negations: int = 0) -> Wording:
+        clause = Clause(self.nouns.noun(signal), "is", self._one_of(said, closed))
         negations += said[0].startswith("other than")
-        return Wording(clause, negations, joined=len(said) > 1 or " and " in said[0].removeprefix("between"))
+        return Wording(clause, negations, joined=len(said) > 1)
+
+    def _one_of(self, said: list[str], closed: bool) -> str:
+        """Predicates one of which is true."""
+        if len(said) == 1:
+            return said[0]
+        return "either " * closed + self._list(said, "or", closed)
+
+    def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
+        """A list; quotations in it might be taken for what comes behind a comma."""
+        commas = closed or not (self.wary or any("“" in words for words in said))
+        return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
+
+    def _categories(self, names: list[str], values: Names) -> list[str]:
+        missing = ["missing"] * values.missing
+        if not values.others:
+            return [*names, *missing]
+        if not names:
+            return ["known"]
+        return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + self._list(names, "nor")]
 
     def _scaled(self, signal: Expression, values: Reals) -> Wording | None:
         """In the column's own words for high and low, if it has them."""
@@ -192,7 +188,9 @@ class Literals:
         number = self.nouns.number(constant, column.unit)
         if "{" not in words:
             return Wording(Clause(self.nouns.noun(signal), "is", f"{words} {number}"))
-        usable = any(scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column))
+        usable = column.name not in self.nouns.vocabulary.called and any(
+            scale == Scale(column, high is not None, scale.after) for scale, _ in scales(column)
+        )
         return Wording(Clause("", "", words.replace("{0}", number))) if usable else None
 
     def _apart(self, signal: Expression, values: Reals) -> Wording | None:
@@ -224,7 +222,7 @@ class Literals:
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
-            relation = e.head.name.translate(_MIRROR) if turned else e.head.name
+            relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
             clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else self.nouns.part(e))
@@ -243,12 +241,3 @@ class Literals:
         column = self.nouns.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
-
-
-def _categories(names: list[str], values: Names) -> list[str]:
-    missing = ["missing"] * values.missing
-    if not values.others:
-        return [*names, *missing]
-    if not names:
-        return ["known"]
-    return [*missing, f"not {names[0]}" if len(names) == 1 else "neither " + " nor ".join(names)]

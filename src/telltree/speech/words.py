@@ -14,9 +14,9 @@ BOUNDS = {
 """How sides of a constant or of another signal are said, the first of each meaning by telltree itself."""
 
 OPENERS = (
-    "at some point", "at no point", "at the end", "never", "always", "whenever", "either", "all of",
-    "then or later", "from then on", "it is so that", "it is not so that", "it is false that", "it is always so",
-    "it is never so", "it is known whether", "it is unknown whether", "it is always false that",
+    "at some point", "each at some point", "at no point", "at the end", "never", "always", "whenever", "either",
+    "all of", "then or later", "from then on", "it is so that", "it is not so that", "it is false that",
+    "it is always so", "it is never so", "it is known whether", "it is unknown whether", "it is always false that",
     "it is never false that", "it is always known whether", "it is never known whether",
     "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",

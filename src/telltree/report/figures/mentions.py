@@ -11,14 +11,14 @@ from telltree.explain import Category, english, sentence, shown
 from telltree.explain.categories import signed
 from telltree.explain.english import Step
 from telltree.logic import Formula
-from telltree.operators import Attribute, Expression, Number, Operator, Type
+from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
 from telltree.operators.expression import conjunction
 from telltree.operators.rounding import rounded
-from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from telltree.operators.table import COMPARISONS, MIRRORED
+from telltree.speech import name_of
 from telltree.tree.tree import Branch, Tree
 
 Wording = Literal["formula", "english"]
-_MIRRORED = {LESS: GREATER, GREATER: LESS, LESS_EQUAL: GREATER_EQUAL, GREATER_EQUAL: LESS_EQUAL}
 
 
 def at_least(name: str, value: Any, least: int) -> None:
@@ -69,7 +69,7 @@ def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
     if isinstance(right.head, Number):
         return left, Threshold(e.head.symbol, right.head.value)
     if isinstance(left.head, Number):
-        return right, Threshold(_MIRRORED.get(e.head, e.head).symbol, left.head.value)
+        return right, Threshold(operator_named(MIRRORED[e.head.name]).symbol, left.head.value)
     return None
 
 
@@ -108,7 +108,9 @@ class Voice(NamedTuple):
     def signal(self, pane: Pane) -> str:
         """What a pane shows, with its unit."""
         if pane.column is None:
-            return self.formula(pane.signal)
+            if self.text == "formula":
+                return self.formula(pane.signal)
+            return name_of(rounded(pane.signal, self.digits), self.schema, step=self.step)
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name

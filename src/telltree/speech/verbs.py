@@ -1,0 +1,96 @@
+"""Sentences taken apart at their verb, where that can be told for certain.
+
+The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and no
+noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase tells any other verb: "pump 2 runs" and
+"pump 2 does not run". A sentence stays whole if a word before its verb leaves doubt what an adverb or "not" would speak
+of: one that says how many ("both", "no"), that begins another clause ("the aircraft that is near …"), or an adverb.
+"""
+
+from dataclasses import dataclass
+
+_AUXILIARIES = {
+    "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "does", "do", "did", "must",
+    "may", "might", "should",
+}  # fmt: skip
+_VERBS = (
+    "accelerate", "accept", "acknowledge", "activate", "agree", "allow", "appear", "apply", "ascend", "become", "begin",
+    "belong", "breathe", "collide", "comply", "confirm", "contain", "continue", "converge", "cooperate", "decelerate",
+    "deny", "depart", "depend", "descend", "deteriorate", "deviate", "differ", "disagree", "disappear", "diverge",
+    "emerge", "emit", "enter", "exceed", "exist", "expand", "expect", "expire", "explode", "fluctuate", "follow",
+    "happen", "hesitate", "ignore", "indicate", "intervene", "listen", "maintain", "obey", "occur", "operate", "oppose",
+    "oscillate", "overheat", "participate", "persist", "precede", "prevail", "proceed", "react", "receive", "recover",
+    "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
+    "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
+)  # fmt: skip
+_FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
+_DOUBTS = {
+    "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
+    "nothing", "often", "rarely", "seldom", "sometimes", "that", "unless", "until", "when", "where", "which", "who",
+    "whose",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
+
+    subject: str
+    verb: str
+    predicate: str
+
+    def __str__(self) -> str:
+        return _words(self.subject, self.verb, self.predicate)
+
+    def with_adverb(self, adverb: str) -> str:
+        """The sentence with always or never in it: behind an auxiliary, before another verb or the whole."""
+        verb = f"{self.verb} {adverb}" if self.verb in _AUXILIARIES else f"{adverb} {self.verb}"
+        return _words(self.subject, verb.rstrip(), self.predicate)
+
+    @property
+    def denied(self) -> "Clause | None":
+        """What is so if the sentence is not, if grammar can tell."""
+        if not self.verb or self.predicate.split(" ")[0] in _DOUBTS:
+            return None
+        if self.verb in _AUXILIARIES:
+            return Clause(self.subject, self.verb, f"not {self.predicate}")
+        known = _THIRD.get(self.verb)
+        return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def verbless(self) -> str | None:
+        """The sentence without "is", for lists: "the valve open"; None where that would not do."""
+        return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
+
+
+def split(words: str, negated: str | None = None) -> Clause:
+    """A sentence taken apart at its verb; whole if that is doubtful. `negated` is what is said if it is not so."""
+    parts = words.split(" ")
+    verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
+    verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
+    before = [part.lower() for part in parts[: verbs[0]]] if verbs else []
+    if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
+        return Clause("", "", words)
+    subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
+    does_not = verb in ("do", "does", "did") and predicate.startswith("not ")  # and no adverb goes between them
+    return Clause("", "", words) if does_not else Clause(subject, verb, predicate)
+
+
+def _denies(negated: str | None, parts: list[str], i: int) -> bool:
+    """Whether some words are a sentence of which the word at `i` is the verb, with "does not"."""
+    subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
+    verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
+    return verb.isalpha() and _third(verb) == parts[i]
+
+
+def _third(verb: str) -> str:
+    """The third person of a verb."""
+    if verb.endswith("y") and verb[-2:-1] not in "aeou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+
+
+_THIRD = {_third(verb): verb for verb in _VERBS}
+
+
+def _words(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,299 @@
+"""When something is so, and how signals change, in words and back: what is said is read as what it was made of."""
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+from strategies import Column as Plain
+from strategies import Formulas
+
+from telltree import Formula, Panel, SpeechError
+from telltree.data import Column, Schema
+from telltree.explain import english
+from telltree.grammar import Grammar
+from telltree.speech import quotations, say, term_of
+from telltree.speech.possible import Possible
+from telltree.speech.same import same
+
+SCHEMA = Schema(
+    [Column("x", "real", unit="ft"), Column("y", "real"), Column("b", "Boolean", phrase="the valve is open")]
+)
+HOURS, SECONDS = (1.0, "h"), (0.5, "s")
+SAID = [
+    ("F(x > 3 and elapsed() > 8)", HOURS, "after more than 8 h, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() >= 8)", HOURS, "after at least 8 h, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() <= 8)", HOURS, "in the first 8 h, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() < 8)", HOURS, "before 8 h have passed, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() <= 8)", None, "until 8 steps have passed, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() > 1)", None, "after more than 1 step, at some point x is above 3 ft"),
+    (
+        "F(b and elapsed() > 3 and elapsed() < 8)",
+        HOURS,
+        "between 3 and 8 h after the start, at some point the valve is open",
+    ),
+    ("F(elapsed() > 8)", HOURS, "the record lasts more than 8 h"),
+    ("G(elapsed() <= 8)", HOURS, "the record lasts at most 8 h"),
+    ("F(elapsed() > 8)", (None, ""), "the record lasts more than 8 units of time"),
+    ("F(elapsed() > 8)", None, "at some point more than 8 steps have passed"),
+    ("F(elapsed() > 3 and elapsed() < 8)", HOURS, "at some point between 3 and 8 h have passed"),
+    (
+        "F(b and (elapsed() > 8 or x > 1))",
+        HOURS,
+        "at some point the valve is open while either more than 8 h have passed or x is above 1 ft",
+    ),
+    ("F(x > 3 and gone() > 0.8)", None, "in the last 20 % of the record, at some point x is above 3 ft"),
+    ("G(gone() > 0.8 implies x > 3)", None, "in the last 20 % of the record, x is always above 3 ft"),
+    ("G(gone() >= 0.8 implies x > 3)", None, "from 80 % of the record on, x is always above 3 ft"),
+    ("G(gone() < 0.3 implies not b)", None, "in the first 30 % of the record, the valve is never open"),
+    ("G(gone() <= 0.3 implies not b)", None, "until 30 % of the record has passed, the valve is never open"),
+    (
+        "count(b and gone() > 0.7) > 4",
+        SECONDS,
+        "in the last 30 % of the record, for at least 2.5 s in all, the valve is open",
+    ),
+    ("F(gone() >= 0.07)", None, "at some point at least 7 % of the record has passed"),
+    ("F(change(x, 5) > 3)", (1.0, "s"), "at some point x rises by more than 3 ft within 5 s"),
+    ("F(change(x, 5) < -3)", SECONDS, "at some point x falls by more than 3 ft within 2.5 s"),
+    ("F(change(x, 5) >= 3)", None, "at some point x rises by at least 3 ft within 5 steps"),
+    ("F(change(x, 1) > 0)", None, "at some point x rises within 1 step"),
+    ("G(change(x, 5) <= 3)", HOURS, "x never rises by more than 3 ft within 5 h"),
+    (
+        "G(change(x, 5) > -2 and change(x, 5) < 3)",
+        HOURS,
+        "the change of x within 5 h is always between −2 and 3 ft",
+    ),
+    (
+        "G(change(x, 5) > 3 implies y > 2)",
+        HOURS,
+        "whenever x has risen by more than 3 ft within 5 h, y is above 2",
+    ),
+    (
+        "F(y > 2 and change(x, 5) > 3)",
+        HOURS,
+        "at some point y is above 2 while x has risen by more than 3 ft within 5 h",
+    ),
+    ("F(change(x, 5) > y)", None, "at some point the change of x within 5 steps is above y"),
+    ("F(elapsed() - 3 > y)", HOURS, "at some point the time since the start minus 3 h is above y"),
+]
+
+
+@pytest.mark.parametrize(("text", "step", "words"), SAID)
+def test_each_meaning_has_its_words_and_is_read_back(text, step, words):
+    formula = Formula.parse(text, SCHEMA)
+    assert english(formula, SCHEMA, (), step=step) == words
+    found = Formula.from_english(words, SCHEMA, step=step)
+    assert english(found, SCHEMA, (), step=step) == words
+
+
+class Timely(Formulas):
+    """Formulas that speak of time and change more than of anything else."""
+
+    def boolean_call(self, depth):
+        return self.on(depth)
+
+    def call(self, gives, depth):
+        return self.attribute(gives)
+
+    def categories(self, depth):
+        return self.on(depth)
+
+    level = categories
+
+    def missing(self, depth):
+        return ("missing", self.real(depth))
+
+    def real(self, depth):
+        if self.rng.random() < 0.3:
+            return super().real(depth)
+        x = self.attribute("real")
+        return self.rng.choice([("elapsed",), ("gone",), ("change", x, ("number", float(self.rng.choice((1, 2, 7)))))])
+
+    def number(self):
+        return ("number", self.rng.choice((0.0, 0.5, 0.07, 0.3, 1.0, 2.0, -1.0, 0.1 + 0.2, 1e-7, 2 / 3)))
+
+
+def draw_panel(rng, step):
+    """Random records; with times that are uneven if a step has no length but there are times."""
+    records = []
+    for _ in range(6):
+        n = rng.randint(1, 6)
+        x = [rng.choice((0.0, 1.0, 2.0, 0.5, -1.0, np.nan, np.inf)) for _ in range(2 * n)]
+        records.append(np.array([[x[t], x[n + t], rng.choice((True, False, None))] for t in range(n)], dtype=object))
+    timed = {} if step is None else {"period": step[0], "time_unit": step[1] or None}
+    schema = {"x": {"type": "real"}, "y": {"type": "real"}, "b": {"type": "Boolean"}}
+    return Panel.from_arrays(records, columns=["x", "y", "b"], schema=schema, **timed)
+
+
+@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.parametrize("step", [None, (1.0, "h"), (0.1, "s"), (0.5, "")])
+def test_random_formulas_are_read_back_to_the_same_answers(step):
+    rng = random.Random(str(step))
+    columns = (Plain("x", "real"), Plain("y", "real"), Plain("b", "Boolean"))
+    for _ in range(60):
+        panel = draw_panel(rng, step)
+        formula = Formula.parse(oracle.text(Timely(rng, columns).boolean(rng.randint(1, 4)), rng), panel.schema)
+        for missing in (None, {name for name, count in panel.missing().items() if count} | {"x", "y"}):
+            words = english(formula, panel.schema, missing, step=panel.step)
+            found = Formula.from_english(words, panel.schema, step=panel.step)
+            assert (found(panel) == formula(panel)).all(), f"{formula}\n{words}\n{found}"
+
+
+MIXED = {
+    "x": {"type": "real", "unit": "ft", "phrase": "vertical rate"},
+    "y": {"type": "real"},
+    "b": {"type": "Boolean", "phrase": "the pilot complies"},
+    "c": {"type": "Boolean"},
+    "mode": {"type": "categorical", "levels": ["fill", "purge", "rest"]},
+}
+LITERALS = (
+    "change(x, {k}) {r} {n}", "change(y, {k}) {r} {n}", "elapsed() {r} {n}", "gone() {r} {share}", "x {r} {n}", "b",
+    "c", 'mode = "fill"', 'mode = "purge"', "missing(x)", "missing(change(x, 2))", "missing(mode)", "missing(c)",
+    "x > y", "change(x, 1) < y", "(elapsed() > {n} or elapsed() < 1)", "(gone() > 0.8 or gone() <= {share})",
+    "(change(x, 2) > 1 or missing(x))", "(change(x, {k}) < -1 or change(x, {k}) > {n})",
+)  # fmt: skip
+PARTS = (
+    "({0} or {1})", "({0} or {1})", "({0} and {1})", "({0} implies {1})", "not {0}", "F({0})", "G({0})",
+    '({0} or {1} or mode = "rest")',
+)  # fmt: skip
+WHOLES = (
+    "F({0})", "G({0})", "(F({0}) and G({1}))", "(F({0}) or F({1}))", "(F({0}) and F({1}) and F(elapsed() > 2))",
+    "count({0}) > 2", "(G({0}) or G({1}))", "(G({0}) and G({1}))",
+)  # fmt: skip
+
+
+def draw_part(rng, depth):
+    """A random formula of literals that may be missing, speak of time, or have a verb of their own."""
+    if depth == 0 or rng.random() < 0.1:
+        r, n = rng.choice(("<", "<=", ">", ">=")), rng.choice((-1, 0, 0.5, 1, 2))
+        return rng.choice(LITERALS).format(k=rng.randint(1, 3), r=r, n=n, share=rng.choice((0.2, 0.3, 0.5, 0.75)))
+    return rng.choice(PARTS).format(draw_part(rng, depth - 1), draw_part(rng, depth - 1))
+
+
+def draw_mixed_panel(rng, step):
+    values = {
+        "x": (0.0, 1.0, 2.0, 0.5, -1.0, np.nan, np.inf),
+        "y": (0.0, 1.0, 2.0, -3.0, np.nan),
+        "b": (True, False, None),
+        "c": (True, False, None),
+        "mode": ("fill", "purge", "rest", None),
+    }
+    records = [[[*map(rng.choice, values.values())] for _ in range(rng.randint(1, 6))] for _ in range(12)]
+    timed = {} if step is None else {"period": step[0], "time_unit": step[1] or None}
+    arrays = [np.array(record, dtype=object) for record in records]
+    return Panel.from_arrays(arrays, columns=list(MIXED), schema=MIXED, **timed)
+
+
+@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.parametrize("step", [None, (1.0, "h"), (0.5, "s"), (0.5, "")])
+def test_time_and_change_in_lists_with_all_else_are_read_back(step):
+    rng = random.Random(f"mixed {step}")
+    for _ in range(40):
+        panel, depth = draw_mixed_panel(rng, step), rng.randint(0, 2)
+        text = rng.choice(WHOLES).format(draw_part(rng, depth), draw_part(rng, depth))
+        formula = Formula.parse(text, panel.schema)
+        words = english(formula, panel.schema, step=panel.step)
+        found = Formula.from_english(words, panel.schema, step=panel.step)
+        assert (found(panel) == formula(panel)).all(), f"{formula}\n{words}\n{found}"
+
+
+@pytest.mark.filterwarnings("ignore::telltree.DataWarning")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'F(elapsed() < 1 or elapsed() > 2 or mode = "rest")',
+            "at some point either less than 1 or more than 2 h have passed, or mode is rest",
+        ),
+        (
+            "F(x < 1 or missing(x) or elapsed() > 2)",
+            "at some point either vertical rate is below 1 ft or missing, or more than 2 h have passed",
+        ),
+        (
+            "G(b or change(x, 2) <= 1)",
+            "whenever vertical rate has risen by more than 1 ft within 2 h or that is unknown, the pilot complies",
+        ),
+        (
+            "(F(change(x, 2) > 1 and b) or G(F(c))) and F(y > 1)",
+            "either at some point vertical rate rises by more than 1 ft within 2 h while the pilot complies, or at the "
+            "end, c is true; and at some point y is above 1",
+        ),
+        (
+            '(F(x > 1 and not missing(c) and not mode = "rest") or G(F(b))) and F(y > 1)',
+            "either at some point vertical rate is above 1 ft while c is known and mode is either missing or not rest, "
+            "or at the end, the pilot complies; and at some point y is above 1",
+        ),
+    ],
+)
+def test_lists_of_time_change_and_all_else(text, words):
+    panel = draw_mixed_panel(random.Random(0), HOURS)
+    formula = Formula.parse(text, panel.schema)
+    assert english(formula, panel.schema, step=HOURS) == words
+    assert (Formula.from_english(words, panel.schema, step=HOURS)(panel) == formula(panel)).all()
+
+
+OWN = """
+Start ::= F(S > 3) | G(S < 3) | F(S > 3 and b)
+S ::= change(V, 2) | change(y, 2) "the surge" | elapsed() "time on air"
+V ::= x "climb"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("F(change(x, 2) > 3)", "at some point climb rises by more than 3 ft within 2 h"),
+        ("G(change(x, 2) < 3)", "the change of climb within 2 h is always below 3 ft"),
+        ("F(change(y, 2) > 3)", "at some point “the surge” is above 3"),
+        ("F(elapsed() > 3)", "at some point “time on air” is above 3 h"),
+        ("F(elapsed() > 3 and b)", "at some point “time on air” is above 3 h while the valve is open"),
+        ("G(elapsed() < 3)", "“time on air” is always below 3 h"),
+    ],
+)
+def test_a_grammars_own_words_go_before_those_for_time(text, words):
+    term = term_of(Grammar.parse(OWN, SCHEMA).derive(text).expression, ())
+    assert say(term, SCHEMA, step=HOURS, missing=()) == words
+    meant = quotations(term, SCHEMA, step=HOURS, missing=())
+    found = Formula.from_english(words, SCHEMA, step=HOURS, quotations=meant)
+    assert same(term_of(found.expression, ()), term, Possible(()))
+
+
+@pytest.mark.parametrize(
+    ("words", "step", "told"),
+    [
+        ("more than 8 min have passed", HOURS, "expected a number of h"),
+        ("the record lasts more than 8 steps", None, "as in 'at some point more than 8 steps have passed'"),
+        ("the record lasts long", HOURS, "how long: a number of h"),
+        ("after more than 8 h, x is above 3", HOURS, "'at some point', 'always' or 'never'"),
+        ("at some point x rises by more than 3 within 1.3 h", HOURS, "a whole number of steps, or the time they take"),
+        ("at some point x rises by more than 3 within 5 h", None, "a whole number of steps"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(words, step, told):
+    with pytest.raises(SpeechError, match=told):
+        Formula.from_english(words, SCHEMA, step=step)
+
+
+def test_columns_may_be_called_by_the_same_words():
+    names = (
+        "after",
+        "time since the start",
+        "the record lasts",
+        "x rises",
+        "record",
+        "change of x",
+        "in the last",
+        "x",
+    )
+    schema = Schema([Column(name, "Boolean" if name == "x rises" else "real") for name in names])
+    for name in names:
+        for text in (
+            "F(`{}` > 3 and elapsed() > 8)", "F(change(`{}`, 3) > 1)", "G(gone() > 0.8 implies change(`{}`, 1) < 0)",
+            "F(elapsed() > 8) or F(gone() < `{}`)",
+        ):  # fmt: skip
+            if name != "x rises":
+                formula = Formula.parse(text.format(name), schema)
+                words = english(formula, schema, (), step=HOURS)
+                found = Formula.from_english(words, schema, step=HOURS)
+                assert english(found, schema, (), step=HOURS) == words
+                assert set(found.expression.attributes()) == {name}
