@@ -6,6 +6,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from telltree.report.rounding import rounded
 
 import telltree
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
@@ -14,7 +15,6 @@ from telltree.explain import decisive_step, english
 from telltree.logic.engine import signals_of
 from telltree.operators import Expression, Number
 from telltree.operators.table import CHANGE, ELAPSED, GONE
-from telltree.report.rounding import rounded
 from telltree.tree import Leaf, Node, Tree
 
 RECORDS = [[1.0, 5.0, 2.0, 8.0], [3.0], [np.nan, 1.0, np.inf, np.inf]]
