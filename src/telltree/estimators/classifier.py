@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from telltree.data import Panel, check_labels, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
+from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
+from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Category, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
@@ -33,6 +36,9 @@ from telltree.tree.training import Training
 
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
+
+_DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
+"""What None stands for, of the parameters that have settings of their own."""
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -68,6 +74,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     grammar_: the Grammar that was searched.
     searches_: what each node's search found, by node number (root 1, children of n: 2n and 2n + 1).
     interrupted_: whether Ctrl-C cut learning short.
+    feature_importances_: the share of each column in what the tree gained. A node gains by how much it lowers the Gini
+        impurity, times the weight of its records; the columns that its formula mentions share that alike.
     training_: what the model keeps of the training data: schema, seed, fingerprint, columns that missed values, and
         standard deviations of signals.
     """
@@ -102,6 +110,25 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters; with `deep` also the settings of search and fitness, such as `search__evaluations`."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        nested = [settings_of(name, part) for name, part in self._parts().items()] if deep else []
+        return {**found, **{name: value for part in nested for name, value in part.items()}}
+
+    def set_params(self, **params: Any) -> "GrammarTreeClassifier":
+        """Set parameters; `search__evaluations=500` sets that of the search alone, the default one's if it is None."""
+        own, nested = split_settings(params, _DEFAULTS)
+        parts = self._parts(own)
+        changed = {name: with_settings(name, parts[name], changes) for name, changes in nested.items()}
+        super().set_params(**{**own, **changed})
+        return self
+
+    def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The parts that have settings, those that are given or else the estimator's own; for None the default."""
+        parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
+        return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -210,6 +237,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """Each leaf as a category: its members among the records of X, its formula, and what it says in English."""
         tree, panel = self._known(X)
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column of the training records has done, in their order; see the class."""
+        return importances(self._fitted(), self.training_.schema)
 
     def rules(self) -> list[RuleRow]:
         """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""

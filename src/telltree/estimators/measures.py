@@ -51,13 +51,14 @@ class Kinds:
     @cached_property
     def predicted(self) -> Ints:
         """The likeliest class of each kind, the first of equals."""
-        return self.chances.argmax(axis=1)
+        likeliest: Ints = self.chances.argmax(axis=1)
+        return likeliest
 
     def confusion(self, amounts: NDArray[np.generic]) -> Floats:
         """How much of each class is predicted as each: true × predicted."""
         classes = self.chances.shape[1]
         cells = np.bincount(self.truth * classes + self.predicted, amounts, classes * classes)
-        return cells.reshape(classes, classes)
+        return cells.astype(np.float64).reshape(classes, classes)
 
     def measured(self, records: Ints) -> Measures:
         """The measures where there are so many records of each kind."""
@@ -85,16 +86,19 @@ class Kinds:
     @cached_property
     def _surplus(self) -> Floats:
         """The probability that was said of the predicted class, less what came true."""
-        return self.chances.max(axis=1) - (self.predicted == self.truth)
+        surplus: Floats = self.chances.max(axis=1) - (self.predicted == self.truth)
+        return surplus
 
     @cached_property
     def _band(self) -> Ints:
-        return np.minimum((self.chances.max(axis=1) * BANDS).astype(np.int64), BANDS - 1)
+        band: Ints = np.minimum((self.chances.max(axis=1) * BANDS).astype(np.int64), BANDS - 1)
+        return band
 
     @cached_property
     def _own(self) -> NDArray[np.bool_]:
         """Whether each kind is of each class: kinds × classes."""
-        return self.truth[:, None] == np.arange(self.chances.shape[1])
+        own: NDArray[np.bool_] = self.truth[:, None] == np.arange(self.chances.shape[1])
+        return own
 
     @cached_property
     def _squares(self) -> Floats:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from telltree.amounts import counted, percent
 from telltree.data.clip import clip
@@ -46,10 +45,10 @@ class Score:
     interval: Literal["Wilson", "bootstrap"]
 
     def text(self, *, in_percent: bool) -> str:
-        """For reading: `94.1 % (92.8 to 95.3 %)`, or `0.911 (0.880 to 0.940)`."""
+        """For reading: `94.1 % (92.8–95.3)`, or `0.911 (0.880–0.940)`; three of them fit side by side."""
         if in_percent:
-            return f"{percent(self.value)} ({100 * self.low:.1f} to {100 * self.high:.1f} %)"
-        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+            return f"{percent(self.value)} ({100 * self.low:.1f}–{100 * self.high:.1f})"
+        return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f})"
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,7 @@ def side_by_side(cards: Mapping[str, Scorecard]) -> str:
 
 def coded(labels: Any, classes: Sequence[Any]) -> tuple[Ints, tuple[Any, ...]]:
     """The place of each label among the classes, and the classes with those labels added that were not among them."""
-    given = np.asarray(labels, dtype=object).tolist() if not isinstance(labels, np.ndarray) else labels.tolist()
-    known = list(np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else classes)
+    given, known = np.asarray(labels, object).tolist(), np.asarray(classes, object).tolist()
     places = {label: place for place, label in enumerate(known)}
     for label in given:
         if label not in places:
@@ -222,4 +220,6 @@ def _aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> list[st
     """Lines with columns as wide as they must be; with `numbers`, all but the first stand at the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     pads = [str.ljust, *[str.rjust if numbers else str.ljust] * (len(widths) - 1)]
-    return ["  ".join(pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  ".join(pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)).rstrip() for row in rows
+    ]
