@@ -11,6 +11,7 @@ from telltree.cli.output import put
 from telltree.cli.verbs.ask import ask
 from telltree.cli.verbs.categorize import categorize
 from telltree.cli.verbs.demo import demo
+from telltree.cli.verbs.evaluate import evaluate
 from telltree.cli.verbs.experiment import experiment
 from telltree.cli.verbs.explain import explain
 from telltree.cli.verbs.export import export
@@ -51,6 +52,8 @@ def telltree(
     """
 
 
-for _verb in (inspect, ask, grammar, fit, show, predict, categorize, explain, report, export, demo, experiment):
+for _verb in (
+    inspect, ask, grammar, fit, show, evaluate, predict, categorize, explain, report, export, demo, experiment
+):  # fmt: skip
     _first_line = (_verb.__doc__ or "").split("\n")[0]
     app.command(_verb.__name__, cls=ConfigurableCommand, short_help=_first_line)(ending_well(expanded(_verb)))

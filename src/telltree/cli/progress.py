@@ -38,8 +38,8 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 
 
 @contextmanager
-def fitting(max_depth: int) -> Iterator["Callable[[NodeProgress], None] | None"]:
-    """What to hand to an estimator as `progress` so that a bar shows how far it is."""
+def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
+    """What to hand to an estimator as `progress` so that a bar shows how far it is; `folds` of cross-validation count."""
     from telltree.cli.text import one_line
 
     with bar() as progress:
@@ -47,15 +47,17 @@ def fitting(max_depth: int) -> Iterator["Callable[[NodeProgress], None] | None"]
             yield None
             return
         task = progress.add_task("learning", total=1.0, remark="")
-        share = Share(max_depth)
+        shares = [Share(max_depth) for _ in range(folds + 1)]
 
         def show(event: "NodeProgress") -> None:
-            search = event.search
+            search, fold = event.search, 0 if event.fold is None else event.fold[0]
             speed = search.evaluations / search.seconds if search.seconds else 0.0
             best = one_line(str(search.best)) if search.best else ""
             node = f"node {event.node}, {counted(event.records, 'record')}"
             remark = f"{speed:,.0f} formulas/s · {node} · {search.fitness:.2f} {best}"
-            progress.update(task, completed=share.done(event), remark=remark)
+            what = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
+            done = (fold + shares[min(fold, folds)].done(event)) / (folds + 1)
+            progress.update(task, description=what, completed=done, remark=remark)
 
         yield show
 

@@ -1,8 +1,21 @@
 """The scikit-learn face."""
 
 from telltree.estimators.classifier import GrammarTreeClassifier
+from telltree.estimators.cross_validation import cross_validate
 from telltree.estimators.features import TemporalFeatures
+from telltree.estimators.judgement import Judgement, judge_by_folds, judge_on
 from telltree.estimators.models import load
 from telltree.estimators.panel_maker import PanelMaker
+from telltree.estimators.scorecard import Scorecard
 
-__all__ = ["GrammarTreeClassifier", "PanelMaker", "TemporalFeatures", "load"]
+__all__ = [
+    "GrammarTreeClassifier",
+    "Judgement",
+    "PanelMaker",
+    "Scorecard",
+    "TemporalFeatures",
+    "cross_validate",
+    "judge_by_folds",
+    "judge_on",
+    "load",
+]

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,9 @@ from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import folds
+from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
+from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.validation import Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
@@ -39,6 +42,7 @@ from telltree.tree.training import Training
 
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
+Tell = Callable[[NodeProgress], None]
 _EQUALS = 2.0  # how many times the price a question must be worth whose answers predict the same
 
 
@@ -52,6 +56,10 @@ class TrainingSet(NamedTuple):
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
         """Some of the records."""
         return TrainingSet(self.panel[members], self.labels[members], self.classes)
+
+
+_DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
+"""What None stands for, of the parameters that have settings of their own."""
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -95,7 +103,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         none, and formulas call them x1, x2 …
     grammar_: the Grammar that was searched.
     searches_: what each node's search found, by node number (root 1, children of n: 2n and 2n + 1).
-    interrupted_: whether Ctrl-C cut learning short.
+    interrupted_: whether Ctrl-C cut learning or cross-validation short.
+    feature_importances_: the share of each column in what the tree gained. A node gains by how much it lowers the Gini
+        impurity, times the weight of its records; the columns that its formula mentions share that alike.
     training_: what the model keeps of the training data: schema, seed, fingerprint, columns that missed values, and
         standard deviations of signals.
     """
@@ -135,14 +145,36 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters; with `deep` also the settings of search and fitness, such as `search__evaluations`."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        nested = [settings_of(name, part) for name, part in self._parts().items()] if deep else []
+        return {**found, **{name: value for part in nested for name, value in part.items()}}
+
+    def set_params(self, **params: Any) -> "GrammarTreeClassifier":
+        """Set parameters; `search__evaluations=500` sets that of the search alone, the default one's if it is None."""
+        own, nested = split_settings(params, _DEFAULTS)
+        parts = self._parts(own)
+        changed = {name: with_settings(name, parts[name], changes) for name, changes in nested.items()}
+        super().set_params(**{**own, **changed})
+        return self
+
+    def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The parts that have settings, those that are given or else the estimator's own; for None the default."""
+        parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
+        return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GrammarTreeClassifier":
-        """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
+        """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
+
+        groups: with cv, one for each record; those of one group are kept apart together.
+        """
         self._check_parameters()
         generator = _generator(self.random_state)
         panel = read_training(X)
@@ -152,24 +184,26 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if weights is not None and not weights.all():
             weighing = np.flatnonzero(weights)
             panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
+            groups = None if groups is None else np.asarray(groups)[weighing]
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
         training = TrainingSet(panel, coded, tuple(classes.tolist()))
         grammar = self._grammar_for(training)
-        learned = self._learn(training, grammar, seed)
+        learned = self._learn(training, grammar, seed, self.progress)
         steps = Front.of(learned.tree)
-        validation = self._validate(training, steps, seed)
+        validation = None if learned.interrupted else self._validate(training, steps, seed, groups)
+        cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = with_headlines(tree.narrowed(), panel)
         kept = Training.of(panel, coded, tree, seed)
         # all at once: a fit that fails leaves what was learned before as it was
         self.classes_, self.grammar_, self.training_ = classes, grammar, kept
-        self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, learned.interrupted
+        self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, cut_short
         self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
         remember(self, X, panel)
         return self
 
-    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int) -> Learned:
+    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
         panel, labels, classes = training
         present = np.unique(labels.codes)
         if grammar is None or len(present) == 1:
@@ -180,7 +214,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, self.progress)
+        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
         learned = induction.run(panel, labels, classes)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
@@ -196,18 +230,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         members = few if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int) -> Validation | None:
-        if self.cv is None or len(steps) == 1:
+    def _validate(self, training: TrainingSet, steps: Front, seed: int, groups: Any) -> Validation | None:
+        """What comes of the trees of the front in folds; None if none were asked for, or Ctrl-C came."""
+        if self.cv is None:
             return None
         panel, labels, _ = training
+        parts = folds(labels.codes, groups, self.cv, seed)
 
-        def learn(train: NDArray[np.int64]) -> Tree:
-            part = training.part(train)
+        def learn(number: int) -> Learned:
+            part = training.part(parts[number][0])
+            tell = self.progress
+            told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-                return self._learn(part, self._grammar_for(part), seed).tree
+                return self._learn(part, self._grammar_for(part), seed, told)
 
-        parts = folds(labels.codes, None, self.cv, seed)
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
@@ -305,6 +342,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         tree, panel = self._known(X)
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column of the training records has done, in their order; see the class."""
+        return importances(self._fitted(), self.training_.schema)
 
     def rules(self) -> list[RuleRow]:
         """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.estimators.folds import Fold
 from telltree.tree.front import Front, Score, at_price, between
+from telltree.tree.induction import Learned
 from telltree.tree.labels import Labels
-from telltree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
-Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
-Learn = Callable[[NDArray[np.int64]], Tree]
+Learn = Callable[[int], Learned]
+"""What is learnt of the records to learn from in a fold, by its number from 0."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,22 @@ class Validation:
 
 def validate(
     learn: Learn, steps: Front, panel: Panel, labels: Labels, *, folds: Sequence[Fold], simplicity: float
-) -> Validation:
+) -> Validation | None:
     """Learn a tree in each fold, prune it as the trees of the front were, and ask it about the records kept apart.
 
     The tree that is chosen is the smallest that is no worse than the best by more than `simplicity` standard errors of
     the difference. What counts is Brier's score: unlike a share of right answers it tells a likely guess from an
-    unlikely one, and unlike bits it does not make everything of one record about which a tree was too sure.
+    unlikely one, and unlike bits it does not make everything of one record about which a tree was too sure. None if
+    learning was interrupted.
     """
     prices = between(steps)
     chances = np.empty((len(prices), len(panel), labels.classes))
-    for train, test in folds:
-        tree = learn(train)
-        for number, price in enumerate(prices):
-            chances[number, test] = at_price(tree, price).probabilities(panel[test])
+    for number, (_, test) in enumerate(folds):
+        tree, _, interrupted = learn(number)
+        if interrupted:
+            return None
+        for step, price in enumerate(prices):
+            chances[step, test] = at_price(tree, price).probabilities(panel[test])
     weights = np.ones(len(panel)) if labels.weights is None else labels.weights.astype(np.float64)
     weights /= weights.sum()
     misses = np.sum((chances - np.eye(labels.classes)[labels.codes]) ** 2, axis=2)

@@ -58,7 +58,7 @@ class Telltree:
 
     def settings(self, study: Study) -> str:
         """All parameters of the estimator that change what is learned, defaults included, and the grammar's name."""
-        given = self.estimator(study, None, 0).get_params()
+        given = self.estimator(study, None, 0).get_params(deep=False)
         said = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _INDIFFERENT))
         return f"GrammarTreeClassifier({said}), {study.grammar_name}"
 

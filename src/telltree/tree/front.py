@@ -112,7 +112,7 @@ def equals_merged(tree: Tree, price: float) -> Tree:
 def between(steps: Front) -> list[float]:
     """A price inside the range of each step, in their order: the geometric middle, as the range is one of ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
-    return [math.inf, *prices] if len(steps) > 1 else [0.0]
+    return [math.inf, *prices]
 
 
 def _unit(tree: Tree) -> float:

@@ -53,6 +53,8 @@ class NodeProgress(NamedTuple):
     depth: int
     records: int
     search: Progress
+    fold: tuple[int, int] | None = None
+    """Which fold of how many, in cross-validation."""
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
 from telltree.cli.left_out import say_left_out
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
-from telltree.cli.sources import read_labelled
 
 if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
+    from telltree.estimators.judgement import Judgement
     from telltree.search import Search
 
 _USUAL_DEPTH = 6  # by which progress is told where nobody gave one
@@ -56,7 +57,12 @@ class TreeOptions:
         ),
     ] = 1.0
     class_weight: Annotated[
-        Literal["balanced"] | None, typer.Option(help="Give rare classes the weight of common ones.")
+        list[str] | None,
+        typer.Option(
+            "--class-weight",
+            metavar="CLASS=NUMBER",
+            help="What a record of a class weighs, such as bad=4 (repeatable); balanced gives all classes the same.",
+        ),
     ] = None
     random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
@@ -74,24 +80,30 @@ def fit(
     source: Source,
     data: DataOptions,
     tree: TreeOptions,
+    judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Learn a tree of formulas from labelled records, print it, and save it with -o.
 
-    Ctrl-C ends learning early; the best tree so far is saved, and the exit code is 130.
+    Then say how well it does on records that it has not seen: those of --test, or else in cross-validation, which also
+    chooses how large the tree is: the smallest that is as good as the best. Ctrl-C ends learning early; the best tree so far is saved, and the exit code is 130.
 
     \b
     Examples:
       telltree fit flights.csv --id flight --time t --label nmac --max-depth 4 -o model.json
       telltree fit 'logs/*.parquet' --time t --labels outcomes.csv --grammar mine.bnf -o model.json
+      telltree fit flights.csv --id flight --label nmac --class-weight yes=4 --groups pilot --cv 10
     """
     check_output(output, force=force)
+    judge.check()
+    weights = class_weights(tree.class_weight)
     classifier = _classifier(tree)
-    panel, labels = read_labelled(source, data)
-    with fitting(tree.max_depth or _USUAL_DEPTH) as progress:
-        classifier.set_params(progress=progress).fit(panel, labels)
+    records = read_records(source, data, judge, tree.random_state)
+    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
+    with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
+        classifier.set_params(progress=progress).fit(records.panel, records.labels, groups=records.groups)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
     if output is None:
@@ -99,12 +111,34 @@ def fit(
     else:
         classifier.save(output, overwrite=force)  # before anything is printed: whoever reads may have gone
         say(f"wrote {output}")
+    if not json:
+        put(classifier.tree_.outline(), wrap=True)
+    judgement, interrupted = _judged(classifier, records, tree.random_state)
     if json:
-        put_json(_summary(classifier))
-    else:
-        put(classifier.tree_.outline())
-    if classifier.interrupted_:
+        put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
+    elif judgement is not None:
+        put(f"\n{_smaller_and_larger(classifier)}{judgement}")
+    if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:
+    """The trees that could be had instead, if there are any."""
+    if len(classifier.front_) < 2:
+        return ""
+    lines = [f"  {step}" for step in classifier.front_]
+    return "\n".join(["trees of other sizes, and how often they were right in cross-validation:", *lines, "", ""])
+
+
+def _judged(classifier: "GrammarTreeClassifier", records: Records, seed: int) -> "tuple[Judgement | None, bool]":
+    """How well the tree does, unless Ctrl-C came before that was known; and whether it came."""
+    if classifier.interrupted_:
+        return None, True
+    try:
+        return judged(classifier, records, seed), False
+    except KeyboardInterrupt:
+        say("telltree: interrupted; how well the tree does is not known")
+        return None, True
 
 
 def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
@@ -119,7 +153,6 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         prevent_same_label=options.prevent_same_label,
         centre=options.centre,
         simplicity=options.simplicity,
-        class_weight=options.class_weight,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
     )

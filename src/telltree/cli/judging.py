@@ -1,0 +1,202 @@
+"""How well a model does, for verbs that tell it: options, the records to judge by, and the weights of classes."""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from telltree.cli.options import DataOptions
+from telltree.cli.outcome import USAGE, fail, say
+from telltree.cli.progress import bar
+from telltree.cli.sources import read_labelled, read_sources
+from telltree.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from telltree.data import Panel, Schema
+    from telltree.estimators import GrammarTreeClassifier
+    from telltree.estimators.judgement import Judgement
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """On which records to say how well the tree does."""
+
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test", metavar="DATA", help="Labelled records that were kept back (repeatable): judge by them."
+        ),
+    ] = None
+    cv: Annotated[
+        int | None,
+        typer.Option(metavar="FOLDS", min=2, help=f"Judge by cross-validation in so many folds; by default {_FOLDS}."),
+    ] = None
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Records with the same value are kept apart together; it is not learnt from."
+        ),
+    ] = None
+    no_cv: Annotated[bool, typer.Option("--no-cv", help="Do not cross-validate, which takes as long again.")] = False
+
+    def check(self) -> None:
+        """End with an error, before any work, if options contradict each other."""
+        for given, name in ((self.test, "--test"), (self.no_cv, "--no-cv")):
+            if given and self.cv is not None:
+                fail(f"give --cv or {name}, not both", USAGE)
+
+
+@dataclass(frozen=True)
+class Records:
+    """What to learn from, and what to judge by: folds of the same records, others that were kept back, or nothing."""
+
+    panel: "Panel"
+    labels: Any
+    groups: Any
+    test: "tuple[Panel, Any] | None"
+    folds: int | None
+
+
+def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, seed: int) -> Records:
+    """Read all that is needed, so that what is wrong shows before the long work."""
+    panel, labels, groups = _grouped(sources, data, judge.groups)
+    if judge.test:
+        return Records(panel, labels, groups, read_judged(judge.test, data, panel.schema), None)
+    return Records(panel, labels, groups, None, None if judge.no_cv else _folds(labels, groups, judge.cv, seed))
+
+
+def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple[Panel, Any]":
+    """Labelled records for a model whose columns are like this."""
+    panel, labels = read_sources(sources, data, like)
+    if labels is None:
+        raise DataError("there are no labels to judge by: name their column with --label, or their table with --labels")
+    return panel, labels
+
+
+def judged(model: "GrammarTreeClassifier", records: Records, seed: int) -> "Judgement | None":
+    """How well the model does on records that it has not seen; None if that was not asked for."""
+    from telltree.estimators.judgement import judge_by_folds, judge_on
+
+    if records.test is not None:
+        return judge_on(model, *records.test, train=(records.panel, records.labels))
+    if records.folds is None:
+        return None
+    with _folding() as progress:
+        return judge_by_folds(
+            model, records.panel, records.labels,
+            number=records.folds, groups=records.groups, seed=seed, progress=progress,
+        )  # fmt: skip
+
+
+def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
+    """What --class-weight says, by the text of each class; SettingsError if that is nothing."""
+    if not given:
+        return None
+    if "balanced" in given:
+        if len(set(given)) > 1:
+            raise SettingsError("--class-weight balanced gives every class its weight: give no others")
+        return "balanced"
+    found: dict[str, float] = {}
+    for text in given:
+        label, equals, number = text.rpartition("=")
+        if not equals:
+            raise SettingsError(
+                f"--class-weight must be balanced, or a class and its weight such as bad=4, got {text!r}"
+            )
+        if label in found:
+            raise SettingsError(f"--class-weight gives two weights to {label!r}; give one")
+        found[label] = _weight(label, number)
+    return found
+
+
+def of_classes(weights: dict[str, float] | str | None, labels: Any) -> dict[Any, float] | str | None:
+    """The weights by class; SettingsError if there is no such class."""
+    if not isinstance(weights, dict):
+        return weights
+    from telltree.data.schema import listed
+
+    classes = {str(label): label for label in sorted(set(labels.tolist()))}
+    unknown = [label for label in weights if label not in classes]
+    if unknown:
+        raise SettingsError(f"--class-weight: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
+    return {classes[label]: weight for label, weight in weights.items()}
+
+
+def _weight(label: str, number: str) -> float:
+    try:
+        weight = float(number)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise SettingsError(f"--class-weight: the weight of {label!r} must be a number of at least 0, got {number!r}")
+    return weight
+
+
+def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tuple[Panel, Any, Any]":
+    """The panel without the column of groups, the labels, and the group of each record."""
+    if groups is None:
+        return *read_labelled(sources, data), None
+    for name, role in ((data.id, "--id"), (data.time, "--time"), (data.label, "--label")):
+        if groups == name:
+            raise SettingsError(f"--groups must be a column of its own, and {groups!r} is {role}")
+    columns = [*data.columns, groups] if data.columns and groups not in data.columns else data.columns
+    panel, labels = read_labelled(sources, dataclasses.replace(data, columns=columns))
+    found = _one_each(panel, groups)
+    return panel.select([name for name in panel.schema if name != groups]), labels, found
+
+
+def _one_each(panel: "Panel", name: str) -> Any:
+    """The value that each record has all along; DataError if one has none, or several."""
+    import numpy as np
+
+    from telltree.data.schema import listed
+    from telltree.data.store import is_missing
+
+    values = panel.stacked(name)
+    firsts = values[np.cumsum(panel.lengths) - panel.lengths]
+    odd = is_missing(values) | (values != np.repeat(firsts, panel.lengths))
+    if odd.any():
+        records = np.unique(np.repeat(np.arange(len(panel)), panel.lengths)[odd])
+        where = listed(panel.ids[records].tolist(), 3)
+        raise DataError(f"column {name!r} must have one value in each record to group by, and has not in {where}")
+    return firsts
+
+
+def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None:
+    """The folds to judge by; None, and a remark, where there can be none and nobody asked for them."""
+    import numpy as np
+
+    from telltree.estimators.folds import folds
+
+    number = asked or _FOLDS
+    try:
+        folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
+    except SettingsError as error:
+        if asked is not None:
+            raise
+        say(f"not cross-validated: {error}")
+        return None
+    return number
+
+
+@contextmanager
+def _folding() -> "Iterator[Callable[[int, int], None] | None]":
+    """What to hand to a cross-validation as `progress` so that a bar shows how far it is."""
+    with bar() as progress:
+        if progress is None:
+            yield None
+            return
+        task = progress.add_task("cross-validating", total=1.0, remark="")
+
+        def show(number: int, of: int) -> None:
+            progress.update(task, completed=(number - 1) / of, remark=f"fold {number} of {of}")
+
+        yield show

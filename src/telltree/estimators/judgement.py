@@ -1,0 +1,157 @@
+"""Judgement: a model beside baselines, on records that none of them has learnt from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.amounts import counted
+from telltree.data import Panel, check_labels
+from telltree.data.schema import listed
+from telltree.data.warn import warn
+from telltree.errors import DataError
+from telltree.estimators.baselines import BASELINES, DEPTH, commonest_class, out_of_fold
+from telltree.estimators.cross_validation import cross_validate
+from telltree.estimators.folds import Fold, folds
+from telltree.estimators.scorecard import Scorecard, coded, side_by_side
+from telltree.estimators.weights import record_weights
+from telltree.tree.training import fingerprint
+
+if TYPE_CHECKING:
+    from telltree.estimators.classifier import GrammarTreeClassifier
+
+MODEL = "telltree"
+COMMONEST, TREE = BASELINES
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How well a model does, and baselines on the same records; `print` it, or take `as_dict()` for JSON.
+
+    cards: a Scorecard for each, by name, the model's first.
+    folds: how many folds records were kept apart in; None if they are a test set.
+    seen: whether these are the very records that the model learnt from, and the scores flatter it.
+    """
+
+    cards: Mapping[str, Scorecard]
+    folds: int | None = None
+    seen: bool = False
+
+    @property
+    def card(self) -> Scorecard:
+        """The model's own."""
+        return self.cards[MODEL]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as what JSON knows."""
+        models = {name: card.as_dict() for name, card in self.cards.items()}
+        return {"records": self.card.records, "folds": self.folds, "seen_in_training": self.seen, "models": models}
+
+    def __str__(self) -> str:
+        records = counted(self.card.records, "record")
+        if self.folds is not None:
+            head = f"cross-validated on {records}, in {self.folds} folds:"
+        else:
+            head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
+        told = [head, side_by_side(self.cards), self.card.note]
+        if TREE in self.cards:
+            told.append(
+                f"{TREE}: scikit-learn's, of depth {DEPTH}, on the least, mean, last value and so on of columns"
+            )
+        return "\n".join([*told, "", self.card.mistakes()])
+
+
+def judge_by_folds(
+    model: "GrammarTreeClassifier",
+    panel: Panel,
+    y: Any,
+    *,
+    number: int = 5,
+    groups: Any = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Judgement:
+    """Cross-validate a fitted model on the records it learnt from, and the baselines in the same folds.
+
+    Clones learn as the model did; where it has cross-validated itself, `validation_`, and has kept `groups` together,
+    that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for `progress`.
+    """
+    labels = check_labels(y, panel)
+    classes, codes = np.unique(labels, return_inverse=True)
+    chances, chosen = _own_validation(model, panel, groups)
+    if chances is None:
+        chosen = folds(codes, groups, number, seed)
+        chances = cross_validate(model, panel, labels, chosen, progress)
+    weights = record_weights(labels, None, model.class_weight)
+    # of all records: class shares learnt in folds lean away from the records kept apart, and would rank below chance
+    prior = commonest_class(panel, codes, len(classes), panel)
+    other = out_of_fold(BASELINES[TREE], panel, codes, len(classes), chosen, weights=weights)
+    told = {MODEL: chances, COMMONEST: prior, TREE: other}
+    known = classes.tolist()
+    return Judgement({name: Scorecard.of(labels, shares, known) for name, shares in told.items()}, len(chosen))
+
+
+def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
+    """Try a fitted model on other records, beside the class that was commonest in training.
+
+    With `train`, the panel and labels that the model learnt from, the decision tree on summaries learns from them too.
+    """
+    labels = check_labels(y, panel)
+    known = model.classes_.tolist()
+    codes, every = coded(labels, known)
+    _check_known(codes, known, every)
+    told = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
+    if train is not None:
+        told[TREE] = _summary_tree(model, *train, panel)
+    cards = {name: Scorecard.of(labels, shares, known) for name, shares in told.items()}
+    own = model.training_
+    seen = set(own.schema) <= set(panel.schema) and own.fingerprint == _print_of(model, panel, codes)
+    return Judgement(cards, seen=seen)
+
+
+def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
+    """What the model's own cross-validation said, and its folds, if it was of these records, by these groups."""
+    own = getattr(model, "validation_", None)
+    if own is None or len(own.probabilities) != len(panel):
+        return None, ()
+    apart = groups is None or not any(np.isin(np.asarray(groups)[a], np.asarray(groups)[b]).any() for a, b in own.folds)
+    return (np.asarray(own.probabilities), own.folds) if apart else (None, ())
+
+
+def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any]) -> None:
+    """Labels that the model does not know count as mistakes; if it knows none, they are something else."""
+    strange = codes >= len(known)
+    if not strange.any():
+        return
+    found = f"{listed(every[len(known) :], 3)}; its classes are {listed(known, 5)}"
+    if strange.all():
+        raise DataError(f"none of the labels is a class of the model: {found}")
+    number = int(strange.sum())
+    warn(f"{counted(number, 'record has a label', 'records have labels')} that the model does not know: {found}")
+
+
+def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
+    """What the commonest-class baseline says, which a model knows from the records in its leaves."""
+    counts = np.sum([leaf.counts for leaf, _ in model.tree_.leaves], axis=0)
+    trained = np.repeat(np.arange(len(counts)), counts)
+    return commonest_class(panel, trained, len(counts), panel)
+
+
+def _summary_tree(model: "GrammarTreeClassifier", train: Panel, y: Any, test: Panel) -> NDArray[np.float64]:
+    labels, known = check_labels(y, train), model.classes_.tolist()
+    codes, every = coded(labels, known)
+    if len(every) > len(known):
+        raise DataError(
+            f"the training records have labels that the model does not know: {listed(every[len(known) :], 3)}; give "
+            "those that it learnt from"
+        )
+    weights = record_weights(labels, None, model.class_weight)
+    return BASELINES[TREE](train, codes, len(known), test, weights=weights)
+
+
+def _print_of(model: "GrammarTreeClassifier", panel: Panel, codes: NDArray[np.int64]) -> str:
+    own = model.training_.schema
+    same = all(panel.schema[name].type is column.type for name, column in own.items())
+    return fingerprint(panel.select(own), codes, model.tree_.classes) if same else ""
