@@ -94,7 +94,19 @@ def test_help_answers_without_the_heavy_libraries():
     assert not {"numba", "sklearn", "pandas", "numpy", "matplotlib"} & set(loaded)
 
 
-VERBS = ("inspect", "fit", "show", "predict", "categorize", "explain", "export", "report", "demo", "experiment")
+VERBS = (
+    "inspect",
+    "fit",
+    "show",
+    "evaluate",
+    "predict",
+    "categorize",
+    "explain",
+    "export",
+    "report",
+    "demo",
+    "experiment",
+)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -60,7 +60,7 @@ def test_settings_are_set_one_by_one_and_parts_are_not_changed():
 
 def test_settings_that_are_not_there_are_refused_and_nothing_is_set():
     model = GrammarTreeClassifier(search=MonteCarlo(evaluations=7), fitness=halves)
-    with pytest.raises(SettingsError, match="Invalid parameter 'population' for the search, MonteCarlo.*it has evalu"):
+    with pytest.raises(SettingsError, match=r"Invalid parameter 'population' for the search, MonteCarlo.*it has evalu"):
         model.set_params(max_depth=1, search__population=5)
     with pytest.raises(SettingsError, match="it has no settings"):
         model.set_params(fitness__w2=1)
@@ -111,7 +111,7 @@ def test_columns_that_tell_are_important():
     steps = [{"a": [float(i % 2)], "F": [float(i // 2 % 2)], "and": [float(i % 7)]} for i in range(40)]
     panel = records(*steps)
     y = [f"{int(s['a'][0])}{int(s['F'][0])}" for s in steps]
-    grammar = 'Start ::= F(a > 0.5) | F("F" > 0.5)'
+    grammar = "Start ::= F(a > 0.5) | F(`F` > 0.5)"
     model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2).fit(panel, y)
     assert len(model.tree_.leaves) == 4
     np.testing.assert_allclose(model.feature_importances_, [0.5, 0.5, 0], atol=0.1)

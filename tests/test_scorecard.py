@@ -72,12 +72,12 @@ def test_nearly_all_intervals_hold_the_truth():
     names = ("balanced_accuracy", "macro_f1", "auc", "brier")
     truth, rng = Scorecard.of(y, chances, range(2)), np.random.default_rng(1)
     held = dict.fromkeys(names, 0)
-    for _ in range(40):
+    for _ in range(20):
         some = rng.integers(20_000, size=150)
         card = Scorecard.of(y[some], chances[some], range(2))
         for name in names:
             held[name] += card.score(name).low <= truth.score(name).value <= card.score(name).high
-    assert min(held.values()) >= 34
+    assert min(held.values()) >= 17
 
 
 def test_more_records_make_narrower_intervals():
