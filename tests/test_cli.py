@@ -24,7 +24,7 @@ from telltree.export.targets import TARGETS
 
 PROGRAM = Path(sys.executable).parent / "telltree"
 KEYS = ("--id", "flight", "--time", "t")
-QUICK = ("--search-evaluations", "300", "--max-depth", "3")
+QUICK = ("--search-evaluations", "300", "--max-depth", "3", "--no-cv")
 HOSTILE = "a [red]b[/red] \x1b[31m\"c'; <script>$x_1$"
 
 

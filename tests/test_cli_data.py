@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 PROGRAM = Path(sys.executable).parent / "telltree"
-QUICK = ("--search-evaluations", "200", "--max-depth", "1")
+QUICK = ("--search-evaluations", "200", "--max-depth", "1", "--no-cv")
 DATA = 3  # the exit code
 
 

@@ -39,7 +39,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 
 @contextmanager
 def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
-    """What to hand to an estimator as `progress` so that a bar shows how far it is; `folds` of cross-validation count."""
+    """What to hand to an estimator as `progress` so that a bar shows how far it is, cross-validation included."""
     from telltree.cli.text import one_line
 
     with bar() as progress:

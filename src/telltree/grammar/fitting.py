@@ -125,7 +125,7 @@ class _Words:
             self._add_size(f"abs({name})", np.abs(values), sorted({abs(bound) for bound in given or ()}))
         if column.static or not self._lasting:
             return
-        for bound in given or cuts(values, rich.counted):
+        for bound in _some_of(given, rich.counted) if given else cuts(values, rich.counted):
             self._add_long(column, f"{name} > {number_text(bound)}", values > bound)
         for span in self._spans:
             self._add_change(f"change({name}, {span})", self._changes(values, span))
@@ -196,6 +196,11 @@ class _Words:
         yield "Own", 2, self.own
         yield "When", 1, self.when
         yield "Change", 1, self.change
+
+
+def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
+    """At most so many of them, spread evenly."""
+    return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
 
 
 def _both_ways(values: NDArray[np.float64]) -> bool:

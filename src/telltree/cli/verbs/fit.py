@@ -88,7 +88,8 @@ def fit(
     """Learn a tree of formulas from labelled records, print it, and save it with -o.
 
     Then say how well it does on records that it has not seen: those of --test, or else in cross-validation, which also
-    chooses how large the tree is: the smallest that is as good as the best. Ctrl-C ends learning early; the best tree so far is saved, and the exit code is 130.
+    chooses how large the tree is: the smallest that is as good as the best. Ctrl-C ends learning early; the best tree
+    so far is saved, and the exit code is 130.
 
     \b
     Examples:
