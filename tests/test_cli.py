@@ -320,7 +320,9 @@ def test_the_same_fit_gives_the_same_bytes(folder, model):
 
 def test_configuration_from_a_file(folder, model):
     config = folder / "telltree.toml"
-    config.write_text('[fit]\nid = "flight"\ntime = "t"\nlabel = "nmac"\nmax-depth = 3\nsearch-evaluations = 300\n')
+    config.write_text(
+        '[fit]\nid = "flight"\ntime = "t"\nlabel = "nmac"\nmax-depth = 3\nsearch-evaluations = 300\nno-cv = true\n'
+    )
     good("fit", folder / "flights.csv", "--config", config, "-o", folder / "configured.json", "--force")
     assert (folder / "configured.json").read_bytes() == model.read_bytes()
     shown = good("fit", "--config", config, "--max-depth", "5", "--print-config")

@@ -5,11 +5,12 @@
 import math
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import kernel
+from telltree.compiled import kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.tree.fitness import Floats, Ints
@@ -20,8 +21,7 @@ LARGEST = 48
 _MANY = 400  # records from which on formulas have their full price
 
 
-@kernel
-def label_bits(weights, unit):
+def label_bits(weights: Any, unit: float) -> float:
     """The bits in which the classes of so much weight are told one record after another.
 
     Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
@@ -35,6 +35,9 @@ def label_bits(weights, unit):
     return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
 
 
+_label_bits = small(label_bits)
+
+
 @kernel
 def _split_bits(true, total, size, prices, unit, out):  # noqa: PLR0917  a kernel
     false = np.empty_like(total)
@@ -42,7 +45,7 @@ def _split_bits(true, total, size, prices, unit, out):  # noqa: PLR0917  a kerne
         for k in range(len(total)):
             false[k] = total[k] - true[i, k]
         asked = prices[min(size[i], len(prices) - 1)]
-        out[i] = label_bits(true[i], unit) + label_bits(false, unit) + asked
+        out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
 
 
 @dataclass(frozen=True)
@@ -112,4 +115,4 @@ class BitsOf:
 
     def unsplit(self, total: Ints) -> float:
         """The bits without a split."""
-        return float(label_bits(total, self.unit))
+        return label_bits(total.tolist(), self.unit)

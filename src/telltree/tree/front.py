@@ -12,8 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from telltree.amounts import counted
 from telltree.tree.bits import label_bits
 from telltree.tree.tree import Leaf, Node, Tree
@@ -130,7 +128,7 @@ def _weights(node: Node | Leaf) -> tuple[float, ...]:
 
 def _bits(node: Node | Leaf, unit: float) -> float:
     """The bits of the labels here, if nothing is asked."""
-    return float(label_bits(np.array(_weights(node)), unit))
+    return label_bits(_weights(node), unit)
 
 
 def _cost(node: Node | Leaf, unit: float) -> tuple[float, float]:
