@@ -114,8 +114,9 @@ def test_columns_that_tell_are_important():
     grammar = "Start ::= F(a > 0.5) | F(`F` > 0.5)"
     model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2).fit(panel, y)
     assert len(model.tree_.leaves) == 4
-    np.testing.assert_allclose(model.feature_importances_, [0.5, 0.5, 0], atol=0.1)
-    assert model.feature_importances_.sum() == pytest.approx(1)
+    # of an impurity of 3/4, the root takes 1/4, and its children the rest
+    np.testing.assert_allclose(sorted(model.feature_importances_[:2]), [1 / 3, 2 / 3])
+    assert model.feature_importances_[2] == 0
 
 
 def test_columns_of_one_formula_share_its_gain(tmp_path):

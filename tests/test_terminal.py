@@ -75,8 +75,10 @@ def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
     learning = terminal.wait_for("formulas/s")
     bar = next(line for line in learning.splitlines() if "formulas/s" in line)
     assert re.search(r"\d %.* left .*[\d,]+ formulas/s .*[FG]\(", bar)  # how far, time left, speed, the best so far
+    terminal.wait_for("fold 2 of 5")
     ended = terminal.wait_for("ended-0")
     assert "formulas/s" not in ended
+    assert "fold 2 of 5" not in ended
     assert "yes:" in ended
 
 
