@@ -1,6 +1,6 @@
 """Measure telltree against its peers and its targets, on one core.
 
-A full run takes under ten minutes and several GB of memory, and writes results.md beside this file; a run with --quick
+A full run takes half an hour and several GB of memory, and writes results.md beside this file; a run with --quick
 or --only prints its figures and writes nothing.
 """
 
@@ -25,6 +25,7 @@ BENCHMARKS = (
     "reading",
     "induction_cost",
     "plain_speech",
+    "judgement",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parents[2] / ".venv-peers" / "aeon"
 
 
-def aeon_file(name: str) -> Path | None:
-    """The training part of a data set as a .ts file, fetched on first use; None where it cannot be had."""
-    path = HOME / f"{name}_TRAIN.ts"
+def aeon_file(name: str, part: str = "TRAIN") -> Path | None:
+    """The training or the test part of a data set as a .ts file, fetched on first use; None where it cannot be had."""
+    path = HOME / f"{name}_{part}.ts"
     if not path.is_file():
         wheel = next(HOME.glob("aeon-*.whl"), None) or _fetched()
         if wheel is None:
