@@ -137,7 +137,8 @@ def _drawn(rng, draw, case, labels, weights):
     rows = [row for row, weight in enumerate(weights) if weight]
     gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
     tree = Tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
-    tree = replace(tree, step=rng.choice((None, (1.0, "s"), (0.5, "min"))))
+    step = rng.choice((None, (1.0, "s"), (0.5, "min")))
+    tree = replace(tree, step=None if "elapsed()" in str(tree) else step)  # the records have no times
     return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
 
 
@@ -272,6 +273,7 @@ def _check_categories(verdict, tree, records, labels, panel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
+    tree = tree.spoken_of(panel)
     homes = [_leaf_of(tree, record) for record in records]
     told = Told(tree, panel.step, records)
     for category in categories:

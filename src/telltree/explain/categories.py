@@ -125,6 +125,7 @@ def categorize(
     values are missing: by default those that do miss values in this panel.
     """
     labels = None if y is None else _labels(y, panel)
+    tree = tree.spoken_of(panel)
     clusters = tree.apply(panel)
     unsure = missing_columns(tree, panel) if missing is None else missing
     everyone = _counts(labels or [], tree.classes)
@@ -206,5 +207,6 @@ def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
 
 def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
     """The columns that the tree speaks of in which a value of the panel is missing or infinite."""
-    used = dict.fromkeys(name for node in tree.nodes for name in node.formula.expression.attributes())
-    return doubtful(panel.select(used))
+    asked = [node.formula for node in tree.nodes]
+    told = [leaf.headline.formula for leaf, _ in tree.leaves if leaf.headline is not None]
+    return doubtful(panel.select(dict.fromkeys(name for f in (*asked, *told) for name in f.expression.attributes())))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.data.notebook import escaped
+from telltree.data.usable import unchanging
 from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
@@ -220,6 +221,17 @@ class Tree:
         """The same tree, which knows of no columns but those it asks about; of all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         return replace(self, schema=Schema(c for c in self.schema.values() if c.name in used)) if used else self
+
+    def spoken_of(self, panel: Panel) -> "Tree":
+        """The same tree as it speaks of these records: what changes in one of them is not called static.
+
+        A column that had one value in each record of training is spoken of without "at some point", until it changes.
+        """
+        changing = self.static - unchanging(panel.select([name for name in panel.schema if name in self.static]))
+        if not changing:
+            return self
+        columns = (replace(c, static=c.static and c.name not in changing) for c in self.schema.values())
+        return replace(self, schema=Schema(columns))
 
     def plain(self) -> "Tree":
         """The same tree with formulas as simple as they can be said.
