@@ -22,6 +22,7 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categorize, rules_table
 from telltree.logic import Formula
 from telltree.operators import Attribute, Level, Number
+from telltree.operators.table import ELAPSED
 from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.headlines import with_headlines
@@ -133,7 +134,9 @@ def _drawn(rng, draw, case, labels, weights):
     rows = [row for row, weight in enumerate(weights) if weight]
     gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
     tree = Tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
-    tree = replace(tree, step=rng.choice((None, (1.0, "s"), (0.5, "min"))))
+    step = rng.choice((None, (1.0, "s"), (0.5, "min")))
+    timed = any(e.head is ELAPSED for node in tree.nodes for e in node.formula.expression.walk())
+    tree = replace(tree, step=None if timed else step)  # the records have no times, and would be refused
     return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
 
 
