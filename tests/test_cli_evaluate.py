@@ -7,11 +7,12 @@ import signal
 import subprocess
 
 import pytest
-from test_cli import KEYS, PROGRAM, QUICK, bad, good, telltree, write_csv
+from test_cli import KEYS, PROGRAM, bad, good, telltree, write_csv
 
 from telltree.estimators import load
 
 LABEL = ("--label", "nmac")
+QUICK = ("--search-evaluations", "300", "--max-depth", "3")
 SCORES = ("accuracy", "balanced_accuracy", "macro_f1", "auc", "calibration_error", "brier")
 
 
@@ -145,7 +146,7 @@ def test_classes_are_weighed_by_name(folder, tmp_path):
     assert good(*data, "--class-weight", "balanced") != good(*data)
     config = tmp_path / "telltree.toml"
     config.write_text('class-weight = ["fast=4", "high=0.5"]\n')
-    assert good(*data, "--config", config) == good("show", saved, "--formulas").split("\n\n")[0] + "\n"
+    assert good(*data, "--config", config) == good("show", saved).split("\n\n")[0] + "\n"
 
 
 @pytest.mark.parametrize(

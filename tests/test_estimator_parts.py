@@ -112,7 +112,7 @@ def test_columns_that_tell_are_important():
     panel = records(*steps)
     y = [f"{int(s['a'][0])}{int(s['F'][0])}" for s in steps]
     grammar = "Start ::= F(a > 0.5) | F(`F` > 0.5)"
-    model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2).fit(panel, y)
+    model = tree(grammar=grammar, search=MonteCarlo(evaluations=2), max_depth=2, fitness=GiniSize()).fit(panel, y)
     assert len(model.tree_.leaves) == 4
     # of an impurity of 3/4, the root takes 1/4, and its children the rest
     np.testing.assert_allclose(sorted(model.feature_importances_[:2]), [1 / 3, 2 / 3])

@@ -14,6 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_sample_weight
 from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
+from small_trees import tree as small_tree
 
 from examples import records
 from telltree.errors import DataWarning, GrammarError, SettingsError
@@ -71,7 +72,7 @@ def test_the_same_seed_gives_the_same_tree_for_any_number_of_jobs(panel, labels,
 
 
 def test_random_states_of_every_kind(panel, labels):
-    few = MonteCarlo(evaluations=60)
+    few, tree = MonteCarlo(evaluations=20), partial(small_tree, fitness=GiniSize())
     same(tree(search=few).fit(panel, labels), tree(search=few).fit(panel, labels), panel)
     shared = np.random.RandomState(5)
     first, second = (str(tree(search=few, random_state=shared).fit(panel, labels).tree_) for _ in range(2))

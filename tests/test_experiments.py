@@ -78,7 +78,7 @@ def test_a_trial_does_not_depend_on_the_others(study, whole):
         assert replace(alone.models[name].runs[0], seconds=0) == replace(whole.models[name].runs[0], seconds=0)
 
 
-def test_telltree_runs_with_the_defaults_of_its_estimator(study, monkeypatch):
+def test_telltree_runs_as_in_the_paper(study, monkeypatch):
     made = []
 
     class Spy(GrammarTreeClassifier):
@@ -90,7 +90,8 @@ def test_telltree_runs_with_the_defaults_of_its_estimator(study, monkeypatch):
     run_experiment(study, trials=1, searches={"gp": SEARCH["gp"]}, baselines=(), jobs=1)
     spied, X, y = made[-1]
     seed = spied.random_state
-    plain = GrammarTreeClassifier(search=SEARCH["gp"], max_depth=study.max_depth, random_state=seed)
+    paper = {"fitness": GiniSize(), "max_depth": study.max_depth, "min_members": 1, "centre": True}
+    plain = GrammarTreeClassifier(Grammar.generic(X), SEARCH["gp"], random_state=seed, **paper)
     assert {**spied.get_params(), "progress": None} == plain.get_params()
     assert str(plain.fit(X, y).tree_) == str(spied.tree_)
 

@@ -17,6 +17,7 @@ from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge
 from telltree.estimators.baselines import BASELINES, commonest_class, out_of_fold, summary_tree
 from telltree.estimators.folds import folds
 from telltree.estimators.summaries import LEVELS, Summaries
+from telltree.tree import GiniSize
 
 # folds
 
@@ -259,7 +260,8 @@ def test_labels_that_a_model_does_not_know(panel, labels):
 
 
 def test_weights_of_classes_reach_the_baseline(panel, labels):
-    heavy = judge_by_folds(tree(search=FEW, class_weight={"high": 50}).fit(panel, labels), panel, labels, number=2)
-    light = judge_by_folds(tree(search=FEW).fit(panel, labels), panel, labels, number=2)
+    paper = {"search": FEW, "fitness": GiniSize()}
+    heavy = judge_by_folds(tree(**paper, class_weight={"high": 50}).fit(panel, labels), panel, labels, number=2)
+    light = judge_by_folds(tree(**paper).fit(panel, labels), panel, labels, number=2)
     of_high = [np.sum(found.cards["decision tree"].confusion, axis=0)[2] for found in (heavy, light)]
     assert of_high[0] >= of_high[1]

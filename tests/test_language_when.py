@@ -6,7 +6,6 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from telltree.report.rounding import rounded
 
 import telltree
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
@@ -14,6 +13,7 @@ from telltree.estimators import TemporalFeatures
 from telltree.explain import decisive_step, english
 from telltree.logic.engine import signals_of
 from telltree.operators import Expression, Number
+from telltree.operators.rounding import rounded
 from telltree.operators.table import CHANGE, ELAPSED, GONE
 from telltree.tree import Leaf, Node, Tree
 

@@ -158,7 +158,9 @@ def test_rules_are_true_of_the_records(case):
     given = case.model.predict_proba(panel_of(x))
     for value, row in zip(x, given.tolist(), strict=True):
         (mine,) = (sums[k] for k, rule in enumerate(rules) if belongs(rule.formula, value))
-        wanted = [mine[label] / sum(mine.values()) for label in case.model.classes_.tolist()]
+        (support,) = (rule.support for rule in rules if belongs(rule.formula, value))
+        shares = [mine[label] / sum(mine.values()) for label in case.model.classes_.tolist()]
+        wanted = [(share * support + 1 / len(shares)) / (support + 1) for share in shares]
         assert row == pytest.approx(wanted, abs=1e-5)
 
 

@@ -70,6 +70,7 @@ def test_the_check_that_needs_a_setting_of_scipy():
     ],
 )
 @pytest.mark.filterwarnings("ignore:X .*feature names, but:telltree.errors.DataWarning")  # checks mix arrays and frames
+@pytest.mark.filterwarnings("ignore:no formula that was tried:telltree.errors.DataWarning")  # and labels of no rule
 def test_a_check_that_scikit_learn_runs_on_its_own_transformers(check):
     getattr(estimator_checks, check)("TemporalFeatures", LEARNT)
 

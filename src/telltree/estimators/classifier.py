@@ -4,7 +4,7 @@ import copy
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from telltree.data import Panel, check_labels, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
-from telltree.estimators.folds import folds
+from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
@@ -80,9 +80,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
         alike; None does so where `grammar` is None, except for columns whose thresholds the schema gives.
-    cv: folds in which all trees of the front are tried on records that they have not seen; the model is then the
-        smallest that is as good as the best, and `validation_` tells what came of it. None tries nothing: the price
-        of formulas alone decides.
+    cv: in how many folds all trees of the front are tried on records that they have not seen, or the folds themselves
+        as pairs of positions to learn from and to keep apart; the model is then the smallest that is as good as the
+        best, and `validation_` tells what came of it. None tries nothing: the price of formulas alone decides.
     simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
         taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
@@ -121,7 +121,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
-        cv: int | None = None,
+        cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
         functions: Sequence[UserFunction] = (),
@@ -235,7 +235,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if self.cv is None:
             return None
         panel, labels, _ = training
-        parts = folds(labels.codes, groups, self.cv, seed)
+        parts = folds(labels.codes, groups, self.cv, seed) if isinstance(self.cv, int) else _given_folds(self.cv)
 
         def learn(number: int) -> Learned:
             part = training.part(parts[number][0])
@@ -283,7 +283,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
             ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
             ("centre", self.centre is None or isinstance(self.centre, bool | np.bool_), "True, False or None"),
-            ("cv", self.cv is None or _whole(self.cv, 2), "a whole number of at least 2, or None"),
+            ("cv", self.cv is None or _whole(self.cv, 2) or _is_list(self.cv), "at least 2, a list of folds, or None"),
             ("simplicity", _is_number(self.simplicity) and self.simplicity >= 0, "a number of at least 0"),
             ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
             ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
@@ -402,6 +402,15 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
+
+
+def _given_folds(cv: Iterable[Fold]) -> list[Fold]:
+    """Folds that somebody made, as arrays of positions."""
+    return [(np.asarray(train, np.int64), np.asarray(test, np.int64)) for train, test in cv]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
 def _whole(value: Any, least: int) -> bool:

@@ -60,7 +60,7 @@ def validate(
     learning was interrupted.
     """
     prices = between(steps)
-    chances = np.empty((len(prices), len(panel), labels.classes))
+    chances = np.full((len(prices), len(panel), labels.classes), 1 / labels.classes)  # of records in no fold
     for number, (_, test) in enumerate(folds):
         tree, _, interrupted = learn(number)
         if interrupted:

@@ -64,8 +64,13 @@ def _in_common_words(e: Expression) -> bool:
 
 
 def _short(terms: Iterable[Term]) -> dict[Term, int]:
-    costs = {term: cost(term) for term in dict.fromkeys(terms) if term not in (TRUE, FALSE)}
+    costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
+
+
+def _is_settled(term: Term) -> bool:
+    """Whether a term is true, or false, of everything; a runner-up whose constants were rounded may be."""
+    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always) and _is_settled(term.part))
 
 
 def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:

@@ -159,7 +159,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "min_gain": _number(given["min_gain"]),
         "prevent_same_label": bool(given["prevent_same_label"]),
         "centre": None if given["centre"] is None else bool(given["centre"]),
-        "cv": _plain(given["cv"]),
+        "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of the records
         "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
         "functions": [function.name for function in given["functions"]],
