@@ -14,6 +14,8 @@ import pytest
 from telltree import (
     DataError,
     GeneticProgramming,
+    GiniSize,
+    Grammar,
     GrammarTreeClassifier,
     GrammaticalEvolution,
     MonteCarlo,
