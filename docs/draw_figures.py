@@ -21,6 +21,7 @@ from telltree.report import (
     plot_collage,
     plot_confusion,
     plot_encounter,
+    plot_front,
     plot_record,
     plot_search,
     plot_tree,
@@ -98,6 +99,8 @@ def figures() -> Iterator[tuple[str, Figure]]:
     slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0)
     slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
     yield "search", plot_search({node: slow.searches_[node] for node in (1, 2, 3)})
+    sizes = GrammarTreeClassifier(demo.GRAMMAR, max_depth=3, min_members=10, cv=5, random_state=0)
+    yield "front", plot_front(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
     for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):
         yield name, plot_encounter(flights, int(np.flatnonzero(flights.ids == number)[0]), show=show)
     collage = plot_collage(categories, held_out, labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)
