@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from telltree import GeneticProgramming, GrammarTreeClassifier, Panel, demo
+from telltree import GeneticProgramming, GrammarTreeClassifier, MonteCarlo, Panel, demo
 from telltree.datasets import load_acasx
 from telltree.datasets.acasx import advised_flights
 from telltree.explain import Category
@@ -21,6 +21,7 @@ from telltree.report import (
     plot_collage,
     plot_confusion,
     plot_encounter,
+    plot_front,
     plot_record,
     plot_search,
     plot_tree,
@@ -98,6 +99,8 @@ def figures() -> Iterator[tuple[str, Figure]]:
     slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0)
     slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
     yield "search", plot_search({node: slow.searches_[node] for node in (1, 2, 3)})
+    sizes = GrammarTreeClassifier(demo.GRAMMAR, MonteCarlo(evaluations=2_000), cv=5, random_state=0)
+    yield "front", plot_front(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
     for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):
         yield name, plot_encounter(flights, int(np.flatnonzero(flights.ids == number)[0]), show=show)
     collage = plot_collage(categories, held_out, labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)

@@ -1,8 +1,10 @@
-"""Figures of trees, searches and confusion matrices."""
+"""Figures of trees, searches, fronts and confusion matrices."""
 
 import math
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -18,12 +20,14 @@ from telltree.report import (
     plot_category,
     plot_collage,
     plot_confusion,
+    plot_front,
     plot_record,
     plot_search,
     plot_tree,
 )
 from telltree.search import Found, Moment
 from telltree.tree import Node, Tree
+from telltree.tree.front import Front, Score, Step
 
 # The tree.
 
@@ -175,6 +179,70 @@ def test_searches_of_many_nodes_and_of_none():
     assert "_a" in words(saved(plot_search({"_a": found((1, 0.1, 1.0))})))
     with pytest.raises(DataError, match="no searches"):
         plot_search({})
+
+
+# The front.
+
+
+def scored(tree):
+    """The front of a tree, each step of it a little better than the one before."""
+    front = Front.of(tree)
+    return front.scored([Score(0.5 + 0.4 * k / len(front), 0.02) for k in range(len(front))])
+
+
+def bars(figure):
+    """Where error bars are: words, share, error, in percent."""
+    ax = figure.axes[0]
+    lengths = [(container[0].get_xydata()[0], container[2][0].get_segments()[0]) for container in ax.containers]
+    return [(x, y, (segment[1][1] - segment[0][1]) / 2) for (x, y), segment in lengths]
+
+
+def test_a_front_shows_words_against_right_answers(unequal):
+    front = scored(unequal)
+    assert [step.leaves for step in front] == [1, 2, 3]
+    figure = saved(plot_front(front))
+    told = [(step.words, 100 * step.score.share, 100 * step.score.error) for step in front]
+    assert bars(figure) == [pytest.approx(one) for one in told]
+    assert {"1", "2", "3", "words of the questions", "right on records not seen (%)"} <= set(words(figure))
+    assert "the model’s own" not in words(figure)
+
+
+def test_the_model_is_marked_in_its_front(unequal):
+    front = scored(unequal)
+    model = SimpleNamespace(front_=front, tree_=front[1].tree)
+    figure = saved(plot_front(model))
+    assert "the model’s own" in words(figure)
+    assert [text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"] == ["2"]
+    assert len(bars(figure)) == len(front)
+
+
+@pytest.mark.parametrize("nodes", [0, 1, 70])
+def test_fronts_of_any_size(flights, nodes):
+    steps = [Step(comb(number, flights.schema), 0.0, Score(0.9, 0.01)) for number in range(nodes + 1)]
+    figure = saved(plot_front(SimpleNamespace(front_=Front(steps), tree_=steps[-1].tree)))
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert str(nodes + 1) in shown
+    assert len(bars(figure)) == nodes + 1
+    drawn = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert not any(one.overlaps(other) for k, one in enumerate(drawn) for other in drawn[:k])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [(Front.of, "fit the classifier with cv=5"), (lambda tree: tree, "got Tree without one")],
+)
+def test_fronts_that_cannot_be_drawn_are_refused(unequal, wrong, says):
+    with pytest.raises(SettingsError, match=says):
+        plot_front(wrong(unequal))
+
+
+@pytest.fixture
+def unequal(flights):
+    """Two questions, of which the first is worth more."""
+    schema = flights.schema
+    inner = replace(node("F(on)", schema, leaf(0, 9), leaf(5, 4)), naming=5.0)
+    outer = replace(node("F(rate > 25)", schema, leaf(60, 0), inner), naming=5.0)
+    return Tree(outer, ("hit", "miss"), schema)
 
 
 # The confusion matrix.

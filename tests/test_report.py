@@ -2,19 +2,22 @@
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 from report_cases import HARD, grown, single_leaf, sixty_categories, small, titled
 from report_page import Page, data_of
+from sklearn.base import clone
 
-from telltree import DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
+from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
 from telltree.amounts import percent
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
 from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
+from telltree.tree.front import Front, Step
 
 
 @pytest.fixture(scope="module")
@@ -350,6 +353,86 @@ def test_dates_go_into_the_page():
     assert found["daily"]
     assert found["records"][0]["d"][1] == ""
     assert found["units"] == [["d", 86400], ["h", 3600], ["min", 60]]
+
+
+@pytest.fixture(scope="module")
+def validated():
+    """A model that was cross-validated, and its records."""
+    _, panel, y = small(60)
+    search, bits = MonteCarlo(evaluations=200), Bits(price=0.05)
+    settings = {"fitness": bits, "min_members": 1, "cv": 3, "random_state": 0}
+    return GrammarTreeClassifier(search=search, **settings).fit(panel, y), panel, y
+
+
+def test_trees_of_other_sizes_are_told_with_their_scores(validated):
+    model, panel, y = validated
+    steps, own = model.front_.beside(model.tree_)
+    assert len(steps) > 1
+    text = Page(report_html(model, panel, y)).text
+    for step in steps:
+        mark = " (this tree)" if step is own else ""
+        score = f"{percent(step.score.share)} ± {percent(step.score.error)}"
+        assert f"{step.leaves}{mark} {step.words} {score}" in text
+    assert text.count("(this tree)") == 1
+    assert "1 (this tree) 0" in Page(report_html(model.at(1), panel, y)).text
+
+
+def test_cross_validation_stands_for_records_held_out(validated):
+    model, panel, y = validated
+    _, own = model.front_.beside(model.tree_)
+    told = f"Accuracy, on records not seen {percent(own.score.share)} ± {percent(own.score.error)}, in 3 folds"
+    low, high = wilson(own.score.share, 60)
+    for labels in (y, None):
+        text = Page(report_html(model, panel, labels)).text
+        assert told in text
+        assert "Not seen, in 3 folds" in text
+        assert f"{100 * low:.1f} – {percent(high)}" in text
+    assert "not seen, in" not in Page(report_html(model, panel, y, held_out=(panel[:9], y[:9]))).text.lower()
+
+
+def test_weights_count_in_cross_validation_too(validated):
+    model, panel, y = validated
+    weighted = clone(model).set_params(class_weight={"wild": 3.0}).fit(panel, y)
+    text = Page(report_html(weighted, panel, y)).text
+    assert "Right by weight, on records not seen" in text
+    assert "Not seen, in 3 folds, by weight" in text
+    wild = 3 * np.sum(y == "wild")
+    assert percent(max(wild, np.sum(y == "calm")) / (wild + np.sum(y == "calm"))) in text
+
+
+def test_a_model_from_a_file_still_tells_its_scores(validated, tmp_path):
+    model, panel, y = validated
+    model.save(tmp_path / "model.json")
+    before, after = (Page(report_html(m, panel, y)).text for m in (model, load(tmp_path / "model.json")))
+    assert "in 3 folds" in before
+    assert "in folds" in after
+    sizes = "Trees of other sizes"
+    start = before.index(sizes)
+    assert before[start : start + 400] == after[after.index(sizes) :][:400]
+
+
+def test_without_cross_validation_sizes_are_told_alone(plain):
+    tree, panel, y = plain
+    model = SimpleNamespace(tree_=tree, front_=Front.of(tree))
+    text = Page(report_html(model, panel, y)).text
+    assert len(model.front_) > 1
+    assert "Trees of other sizes" in text
+    assert "fitted with cv=5" in text
+    assert "not seen, in" not in text.lower()
+    single = single_leaf()
+    alone = SimpleNamespace(tree_=single[0], front_=Front.of(single[0]))
+    for made in (report_html(tree, panel, y), report_html(alone, *single[1:])):
+        assert "Trees of other sizes" not in Page(made).text
+
+
+def test_of_many_sizes_some_are_told():
+    tree, panel, y = sixty_categories()
+    steps = [Step(tree, 0.0) for _ in range(39)]
+    model = SimpleNamespace(tree_=tree, front_=Front([*Front.of(tree)[:1], *steps]))
+    text = Page(report_html(model, panel, y)).text
+    start = text.index("Trees of other sizes")
+    assert text[start:].count("60 (this tree)") == 1
+    assert "28 more lie between them" in text
 
 
 def test_a_tree_and_a_classifier_write_their_own_reports(plain, tmp_path):

@@ -161,6 +161,33 @@ def test_scores_survive_in_files(data, tmp_path):
     assert loaded.get_params()["cv"] == 3
 
 
+def test_a_model_finds_its_own_tree_among_those_of_other_sizes(model, data, tmp_path):
+    model.save(tmp_path / "model.json")
+    for clf in (model, load(tmp_path / "model.json")):
+        for step in clf.front_:
+            other = clf.at(step.leaves)
+            steps, own = clf.front_.beside(other.tree_)
+            assert own.tree is other.tree_
+            assert [str(one) for one in steps] == [str(one) for one in clf.front_]
+
+
+def test_a_merged_tree_stands_for_one_that_answers_alike(model, data):
+    merged = [equals_merged(step.tree, 1e6) for step in model.front_]
+    assert any(tree.leaves != step.tree.leaves for tree, step in zip(merged, model.front_, strict=True))
+    for tree in merged:
+        steps, own = model.front_.beside(tree)
+        assert len(steps) == len(model.front_)
+        assert [step.leaves for step in steps] == sorted(step.leaves for step in steps)
+        assert own.tree is tree
+        [gone] = [step for step in model.front_ if not any(step is other for other in steps)]
+        assert (gone.tree.predict(data[0]) == tree.predict(data[0])).all()
+
+
+def test_a_tree_of_another_front_has_no_place(model, data):
+    other = GrammarTreeClassifier("S ::= F(x = [1, 3, 7])", random_state=1, **GREEDY).fit(*data)
+    assert model.front_.beside(other.tree_) == (model.front_, None)
+
+
 def test_answers_that_predict_the_same_are_one_leaf_unless_they_tell_much(model):
     whole = model.front_.whole
     merged = [equals_merged(whole, price) for price in (0, 0.5, 2, 1e9)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.report.figures.confusion import plot_confusion as plot_confusion
     from telltree.report.figures.encounters import draw_encounter as draw_encounter
     from telltree.report.figures.encounters import plot_encounter as plot_encounter
+    from telltree.report.figures.front import plot_front as plot_front
     from telltree.report.figures.record import plot_record as plot_record
     from telltree.report.figures.search import plot_search as plot_search
     from telltree.report.figures.tree import plot_tree as plot_tree
@@ -26,6 +27,7 @@ _HOMES = {
     "plot_collage": "figures.collage",
     "plot_confusion": "figures.confusion",
     "plot_encounter": "figures.encounters",
+    "plot_front": "figures.front",
     "plot_record": "figures.record",
     "plot_search": "figures.search",
     "plot_tree": "figures.tree",

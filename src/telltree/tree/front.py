@@ -80,6 +80,19 @@ class Front(tuple[Step, ...]):
         """The largest tree that has no more than so many leaves."""
         return [step.tree for step in self if step.leaves <= leaves][-1]
 
+    def beside(self, tree: Tree) -> tuple["Front", Step | None]:
+        """The front with a model's own tree in its place, by size, and that step; None if it is not of this front.
+
+        A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
+        that gives all records the same class, and does as well.
+        """
+        for step in self:
+            if _answers_alike(tree.root, step.tree.root):
+                own = replace(step, tree=tree)
+                others = (other for other in self if other is not step)
+                return Front(sorted([*others, own], key=lambda step: step.leaves)), own
+        return self, None
+
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
@@ -111,6 +124,16 @@ def between(steps: Front) -> list[float]:
     """A price inside the range of each step, in their order: the geometric middle, as the range is one of ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
     return [math.inf, *prices]
+
+
+def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
+    """Whether one is left of the other when branches are cut whose leaves all predict the same."""
+    if isinstance(whole, Leaf):
+        return isinstance(cut, Leaf) and cut.label == whole.label
+    if isinstance(cut, Leaf):
+        return _answers_alike(cut, whole.true) and _answers_alike(cut, whole.false)
+    same = cut.formula.expression == whole.formula.expression
+    return same and _answers_alike(cut.true, whole.true) and _answers_alike(cut.false, whole.false)
 
 
 def _unit(tree: Tree) -> float:

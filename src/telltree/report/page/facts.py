@@ -9,6 +9,7 @@ from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
 from telltree.data.clock import duration_text
 from telltree.report.page.scores import Scores, held_out_scores, scores_of
+from telltree.report.page.sizes import Sizes, Unseen, sizes_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
@@ -52,6 +53,9 @@ class Facts:
     """Labels that are no class of the tree."""
     given: Scores | None
     held_out: Scores | None
+    unseen: Unseen | None
+    """What came of cross-validation; None where records were held out, which tell more."""
+    sizes: Sizes | None
     missing: int
     table: tuple[ColumnFact, ...]
     columns_more: int
@@ -71,6 +75,7 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
     labels = subject.labels
     counts = None if labels is None else np.bincount(labels, minlength=len(subject.names)).tolist()
     table = _columns(subject)
+    sizes, unseen = sizes_of(subject)
     return Facts(
         records=len(panel),
         steps=_steps(subject),
@@ -88,6 +93,8 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         strangers=subject.names[len(tree.classes) :],
         given=scores_of(subject),
         held_out=held_out_scores(tree, held_out),
+        unseen=unseen if held_out is None else None,
+        sizes=sizes,
         missing=sum(row.missing for row in table),
         table=tuple(table[:MOST_COLUMNS]),
         columns_more=max(0, len(table) - MOST_COLUMNS),
