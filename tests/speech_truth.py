@@ -22,7 +22,6 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categorize, rules_table
 from telltree.logic import Formula
 from telltree.operators import Attribute, Level, Number
-from telltree.operators.table import ELAPSED
 from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.headlines import with_headlines
@@ -31,6 +30,10 @@ Z = 1.959964
 LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")
 SEARCH = MonteCarlo(evaluations=150)
 REACH = re.compile(r"(?s)(.*) \((?:no members here|(\S+(?: \S+)?) of its members)(?:, (.*?) of the others)?\)")
+SIZE = re.compile(r"\[\d+\] .*?  \(([\d,]+) (records?), ([^;)]*? %)")
+HEAD = re.compile(r"(?m)^\[(\d+)\] .*  \([\d,]+ records?, ")
+GROUP = re.compile(r"(?m)^\[(\d+)\] and \[(\d+)\] share: (.*)\n    .*((?:\n.+)*)")
+APART = re.compile(r"(?m)^\[(\d+)\] .*(?:\n    .*)??\n    unlike \[(\d+)\]: (.*)\n    .*$")
 TIMES = re.compile(r"(?:(about )?|([\d.,]+) times )the share in all")
 FEW = (
     Column("x1", "real"), Column("x2", "real", static=True), Column("b1", "Boolean"), Column("and", "Boolean"),
@@ -135,8 +138,7 @@ def _drawn(rng, draw, case, labels, weights):
     gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
     tree = Tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
     step = rng.choice((None, (1.0, "s"), (0.5, "min")))
-    timed = any(e.head is ELAPSED for node in tree.nodes for e in node.formula.expression.walk())
-    tree = replace(tree, step=None if timed else step)  # the records have no times, and would be refused
+    tree = replace(tree, step=None if "elapsed()" in str(tree) else step)  # the records have no times
     return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
 
 
@@ -233,14 +235,14 @@ def _check_figures(verdict, rule, records):
         verdict.claim(rounds(rule.figures.rpartition("weight")[2].lstrip(": "), rule.weighted), rule.figures)
 
 
-def rounds(said, share):
-    """Whether a percentage is a share rounded; 0 % and 100 % are none and all."""
+def rounds(said, share, most=0.5):
+    """Whether a percentage is a share rounded, at most so far off; 0 % and 100 % are none and all."""
     if said in ("none", "all") or share in (0, 1):
         return said in {0: ("0 %", "none"), 1: ("100 %", "all")}.get(share, ())
     number = float(said.removesuffix(" %").lstrip("<> "))
     if said[0] in "<>":
         return (100 * share < number) == (said[0] == "<")
-    return abs(100 * share - number) <= 0.5 + 1e-6 and number not in (0, 100)
+    return abs(100 * share - number) <= most + 1e-6 and number not in (0, 100)
 
 
 def _is_times(said, lift):
@@ -281,8 +283,9 @@ def _check_categories(verdict, tree, records, labels, panel):
         _check_counts(verdict, category, own, labels, what)
         verdict.claim(category.positions.tolist() == np.flatnonzero(members).tolist(), what, category.positions)
         verdict.equal(category.coverage, len(own) / len(records), f"{what}: coverage")
-        things = "record" if len(own) == 1 else "records"
-        verdict.claim(f"({len(own)} {things}, {len(own) / len(records):.1%}" in str(category), str(category))
+        number, noun, covered = SIZE.match(str(category)).groups()
+        verdict.claim(int(number) == len(own) and (noun == "record") == (len(own) == 1), str(category))
+        verdict.claim(rounds(covered, len(own) / len(records), 0.05), str(category), len(own), len(records))
         *above, last = [[true_of(f.expression, record) == side for record in records]
                         for f, side in category.branches] or [[True] * len(records)]  # fmt: skip
         shared = reduce(lambda a, b: [x and y for x, y in zip(a, b, strict=True)], above, [True] * len(records))
@@ -293,6 +296,21 @@ def _check_categories(verdict, tree, records, labels, panel):
         if _new_gaps(tree, records):
             headline.refuted, headline.beyond = [], headline.refuted
         verdict.add(headline)
+    _check_groups(verdict, str(categories), told, homes)
+
+
+def _check_groups(verdict, text, told, homes):
+    """What is said above two siblings and what sets each apart, taken together, against the members of each."""
+    for first, second, shared, below in GROUP.findall(text):
+        sides = APART.findall(below)
+        verdict.claim([(own, other) for own, other, _ in sides] == [(first, second), (second, first)], below)
+        common = _read(verdict, shared, told)
+        for own, _, apart in sides:
+            alone = _read(verdict, apart, told)
+            for home, above, last in zip(homes, common, alone, strict=True):
+                verdict.claim((above and last) == (home == int(own)), text, "of", own)
+    numbers = [int(number) for number in HEAD.findall(text)]
+    verdict.claim(numbers == list(range(1, len(told.tree.leaves) + 1)), text, "numbers", numbers)
 
 
 def _new_gaps(tree, records):

@@ -185,13 +185,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             weighing = np.flatnonzero(weights)
             panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
             groups = None if groups is None else np.asarray(groups)[weighing]
+        else:
+            weighing = np.arange(len(panel))
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
         training = TrainingSet(panel, coded, tuple(classes.tolist()))
         grammar = self._grammar_for(training)
         learned = self._learn(training, grammar, seed, self.progress)
         steps = Front.of(learned.tree)
-        validation = None if learned.interrupted else self._validate(training, steps, seed, groups)
+        parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
+        validation = None if parts is None else self._validate(training, steps, seed, parts)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = with_headlines(tree.narrowed(), panel)
@@ -230,12 +233,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         members = few if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int, groups: Any) -> Validation | None:
-        """What comes of the trees of the front in folds; None if none were asked for, or Ctrl-C came."""
-        if self.cv is None:
-            return None
+    def _folds(self, labels: Labels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
+        """The folds that were asked for, of the records that weigh something; None if none were."""
+        if self.cv is None or isinstance(self.cv, int | np.integer):
+            return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
+        sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
+        return [(train, test) for train, test in sides if len(train) and len(test)]
+
+    def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
+        """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels, _ = training
-        parts = folds(labels.codes, groups, self.cv, seed) if isinstance(self.cv, int) else _given_folds(self.cv)
 
         def learn(number: int) -> Learned:
             part = training.part(parts[number][0])
@@ -402,11 +409,6 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
-
-
-def _given_folds(cv: Iterable[Fold]) -> list[Fold]:
-    """Folds that somebody made, as arrays of positions."""
-    return [(np.asarray(train, np.int64), np.asarray(test, np.int64)) for train, test in cv]
 
 
 def _is_list(value: Any) -> bool:

@@ -85,5 +85,5 @@ def _name(ax: Axes, steps: list[Step], own: Step | None) -> None:
         looks: Looks = {"color": INK, "fontsize": BODY, "fontweight": "bold"} if step is own else {"fontsize": SMALL}
         assert step.score is not None
         top = 100 * (step.score.share + step.score.error)
-        lifted = offset_copy(ax.transData, ax.figure, x=0, y=_ABOVE, units="points")
+        lifted = offset_copy(ax.transData, ax.get_figure(root=True), x=0, y=_ABOVE, units="points")
         write(ax, step.words, top, words, transform=lifted, ha="center", va="bottom", zorder=5, **looks)
