@@ -4,6 +4,7 @@ import csv
 import io
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
 from telltree.report import write_report
+from telltree.tree.front import Front, Score
 
 
 @pytest.fixture(scope="module")
@@ -323,6 +325,23 @@ def test_no_width_makes_the_page_scroll_sideways(driver, report, size):
     layout = page.one(".tree").get_attribute("data-layout")
     assert layout == ("outline" if size[0] < 760 else "diagram") or size[0] == 760
     assert page.complaints() == []
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_trees_of_other_sizes_fit_any_width_and_mark_this_one(driver, folder, size):
+    tree, panel, y = small(60)
+    front = Front.of(tree)
+    front = front.scored([Score(0.9, 0.0123)] * len(front))
+    path = write_report(SimpleNamespace(front_=front, tree_=tree), panel, y, folder / "sizes.html", overwrite=True)
+    page = Page(driver, path, size)
+    assert page.texts(".sizes .own th") == [f"{len(tree.leaves)} (this tree)"]
+    assert len(page.all(".sizes tbody tr")) == len(front)
+    for table in (".sizes", "[aria-label='Table of scores'] table"):
+        assert page.run("const e = document.querySelector(arguments[0]).parentElement;"
+                        "return e.scrollWidth - e.clientWidth", table) <= 0  # fmt: skip
+    assert page.run("return document.documentElement.scrollWidth") <= size[0]
+    assert page.complaints() == []
+    assert page.grave_findings() == []
 
 
 def test_dark_is_dark(driver, report):

@@ -5,6 +5,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from telltree.errors import SettingsError
@@ -15,6 +16,7 @@ from telltree.report.figures.style import (
     SMALL,
     Looks,
     add_axes,
+    figure_of,
     legend,
     look,
     name_axis,
@@ -45,15 +47,16 @@ def plot_front(model_or_front: Any) -> Figure:
     figure = new_figure(_WIDE + 1.1, _HIGH + 1.15)
     ax = add_axes(figure, 0.75, 0.45, _WIDE, _HIGH)
     usual, ours = look(0).ink, look(4).ink
-    ax.plot(
-        [step.words for step in steps], [100 * score.share for score in scores], color=QUIET, linewidth=0.8, alpha=0.5
-    )
+    shares = [100 * score.share for score in scores]
+    ax.plot([step.words for step in steps], shares, color=QUIET, linewidth=0.8, alpha=0.5)
     for step, score in zip(steps, scores, strict=True):
         dot, colour = (_OWN, ours) if step is own else (_DOT, usual)
         bar: Looks = {"ecolor": colour, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1, "color": colour}
         ax.errorbar(step.words, 100 * score.share, 100 * score.error, zorder=4 if step is own else 3, **dot, **bar)
     ax.margins(x=0.05, y=0.12)
-    name_axis(ax, x="words of the questions", y="right on records not seen (%)")
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+    counts = ", by weight (%)" if steps.whole.weighted else " (%)"
+    name_axis(ax, x="words of the questions", y=f"right on records not seen{counts}")
     _name(ax, [step for step in steps if step is not own], own)
     signs = [Line2D([], [], color=usual, **_DOT)] + ([] if own is None else [Line2D([], [], color=ours, **_OWN)])
     told = ["a tree, with its number of categories and its standard error", "the model’s own"]
@@ -85,5 +88,5 @@ def _name(ax: Axes, steps: list[Step], own: Step | None) -> None:
         looks: Looks = {"color": INK, "fontsize": BODY, "fontweight": "bold"} if step is own else {"fontsize": SMALL}
         assert step.score is not None
         top = 100 * (step.score.share + step.score.error)
-        lifted = offset_copy(ax.transData, ax.get_figure(root=True), x=0, y=_ABOVE, units="points")
+        lifted = offset_copy(ax.transData, figure_of(ax), x=0, y=_ABOVE, units="points")
         write(ax, step.words, top, words, transform=lifted, ha="center", va="bottom", zorder=5, **looks)
