@@ -15,7 +15,7 @@ _OTHERS = (
 _NO_GLYPH = "□"
 _MORE = "…"
 BOLD = 1.15  # how much wider bold letters are
-_WIDER = 1.05  # on a screen, letters are moved to whole pixels
+_WIDER = 1.065  # on a screen, letters are moved to whole pixels
 POINTS = 72  # an inch
 
 
