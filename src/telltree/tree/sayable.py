@@ -15,7 +15,7 @@ from telltree.speech import cost, term_of
 from telltree.speech.lists import joined
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
-from telltree.speech.terms import FALSE, TRUE, All, Always, Says, Some, Sometime, Term
+from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
 from telltree.speech.values import Names, Reals, Truths, Values
 from telltree.tree.tree import Branch, Tree
 
@@ -70,7 +70,7 @@ def _short(terms: Iterable[Term]) -> dict[Term, int]:
 
 def _is_settled(term: Term) -> bool:
     """Whether a term is true, or false, of everything; a runner-up whose constants were rounded may be."""
-    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always) and _is_settled(term.part))
+    return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
 
 
 def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
