@@ -7,9 +7,10 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, Formulas, draw_case, draw_columns
 
-from telltree.operators import Attribute, Expression, Level, Number, Type, UserFunction, operator_named
+from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
 from telltree.speech import cost, expression_of, plain, question, term_of
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
@@ -74,20 +75,6 @@ def expression(formula, columns):
                 return Expression(operator_named(head), tuple(map(built, operands)))
 
     return built(formula)
-
-
-def judged(e):
-    """An expression as the oracle reads it."""
-    match e.head:
-        case Attribute(name=name):
-            return ("x", name)
-        case Number(value=value):
-            return ("number", value)
-        case Level(name=name):
-            return ("level", name)
-        case UserFunction(name=name):
-            return ("call", name, *map(judged, e.args))
-    return (e.head.name, *map(judged, e.args))
 
 
 def truths(formula, records):

@@ -6,11 +6,12 @@ import re
 
 import oracle
 import pytest
+from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
 from telltree.data import Column, Schema
 from telltree.errors import SpeechError
-from telltree.operators import Attribute, Expression, Level, Number, Type, UserFunction, operator_named
+from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
 from telltree.speech import term_of
 from telltree.speech.read import read
 from telltree.speech.say import quotations, say
@@ -68,20 +69,6 @@ def built(formula, types):
     return Expression(operator_named(formula[0]), tuple(built(operand, types) for operand in formula[1:]))
 
 
-def plain(e):
-    """An expression as the oracle reads it."""
-    match e.head:
-        case Attribute(name=name):
-            return ("x", name)
-        case Number(value=value):
-            return ("number", value)
-        case Level(name=name):
-            return ("level", name)
-        case UserFunction(name=name):
-            return ("call", name, *map(plain, e.args))
-    return (e.head.name, *map(plain, e.args))
-
-
 TYPES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR, "categorical": Type.CATEGORICAL_VECTOR}
 
 
@@ -118,7 +105,7 @@ def test_ten_thousand_random_formulas_answer_alike(seed):
             sentence, found = read_back(term, schema, rng.choice(STEPS), missing)
             for record in case.records:
                 wanted = oracle.truth(formula, record, PLAIN_FUNCTIONS)
-                assert oracle.truth(plain(found), record, PLAIN_FUNCTIONS) == wanted, f"{formula}\n{sentence}\n{found}"
+                assert oracle.truth(judged(found), record, PLAIN_FUNCTIONS) == wanted, f"{formula}\n{sentence}\n{found}"
 
 
 class Terms:
@@ -175,9 +162,9 @@ def holds(term, record, steps):  # noqa: PLR0911  one return a kind of term
         case HowOften(part=part, times=times):
             return [sum(holds(part, record, steps)) in times] * steps
         case Says(signal=signal, values=values):
-            return [_among(value, values) for value in oracle.values(plain(signal), record, {})]
+            return [_among(value, values) for value in oracle.values(judged(signal), record, {})]
         case Compares(first=first, second=second, orders=orders):
-            sides = (oracle.values(plain(side), record, {}) for side in (first, second))
+            sides = (oracle.values(judged(side), record, {}) for side in (first, second))
             return [_stands(a, b, orders) for a, b in zip(*sides, strict=True)]
     raise AssertionError(term)
 
@@ -221,7 +208,7 @@ def test_random_terms_answer_alike(seed):
             sentence, found = read_back(term, schema, rng.choice(STEPS), missing)
             for record in case.records:
                 wanted = holds(term, record, oracle.length(record))[0]
-                assert oracle.truth(plain(found), record, {}) == wanted, f"{term}\n{sentence}\n{found}"
+                assert oracle.truth(judged(found), record, {}) == wanted, f"{term}\n{sentence}\n{found}"
 
 
 SCHEMA = Schema(

@@ -11,7 +11,7 @@ from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, load
 from telltree.errors import SettingsError
 from telltree.tree import Leaf, Node
 from telltree.tree.bits import label_bits
-from telltree.tree.front import Front, at_price, equals_merged
+from telltree.tree.front import Front, equals_merged
 
 GRAMMAR = "S ::= F(x {<, >} grid(12)) | F(y) | F(x < [2, 5] and y)"
 CHEAP = Bits(price=0.02)
@@ -54,7 +54,7 @@ def test_each_tree_is_the_cheapest_of_all_for_its_price(model):
         assert step.price < price < dearer.price
         cheapest = min(bits + price * naming for bits, naming, _ in everything)
         best = min(count for bits, naming, count in everything if bits + price * naming <= cheapest + 1e-6)
-        assert at_price(front.whole, price).leaves == step.tree.leaves
+        assert front.at_price(price).leaves == step.tree.leaves
         assert step.leaves == best
 
 

@@ -10,6 +10,7 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
 
 from telltree.data import Panel
@@ -17,7 +18,6 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.logic.engine import Engine, engine_for
-from telltree.operators import Attribute, Level, Number, UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
 from telltree.tree.labels import ONE, Labels
@@ -50,20 +50,6 @@ def tiny(panel):
 
 
 # a plain Algorithm 1
-
-
-def as_tuple(e):
-    """A telltree expression as the oracle reads it."""
-    match e.head:
-        case Attribute(name=name):
-            return ("x", name)
-        case Number(value=value):
-            return ("number", value)
-        case Level(name=name):
-            return ("level", name)
-        case UserFunction(name=name):
-            return ("call", name, *map(as_tuple, e.args))
-    return (e.head.name, *map(as_tuple, e.args))
 
 
 def gini(labels):
@@ -131,7 +117,7 @@ class PlainInduction:
     def __init__(self, grammar, records, labels, max_depth, max_size=6):
         self.records, self.labels, self.max_depth = records, labels, max_depth
         self.margins = Margins(records)
-        self.formulas = [(str(d), as_tuple(d.expression), len(d)) for d in grammar.enumerate(max_size)]
+        self.formulas = [(str(d), judged(d.expression), len(d)) for d in grammar.enumerate(max_size)]
 
     def split(self, members, depth=0):
         own = [self.labels[i] for i in members]
@@ -456,7 +442,7 @@ def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
     population = Population.of(derivations, constants=False)
     engine = Engine(panel, tiny.rules, tiny.tables)
     margins = Margins(plain)
-    expected = [margins.of_split(as_tuple(d.expression), plain) for d in derivations]
+    expected = [margins.of_split(judged(d.expression), plain) for d in derivations]
     assert engine.margins(population).tolist() == pytest.approx(expected)
     assert engine.margins(population, cutoff=True).max() == pytest.approx(max(expected))
 
@@ -470,7 +456,7 @@ def test_of_formulas_as_good_the_widest_margin_then_the_smallest_then_the_first_
     ties = learned.searches[1].ties
     rivals = [ties.derivation(i, grammar) for i in range(len(ties.lengths))]
     margins = Margins(plain)
-    ranked = sorted((-round(margins.of_split(as_tuple(d.expression), plain), 9), len(d), str(d)) for d in rivals)
+    ranked = sorted((-round(margins.of_split(judged(d.expression), plain), 9), len(d), str(d)) for d in rivals)
     assert str(learned.tree.root.formula) == ranked[0][2]
     assert learned.tree.root.margin == pytest.approx(-ranked[0][0])
 
@@ -480,7 +466,7 @@ def test_margins_of_deeper_nodes_are_measured_with_the_spread_of_all_training_re
     child = learned.tree.root.false
     assert isinstance(child, Node)
     inside = [record for record, t in zip(plain, learned.tree.root.formula(panel), strict=True) if not t]
-    expected = Margins(plain).of_split(as_tuple(child.formula.expression), inside)
+    expected = Margins(plain).of_split(judged(child.formula.expression), inside)
     assert child.margin == pytest.approx(expected)
 
 

@@ -261,7 +261,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if validation is not None:
             tree = steps[validation.chosen].tree
         elif isinstance(fitness, Bits):
-            tree = next(step.tree for step in steps if step.price <= self.simplicity * price)
+            tree = steps.at_price(self.simplicity * price)
         else:
             return steps.whole
         return equals_merged(tree, _EQUALS * price)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.estimators.folds import Fold
-from telltree.tree.front import Front, Score, at_price, between
+from telltree.tree.front import Front, Score, between
 from telltree.tree.induction import Learned
 from telltree.tree.labels import Labels
 
@@ -65,8 +65,9 @@ def validate(
         tree, _, interrupted = learn(number)
         if interrupted:
             return None
+        own = Front.of(tree)
         for step, price in enumerate(prices):
-            chances[step, test] = at_price(tree, price).probabilities(panel[test])
+            chances[step, test] = own.at_price(price).probabilities(panel[test])
     weights = np.ones(len(panel)) if labels.weights is None else labels.weights.astype(np.float64)
     weights /= weights.sum()
     misses = np.sum((chances - np.eye(labels.classes)[labels.codes]) ** 2, axis=2)

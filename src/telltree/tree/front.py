@@ -93,13 +93,12 @@ class Front(tuple[Step, ...]):
                 return Front(sorted([*others, own], key=lambda step: step.leaves)), own
         return self, None
 
+    def at_price(self, price: float) -> Tree:
+        """The tree that is left when a bit of a formula costs so much."""
+        return next(step.tree for step in self if step.price <= price)
+
     def __str__(self) -> str:
         return "\n".join(map(str, self))
-
-
-def at_price(tree: Tree, price: float) -> Tree:
-    """The tree that is left when a bit of a formula costs so much."""
-    return next(step.tree for step in Front.of(tree) if step.price <= price)
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:

@@ -1,0 +1,17 @@
+"""Expressions of telltree as the oracle reads them: nested tuples."""
+
+from telltree.operators import Attribute, Level, Number, UserFunction
+
+
+def judged(e):
+    """An expression as the oracle reads it."""
+    match e.head:
+        case Attribute(name=name):
+            return ("x", name)
+        case Number(value=value):
+            return ("number", value)
+        case Level(name=name):
+            return ("level", name)
+        case UserFunction(name=name):
+            return ("call", name, *map(judged, e.args))
+    return (e.head.name, *map(judged, e.args))
