@@ -19,11 +19,12 @@ from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.lowering import Absent, Desk, lower
 from telltree.logic.machine import Counting, Registers, Tally, evaluate
-from telltree.logic.margins import Gauges, Room, narrowest
+from telltree.logic.margins import Gauges, Room, each, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
+from telltree.logic.subset import Subset
 from telltree.operators import Expression, Hole
 
 MEMORY = 1 << 29
@@ -48,14 +49,25 @@ class Engine:
         *,
         memory: int | None = None,
         threads: int = 1,
+        part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
     ) -> None:
+        """`part_of`: an engine for the same rules and signals, and which of its records these are, in ascending order:
+        what it knows of atoms need not be found out again.
+        """
         self.panel = panel
         self.layout = Layout.of(panel)
         self.signals = signals or signals_of(panel)
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
         budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
-        self._planes = Planes(self.layout, self.signals, budget, int(tables.atoms[0]))
+        source = None
+        if part_of is not None:
+            whole, members = part_of
+            budget = whole._budget // 2
+            whole._planes.share(budget)
+            source = whole._planes, Subset.of(whole.layout, self.layout, members)
+        self._budget = budget
+        self._planes = Planes(self.layout, self.signals, budget, int(tables.atoms[0]), source)
         self._absent, self._lacking = Absent.room(4096), np.empty((4096, 3), np.int64)
         self._programs = Programs.room(0, 0)
         self._desk, self._frames = Desk.room(0), np.empty((0, 5), np.int64)
@@ -104,6 +116,28 @@ class Engine:
                 self._planes.bits, gauges, room, numbers, cutoff, found,
             )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
+        return found
+
+    def turning_points(self, population: Population, atom: Atom) -> NDArray[np.float64]:
+        """For the first formula, and one of its atoms, the value of the atom's signal that decides each record, in the
+        panel's order: where the atom's constant passes it, the answer turns. ±∞ where no constant would turn it.
+
+        The formula must not count, and have the atom only once.
+        """
+        found = np.empty(self.layout.records)
+        for part in self._lowered(population, np.arange(1), RECORD, simplify=False):
+            plane, outcomes = self._planes.place(atom)
+            values = self.signals.values(atom.signal)
+            gauges = Gauges.room(self._planes.used, np.inf)
+            gauges.measure(plane, values, outcomes, 0.0, 1.0)  # the distance to 0 is the value itself
+            room = Room.of(len(self._scratch[0][0].words), self.layout.longest)
+            margins, layout = np.empty(self.layout.records), self.layout
+            each(
+                self._programs, part[0], layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, room,
+                margins,
+            )  # fmt: skip
+            found[layout.order] = margins
+        found[np.abs(found) < LEAST_MARGIN] = 0.0
         return found
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -46,6 +46,7 @@ class Gauges(NamedTuple):
     outcomes: NDArray[np.int64]
     constant: NDArray[np.float64]
     spread: NDArray[np.float64]  # 0 where distance means nothing, and the plane says all there is to say
+    sure: NDArray[np.float64]  # one number: the margin where distance means nothing
 
     @classmethod
     def of(
@@ -55,16 +56,26 @@ class Gauges(NamedTuple):
 
         Arrays that they point to are put into `held`, to be kept alive while the gauges are.
         """
-        gauges = cls(*np.zeros((3, len(atoms) + 1), np.int64), *np.zeros((2, len(atoms) + 1)))
+        gauges = cls.room(len(atoms) + 1, 1.0)
         for plane in used:
             atom = atoms[plane - 1]
             if atom.graded:
-                values = signals.values(atom.signal)
+                values, spread = signals.values(atom.signal), signals.spread(atom.signal)
                 held.append(values)
-                gauges.address[plane], gauges.rows[plane] = values.ctypes.data, len(values)
-                gauges.outcomes[plane], gauges.constant[plane] = atom.outcomes, atom.constant
-                gauges.spread[plane] = signals.spread(atom.signal)
+                gauges.measure(plane, values, atom.outcomes, atom.constant, spread)
         return gauges
+
+    @classmethod
+    def room(cls, planes: int, sure: float) -> "Gauges":
+        """Gauges by which every plane says all there is to say."""
+        return cls(*np.zeros((3, planes), np.int64), *np.zeros((2, planes)), np.array([sure]))
+
+    def measure(
+        self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float
+    ) -> None:
+        """Measure a plane's atom, whose signal has these values; they must be kept alive while the gauges are."""
+        self.address[plane], self.rows[plane] = values.ctypes.data, len(values)
+        self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
 
 
 class Room(NamedTuple):
@@ -81,32 +92,32 @@ class Room(NamedTuple):
 
 
 @small
-def _measure(address, rows, outcomes, constant, spread, start, steps, out):
+def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):  # noqa: PLR0917  a kernel
     """The margin of an atom at every step of a record."""
     signal = carray(pointer(address), (rows,))
     for t in range(steps):
         x = signal[start + t]
         holds = (outcomes & LESS and x < constant) or (outcomes & EQUAL and x == constant)
         holds = holds or (outcomes & GREATER and x > constant)
-        size = 1.0 if np.isnan(x) else max(abs(x - constant) / spread, _TINY)
+        size = sure if np.isnan(x) else max(abs(x - constant) / spread, _TINY)
         out[t] = size if holds else -size
 
 
 @small
-def _look_up(words, lane, out):
+def _look_up(words, lane, sure, out):
     """The margin of an atom that is true or false and nothing between, at every step of a record."""
     for t in range(len(words)):
-        out[t] = 1.0 if (words[t] >> np.uint64(lane)) & np.uint64(1) else -1.0
+        out[t] = sure if (words[t] >> np.uint64(lane)) & np.uint64(1) else -sure
 
 
 @inline
 def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
     """A vector operand with its sign, a plane's atom or a register, and its greatest margin over time."""
     if ref >= 0 and gauges.spread[plane] == 0.0:
-        _look_up(planes[plane, first : first + steps], lane, out)
+        _look_up(planes[plane, first : first + steps], lane, gauges.sure[0], out)
     elif ref >= 0:
         _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
-                 gauges.spread[plane], start, steps, out)  # fmt: skip
+                 gauges.spread[plane], gauges.sure[0], start, steps, out)  # fmt: skip
     most = -np.inf
     for t in range(steps):
         x = out[t] if ref >= 0 else vectors[-1 - ref, t]
@@ -200,3 +211,11 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, n
             if margin <= _TINY or (cutoff and margin < widest):
                 break
         widest = max(widest, out[i])
+
+
+@kernel
+def each(programs, i, starts, lengths, blocks, planes, gauges, room, out):
+    """The margin of formula i, which has no counts, for each record, in the order in which records lie in planes."""
+    for place in range(len(starts)):
+        first, lane = blocks[place // LANES], place % LANES
+        out[place] = _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, None)

@@ -12,17 +12,25 @@ from telltree.logic.layout import Layout
 from telltree.logic.packing import pack
 from telltree.logic.plain import UNKNOWN
 from telltree.logic.signals import Signals
+from telltree.logic.subset import Subset, pick
 
 _LEAST_PLANES = 64
 """However small the budget, so many planes are kept."""
 
 
 class Planes:
-    """The planes of one layout, and a table from an atom's name to its plane."""
+    """The planes of one layout, and a table from an atom's name to its plane.
 
-    def __init__(self, layout: Layout, signals: Signals, memory: int, numbered: int) -> None:
+    Those of some records of a panel are picked from `source`, the planes of all of them and how to pick, while these
+    fit into their memory.
+    """
+
+    def __init__(
+        self, layout: Layout, signals: Signals, memory: int, numbered: int, source: "tuple[Planes, Subset] | None"
+    ) -> None:
         self._layout = layout
         self._signals = signals
+        self._source = source
         self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, layout.words)))
         self.bits = np.zeros((1, layout.words), np.uint64)
         """Plane 0 is never true."""
@@ -54,12 +62,8 @@ class Planes:
             if plane is None:
                 plane = wanted.setdefault(kept, self.used + len(wanted))
             slots.append(2 * plane + negated)
-        if self.used + len(wanted) > self.capacity:
+        if not self._hold(wanted):
             return False
-        self._slot |= wanted
-        self.used += len(wanted)
-        self._make_room()
-        self._make(wanted)
         both = np.array([self._simplest(np.array(slots)), slots])
         if numbers:
             self.numbered[:, [number for number, _ in named]] = both
@@ -67,6 +71,37 @@ class Planes:
             for (name, _), pair in zip(named, both.T, strict=True):
                 self._enter(name, pair)
         return True
+
+    def share(self, memory: int) -> None:
+        """Leave room for the planes of some of the records: take no more than so many bytes from now on."""
+        self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, self._layout.words)))
+        if self.used > self.capacity:
+            self.forget()
+            self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
+
+    def _hold(self, wanted: dict[Atom, int]) -> bool:
+        """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
+        if self.used + len(wanted) > self.capacity:
+            return False
+        self._slot |= wanted
+        self.used += len(wanted)
+        self._make_room()
+        self._make(self._picked(wanted))
+        return True
+
+    def _picked(self, wanted: dict[Atom, int]) -> dict[Atom, int]:
+        """Take what planes the source can give; what is left must be made."""
+        if self._source is None:
+            return wanted
+        whole, subset = self._source
+        new = [atom for atom in wanted if atom not in whole._slot]
+        had = whole._hold({atom: whole.used + k for k, atom in enumerate(new)})
+        known = wanted if had else {atom: slot for atom, slot in wanted.items() if atom in whole._slot}
+        if known:
+            chosen, slots = np.array([whole._slot[atom] for atom in known]), np.array(list(known.values()))
+            layout = self._layout
+            pick(whole.bits, chosen, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
+        return {} if had else {atom: slot for atom, slot in wanted.items() if atom not in known}
 
     def _make(self, wanted: dict[Atom, int]) -> None:
         by_signal: dict[object, list[Atom]] = {}
@@ -95,6 +130,11 @@ class Planes:
         """The atoms of planes 1, 2, …"""
         return list(self._slot)
 
+    def place(self, atom: Atom) -> tuple[int, int]:
+        """The plane that tells of an atom, and for which outcomes it is true."""
+        kept, _ = self._canonical(atom)
+        return self._slot[kept], kept.outcomes
+
     def _canonical(self, atom: Atom) -> tuple[Atom, int]:
         """x ≥ c is ¬(x < c) and needs no plane of its own, unless something is missing."""
         if atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal):
@@ -103,7 +143,8 @@ class Planes:
 
     def _make_room(self) -> None:
         if self.used > len(self.bits):
-            rows = min(self.capacity, max(64, 2 * self.used))
+            expected = 2 * self.used if self._source is None else max(2 * self.used, self._source[0].used)
+            rows = min(self.capacity, max(64, expected))
             self.bits, self.reduced = _grown(self.bits, rows), _grown(self.reduced, 2 * rows)
 
     def _enter(self, name: int, slots: NDArray[np.signedinteger]) -> None:

@@ -4,17 +4,20 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.grammar.cuts import roundest
-from telltree.logic import truth_of
+from telltree.logic.atoms import Atom
+from telltree.logic.engine import engine_for
+from telltree.logic.instructions import EQUAL as EQUALITY
+from telltree.logic.instructions import GREATER, LESS
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Number, Operator, Type
-from telltree.operators.table import COMPARISONS, EQUAL
+from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
 
 _WAYS = 16  # places tried at a time on each side: formulas are cheapest to evaluate by the dozen
 
@@ -29,17 +32,60 @@ def centred(formula: Expression, panel: Panel, signals: Signals, columns: Contai
     """
     if any(e.english is not None for e in formula.walk()):
         return formula
-    answers = truth_of([formula], panel)[0]
-    for path in list(_comparisons(formula, ())):
-        atom = _at(formula, path)
-        names = atom.attributes()
-        if names and all(name in columns for name in names):  # times stay where the data have steps
-            gap = _Gap(formula, path, panel, signals, answers).bounds()
-            if gap is not None:
-                moved = _with_constant(formula, path, roundest(*gap))
-                if np.array_equal(truth_of([moved], panel)[0], answers):
-                    formula = moved
+    paths = [path for path in _comparisons(formula, ()) if _movable(_at(formula, path), columns)]
+    if not paths:
+        return formula
+    answers = _truth([formula], panel, signals)[0]
+    for path in paths:
+        gap = _gap(formula, path, panel, signals, answers)
+        if gap is not None:
+            moved = _with_constant(formula, path, roundest(*gap))
+            if np.array_equal(_truth([moved], panel, signals)[0], answers):
+                formula = moved
     return formula
+
+
+def _movable(atom: Expression, columns: Container[str]) -> bool:
+    names = atom.attributes()
+    return bool(names) and all(name in columns for name in names)  # times stay where the data have steps
+
+
+def _truth(formulas: Sequence[Expression], panel: Panel, signals: Signals) -> NDArray[np.bool_]:
+    engine, population = engine_for(panel, formulas, signals)
+    return engine.truth(population)
+
+
+def _gap(
+    formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
+) -> tuple[float, float] | None:
+    """The values of its signal between which a comparison's constant can move and leave all answers as they are; None
+    if on one side there is none that would change an answer.
+    """
+    atoms = [Atom.of(_at(formula, other), panel.schema) for other in _comparisons(formula, ())]
+    own = Atom.of(_at(formula, path), panel.schema)
+    twins = sum((atom.signal, atom.constant) == (own.signal, own.constant) for atom in atoms)
+    if twins > 1 or any(e.head is COUNT for e in formula.walk()):
+        return _Gap(formula, path, panel, signals, answers).bounds()
+    engine, population = engine_for(panel, [formula], signals)
+    points = engine.turning_points(population, own)
+    points = points[np.isfinite(points)]
+    if _falls(formula, path) != bool(own.outcomes & LESS):
+        points = -points
+    # a value that equals the constant lies on the side of those for which the comparison says the same
+    with_those_below = own.outcomes in (GREATER, LESS | EQUALITY)
+    below = points <= own.constant if with_those_below else points < own.constant
+    if below.all() or not below.any():
+        return None
+    return float(points[below].max()), float(points[~below].min())
+
+
+def _falls(e: Expression, path: Path) -> bool:
+    """Whether what stands at `path` makes the formula false by being true."""
+    found = False
+    for place in path:
+        found ^= e.head is NOT or (e.head is IMPLIES and place == 0)
+        e = e.args[place]
+    return found
 
 
 def _comparisons(e: Expression, path: Path) -> Iterator[Path]:
@@ -69,7 +115,7 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
 
 
 class _Gap:
-    """Between which values of its signal the constant of one comparison can move and leave all answers as they are.
+    """The same for any formula, by trying: what counts may turn back as the constant moves on.
 
     Gaps are numbered by the values below them: gap 0 is below all values of the signal, the last one above them all.
     """
@@ -77,7 +123,8 @@ class _Gap:
     def __init__(
         self, formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
     ) -> None:
-        self._formula, self._path, self._panel, self._answers = formula, path, panel, answers
+        self._formula, self._path, self._panel, self._signals = formula, path, panel, signals
+        self._answers = answers
         left, right = _at(formula, path).args
         signal, constant = (right, left) if isinstance(left.head, Number) else (left, right)
         assert isinstance(constant.head, Number)
@@ -110,7 +157,8 @@ class _Gap:
     def _alike(self, gaps: list[int]) -> list[bool]:
         """Whether the formula answers as before with the constant in each of these gaps."""
         values = self._values
-        below, above = [*(values[:1] - 2), *values], [*values, *(values[-1:] + 2)]
-        constants = [float(below[gap] + (above[gap] - below[gap]) / 2) for gap in gaps]
+        below = [values[gap - 1] if gap else values[0] - 2 for gap in gaps]
+        above = [values[gap] if gap < len(values) else values[-1] + 2 for gap in gaps]
+        constants = [float(low + (high - low) / 2) for low, high in zip(below, above, strict=True)]
         moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
-        return [np.array_equal(truth, self._answers) for truth in truth_of(moved, self._panel)]
+        return [np.array_equal(truth, self._answers) for truth in _truth(moved, self._panel, self._signals)]

@@ -98,6 +98,7 @@ class _Growth:
         self._fitness = prepared(settings.fitness, settings.grammar, labels)
         self._naming = settings.grammar.bits(LARGEST)
         self._signals = signals_of(panel)
+        self._whole: Engine | None = None
         self._missing = doubtful(panel)
         self._static = unchanging(panel)
         self.schema = Schema(replace(c, static=c.name in self._static) for c in panel.schema.values())
@@ -114,8 +115,7 @@ class _Growth:
         self.interrupted |= self._interruption.asked
         if self.interrupted or pure or depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
             return leaf
-        grammar = settings.grammar
-        engine = Engine(self._panel[members], grammar.rules, grammar.tables, self._signals, threads=settings.threads)
+        grammar, engine = settings.grammar, self._engine(members)
         criterion = fitness_at(self._fitness, len(members))
         objective = SplitObjective(engine, labels, criterion, limits.min_members)
         found = settings.search.run(
@@ -149,6 +149,18 @@ class _Growth:
         naming = self._naming[min(len(best), LARGEST)]
         node = Node(formula, true, false, leaf.counts, fitness, gain, margin, others, naming=naming)
         return self._asked(node, Formula(best.expression))
+
+    def _engine(self, members: NDArray[np.int64]) -> Engine:
+        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from."""
+        grammar, threads = self._settings.grammar, self._settings.threads
+        if self._whole is None:
+            self._whole = Engine(self._panel, grammar.rules, grammar.tables, self._signals, threads=threads)
+        if len(members) == len(self._panel):
+            return self._whole
+        part_of = self._whole, members
+        return Engine(
+            self._panel[members], grammar.rules, grammar.tables, self._signals, threads=threads, part_of=part_of
+        )
 
     def _kept(self, found: Expression, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
         """What is kept of the formula that was found, and its margin.

@@ -1,0 +1,57 @@
+"""An engine for some records of another's, which picks bits instead of comparing numbers, answers like one of its own."""
+
+import numpy as np
+from golden_trees import gaps
+from hypothesis import given
+from hypothesis import strategies as st
+
+from telltree import Formula, Grammar, Panel
+from telltree.grammar.population import Population
+from telltree.logic.atoms import Atom
+from telltree.logic.engine import Engine, engine_for, signals_of
+
+PANEL, LABELS = gaps()
+GRAMMAR = Grammar.generic(PANEL)
+POPULATION = Population.of([GRAMMAR.draw(seed, 4) for seed in range(60)], False)
+
+
+def engines(members, memory=None):
+    signals = signals_of(PANEL)
+    whole = Engine(PANEL, GRAMMAR.rules, GRAMMAR.tables, signals, memory=memory)
+    part_of = whole, members
+    picked = Engine(PANEL[members], GRAMMAR.rules, GRAMMAR.tables, signals, part_of=part_of)
+    return picked, Engine(PANEL[members], GRAMMAR.rules, GRAMMAR.tables, signals)
+
+
+@given(st.sets(st.integers(0, len(PANEL) - 1), min_size=1), st.sampled_from([None, 1]))
+def test_part_of_an_engine_answers_like_an_engine_of_its_own(chosen, memory):
+    members = np.array(sorted(chosen))
+    picked, own = engines(members, memory)
+    masks = own.layout.masks([LABELS[members] == "bad"])
+    everyone = np.arange(len(POPULATION.lengths))
+    assert np.array_equal(picked.truth(POPULATION), own.truth(POPULATION))
+    found, wanted = picked.evaluate(POPULATION, everyone, masks), own.evaluate(POPULATION, everyone, masks)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+    assert np.array_equal(picked.margins(POPULATION), own.margins(POPULATION))
+
+
+def test_the_whole_may_be_a_part_of_itself():
+    picked, own = engines(np.arange(len(PANEL)))
+    assert np.array_equal(picked.truth(POPULATION), own.truth(POPULATION))
+
+
+@given(st.lists(st.lists(st.integers(-4, 4), min_size=1, max_size=5), min_size=2, max_size=9), st.data())
+def test_an_answer_turns_where_the_constant_passes_its_turning_point(rows, data):
+    panel = Panel.from_arrays([np.array([[float(x), float(-x % 3)] for x in row]) for row in rows], columns=["x", "y"])
+    c = data.draw(st.integers(-4, 4)) + 0.5
+    text = data.draw(st.sampled_from(["F(x {} {} and y > 0)", "G(y > 1 or x {} {})", "F(G(x {} {}))", "not F(x {} {})"]))
+    how = data.draw(st.sampled_from(["<", "<=", ">", ">="]))
+    formula = Formula.parse(text.format(how, c), panel.schema)
+    atom = Atom.of(Formula.parse(f"F(x {how} {c})", panel.schema).expression.args[0], panel.schema)
+    engine, population = engine_for(panel, [formula.expression])
+    points = np.abs(engine.turning_points(population, atom))
+    for k in np.arange(-5, 6) + 0.5:
+        moved = Formula.parse(text.format(how, k), panel.schema)(panel)
+        further = Formula.parse(text.format(how, k + 1), panel.schema)(panel)
+        turned = np.flatnonzero(moved != further)
+        assert all(points[r] == abs(k + 0.5) for r in turned)
