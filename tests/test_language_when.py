@@ -11,7 +11,7 @@ import telltree
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError
 from telltree.estimators import TemporalFeatures
 from telltree.explain import decisive_step, english
-from telltree.logic.engine import signals_of
+from telltree.logic.formulas import signals_of
 from telltree.operators import Expression, Number
 from telltree.operators.rounding import rounded
 from telltree.operators.table import CHANGE, ELAPSED, GONE

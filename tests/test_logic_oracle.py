@@ -6,6 +6,7 @@ import random
 import numpy as np
 import oracle
 import pytest
+from engines import engine_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -26,7 +27,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.population import Population
 from telltree.grammar.tables import Tables
 from telltree.logic import Formula, truth_of
-from telltree.logic.engine import Engine, engine_for
+from telltree.logic.engine import Engine
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
 
 # The bulk: 10 seeds × 10 families × 25 formulas × 4 panels = 10,000 cases.
@@ -223,7 +224,7 @@ def test_blocks_may_be_worked_on_together_or_alone(words, monkeypatch):
     columns, plain, texts = draw_family(rng, 40)
     case = draw_case(rng, columns, [rng.choice((1, 2, 3, 9)) for _ in range(300)])
     monkeypatch.setattr("telltree.logic.layout.TILE", words)
-    monkeypatch.setattr("telltree.logic.engine.TILE", words)
+    monkeypatch.setattr("telltree.logic.evaluator.TILE", words)
     judgement = judged(plain, case.records)
     formulas = parsed(texts, case.panel)
     assert_truth(truth_of([formula.expression for formula in formulas], case.panel), texts, judgement, case)

@@ -1,4 +1,4 @@
-"""An engine for some records of another's, which picks bits instead of comparing numbers, answers like one of its own."""
+"""An engine for some records of another's picks bits instead of comparing numbers, and answers like one of its own."""
 
 import numpy as np
 from golden_trees import gaps
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from telltree import Formula, Grammar, Panel
 from telltree.grammar.population import Population
 from telltree.logic.atoms import Atom
-from telltree.logic.engine import Engine, engine_for, signals_of
+from telltree.logic.engine import Engine
+from telltree.logic.formulas import Formulas, signals_of
 
 PANEL, LABELS = gaps()
 GRAMMAR = Grammar.generic(PANEL)
@@ -44,12 +45,13 @@ def test_the_whole_may_be_a_part_of_itself():
 def test_an_answer_turns_where_the_constant_passes_its_turning_point(rows, data):
     panel = Panel.from_arrays([np.array([[float(x), float(-x % 3)] for x in row]) for row in rows], columns=["x", "y"])
     c = data.draw(st.integers(-4, 4)) + 0.5
-    text = data.draw(st.sampled_from(["F(x {} {} and y > 0)", "G(y > 1 or x {} {})", "F(G(x {} {}))", "not F(x {} {})"]))
+    text = data.draw(
+        st.sampled_from(["F(x {} {} and y > 0)", "G(y > 1 or x {} {})", "F(G(x {} {}))", "not F(x {} {})"])
+    )
     how = data.draw(st.sampled_from(["<", "<=", ">", ">="]))
     formula = Formula.parse(text.format(how, c), panel.schema)
     atom = Atom.of(Formula.parse(f"F(x {how} {c})", panel.schema).expression.args[0], panel.schema)
-    engine, population = engine_for(panel, [formula.expression])
-    points = np.abs(engine.turning_points(population, atom))
+    points = np.abs(Formulas(panel).turning_points([formula.expression], atom))
     for k in np.arange(-5, 6) + 0.5:
         moved = Formula.parse(text.format(how, k), panel.schema)(panel)
         further = Formula.parse(text.format(how, k + 1), panel.schema)(panel)

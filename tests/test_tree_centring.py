@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import DataWarning, Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
-from telltree.logic.engine import signals_of
+from telltree.logic.formulas import signals_of
 from telltree.tree.centring import centred, roundest
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import oracle
 import pytest
+from engines import engine_for
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle_form import judged
@@ -17,7 +18,7 @@ from telltree.data import Panel
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
-from telltree.logic.engine import Engine, engine_for
+from telltree.logic.engine import Engine
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
 from telltree.tree.labels import ONE, Labels

@@ -11,7 +11,7 @@ from telltree.errors import DataError
 from telltree.explain.counts import Tally, compares_counts, counted, timeless
 from telltree.logic import Formula
 from telltree.logic.atoms import Atom
-from telltree.logic.engine import signals_of
+from telltree.logic.formulas import signals_of
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.operators import Expression, Operator
 from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar import parse_formula
-from telltree.logic.engine import engine_for
+from telltree.logic.formulas import Formulas
 from telltree.operators import Expression, Type, UserFunction
 from telltree.speech import read
 
@@ -69,19 +69,16 @@ class Formula:
 
     def __call__(self, panel: Panel) -> NDArray[np.bool_]:
         """Its truth for every record of the panel."""
-        engine, population = engine_for(panel, [self.expression])
-        truth: NDArray[np.bool_] = engine.truth(population)[0]
+        truth: NDArray[np.bool_] = Formulas(panel).truth([self.expression])[0]
         return truth
 
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
         """Its truth at every step of every record: F and G look from there to the end."""
-        engine, population = engine_for(panel, [self.expression])
-        return engine.trace(population, 0)
+        return Formulas(panel).trace([self.expression], 0)
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
     """The truth of many formulas at once: formulas × records."""
     if not formulas:
         return np.zeros((0, len(panel)), np.bool_)
-    engine, population = engine_for(panel, formulas)
-    return engine.truth(population)
+    return Formulas(panel).truth(formulas)

@@ -149,22 +149,21 @@ def _gather(ident, code, arity, desk, a, end):
 
 
 @small
-def _over_time(code, mode, ref, negated, steps, end, fresh):
-    """F or G of an operand: where instructions end now, the one still to write, its destination, operand and flags, and
-    whether the whole is negated. G a = ¬F ¬a.
+def over_time(code, mode, ref, negated, fresh):
+    """F or G of an operand: the flags of a SUFFIX_OR into the destination, if one is needed; the instruction after it,
+    if there is one; destination, operand and flags of that, and whether the whole is negated. G a = ¬F ¬a.
     """
     if OPERAND_MODES[code, mode, 0] != STEPS or ref == 0:
-        return end, NOTHING, ref, ref, 0, negated
+        return NOTHING, NOTHING, ref, ref, 0, negated
     dual, every = 1 if code == _GLOBALLY else 0, 1 if mode == EVERY else 0
     register = ref if ref < 0 else -1 - fresh
-    end = write(steps, end, SUFFIX_OR, register, ref, 0, negated ^ dual)
     if mode == STEPS:
-        return end, NOTHING, register, ref, 0, dual
-    return end, REDUCE, register, register, dual ^ every, every
+        return negated ^ dual, NOTHING, register, ref, 0, dual
+    return negated ^ dual, REDUCE, register, register, dual ^ every, every
 
 
 @small
-def _on_numbers(code, negated):
+def on_numbers(code, negated):
     """The instruction, and its flags, for a count or what is done with counts."""
     if code == _COUNT:
         return COUNT, negated
@@ -220,13 +219,14 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
         elif code <= _GLOBALLY:
-            end, step, register, ref_a, flags, negated = _over_time(
-                code, mode, ref_a, items[a, _NEGATED], steps, end, fresh
-            )
+            first_ref = ref_a
+            scan, step, register, ref_a, flags, negated = over_time(code, mode, ref_a, items[a, _NEGATED], fresh)
+            if scan != NOTHING:
+                end = write(steps, end, SUFFIX_OR, register, first_ref, 0, scan)
         else:
             end, fresh = _load_constants(items, desk.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
-            step, flags = _on_numbers(code, items[a, _NEGATED])
+            step, flags = on_numbers(code, items[a, _NEGATED])
         if step != NOTHING:
             end = write(steps, end, step, register, ref_a, ref_b, flags)
         if register == -1 - fresh:

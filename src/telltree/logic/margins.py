@@ -68,11 +68,10 @@ class Gauges(NamedTuple):
     @classmethod
     def room(cls, planes: int, sure: float) -> "Gauges":
         """Gauges by which every plane says all there is to say."""
-        return cls(*np.zeros((3, planes), np.int64), *np.zeros((2, planes)), np.array([sure]))
+        (address, rows, outcomes), (constant, spread) = np.zeros((3, planes), np.int64), np.zeros((2, planes))
+        return cls(address, rows, outcomes, constant, spread, np.array([sure]))
 
-    def measure(
-        self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float
-    ) -> None:
+    def measure(self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
         """Measure a plane's atom, whose signal has these values; they must be kept alive while the gauges are."""
         self.address[plane], self.rows[plane] = values.ctypes.data, len(values)
         self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
@@ -92,7 +91,7 @@ class Room(NamedTuple):
 
 
 @small
-def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):  # noqa: PLR0917  a kernel
+def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):
     """The margin of an atom at every step of a record."""
     signal = carray(pointer(address), (rows,))
     for t in range(steps):

@@ -54,15 +54,8 @@ class Planes:
 
     def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
         """Make planes for atoms, known from now on by these names, or numbers; False if they do not fit into memory."""
-        wanted: dict[Atom, int] = {}
-        slots = []
-        for _, atom in named:
-            kept, negated = self._canonical(atom)
-            plane = self._slot.get(kept)
-            if plane is None:
-                plane = wanted.setdefault(kept, self.used + len(wanted))
-            slots.append(2 * plane + negated)
-        if not self._hold(wanted):
+        slots = self.held([atom for _, atom in named])
+        if slots is None:
             return False
         both = np.array([self._simplest(np.array(slots)), slots])
         if numbers:
@@ -71,6 +64,18 @@ class Planes:
             for (name, _), pair in zip(named, both.T, strict=True):
                 self._enter(name, pair)
         return True
+
+    def held(self, atoms: Sequence[Atom]) -> list[int] | None:
+        """For each atom twice its plane, plus one if it is the negation; None if they do not fit into memory."""
+        wanted: dict[Atom, int] = {}
+        found = []
+        for atom in atoms:
+            kept, negated = self._canonical(atom)
+            plane = self._slot.get(kept)
+            if plane is None:
+                plane = wanted.setdefault(kept, self.used + len(wanted))
+            found.append(2 * plane + negated)
+        return found if self._hold(wanted) else None
 
     def share(self, memory: int) -> None:
         """Leave room for the planes of some of the records: take no more than so many bytes from now on."""

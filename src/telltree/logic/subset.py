@@ -65,7 +65,7 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def pick(source, chosen, subset, blocks, valid, slots, planes, reduced):
+def pick(source, chosen, subset, blocks, valid, slots, planes, reduced):  # noqa: PLR0917  a kernel
     """Plane `slots[k]` gets the bits of plane `chosen[k]` of the source that belong to the subset.
 
     `reduced` gets, block by block, where a plane, or its negation, ever holds, as in `packing.pack`.

@@ -13,6 +13,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
+from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory
 from telltree.search.settings import require_positive, require_whole
 
@@ -25,6 +26,8 @@ class Scores(NamedTuple):
 
     fitness: NDArray[np.float64]
     answer: NDArray[np.uint64]
+    size: NDArray[np.int64] | None = None
+    """Terminals, if the best formula of each size is to be kept."""
 
 
 _NO_SCORES = Scores(np.empty(0), np.empty(0, np.uint64))
@@ -60,6 +63,8 @@ class Found:
     evaluations: int
     seconds: float
     interrupted: bool
+    by_size: tuple[OfSize, ...] = ()
+    """The best formulas of each size whose best is fitter than all smaller ones, the smallest first."""
 
 
 class Breeder(Protocol):
@@ -151,6 +156,7 @@ class _Run:
         self._memory = Memory(search.revisits, search.evaluations)
         self._breeder = search.breeder(grammar, seed, self._memory)
         self._archive = Archive(grammar, search.keep, tolerance)
+        self._by_size = BySize(grammar, tolerance)
         self._history: list[Moment] = []
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
@@ -170,6 +176,7 @@ class _Run:
             evaluations=self._evaluations,
             seconds=self._elapsed(),
             interrupted=self._interrupted,
+            by_size=self._by_size.front(),
         )
 
     def _elapsed(self) -> float:
@@ -207,6 +214,8 @@ class _Run:
         of_all = self._memory.scores(places, fresh, fitness, answer)
         if len(fresh):
             self._evaluations += len(fresh)
+            if scores.size is not None:
+                self._by_size.add(population, fresh, fitness, scores.size)
             if self._archive.add(population, fresh, fitness, answer) or not self._history:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
         self._breeder.learn(population, *of_all)

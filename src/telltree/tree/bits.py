@@ -63,13 +63,16 @@ class Bits:
         makes for shorter formulas and fewer leaves. Where there are few records, it is lower, see `price_for`.
     tolerance: splits that differ by no more bits are as good as each other: the shorter formula is taken, and of equals
         the one with the wider margin.
+    leniency: the share of what the best split saves that a shorter one may leave unsaved and still be taken. What it
+        leaves is for the questions below it: two short questions read better than a long one, and tell as much.
     """
 
     price: float = 0.5
     tolerance: float = 2.0
+    leniency: float = 0.2
 
     def __post_init__(self) -> None:
-        for name, value in (("price", self.price), ("tolerance", self.tolerance)):
+        for name, value in (("price", self.price), ("tolerance", self.tolerance), ("leniency", self.leniency)):
             if not (isinstance(value, Real) and 0 <= value < math.inf):
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
@@ -86,6 +89,7 @@ class Bits:
         return BitsOf(
             self.price_for(len(labels.codes)),
             self.tolerance,
+            self.leniency,
             np.array(grammar.bits(LARGEST)),
             len(labels.codes) / weight,
         )
@@ -100,6 +104,7 @@ class BitsOf:
 
     price: float
     tolerance: float
+    leniency: float
     naming: NDArray[np.float64]
     """The bits that name a formula, by its size."""
     unit: float

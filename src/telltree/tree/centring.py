@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.grammar.cuts import roundest
 from telltree.logic.atoms import Atom
-from telltree.logic.engine import engine_for
+from telltree.logic.formulas import Formulas
 from telltree.logic.instructions import EQUAL as EQUALITY
 from telltree.logic.instructions import GREATER, LESS
 from telltree.logic.signals import Signals
@@ -51,8 +51,7 @@ def _movable(atom: Expression, columns: Container[str]) -> bool:
 
 
 def _truth(formulas: Sequence[Expression], panel: Panel, signals: Signals) -> NDArray[np.bool_]:
-    engine, population = engine_for(panel, formulas, signals)
-    return engine.truth(population)
+    return Formulas(panel, signals).truth(formulas)
 
 
 def _gap(
@@ -66,8 +65,7 @@ def _gap(
     twins = sum((atom.signal, atom.constant) == (own.signal, own.constant) for atom in atoms)
     if twins > 1 or any(e.head is COUNT for e in formula.walk()):
         return _Gap(formula, path, panel, signals, answers).bounds()
-    engine, population = engine_for(panel, [formula], signals)
-    points = engine.turning_points(population, own)
+    points = Formulas(panel, signals).turning_points([formula], own)
     points = points[np.isfinite(points)]
     if _falls(formula, path) != bool(own.outcomes & LESS):
         points = -points

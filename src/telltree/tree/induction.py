@@ -13,7 +13,8 @@ from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.logic import Formula
-from telltree.logic.engine import Engine, engine_for, signals_of
+from telltree.logic.engine import Engine
+from telltree.logic.formulas import Formulas, signals_of
 from telltree.operators import Expression
 from telltree.search import Found, GeneticProgramming, Progress, Search
 from telltree.speech import question
@@ -147,7 +148,10 @@ class _Growth:
             RunnerUp(Formula(c.derivation.expression), c.fitness) for c in found.runners_up if c.derivation != best
         )
         naming = self._naming[min(len(best), LARGEST)]
-        node = Node(formula, true, false, leaf.counts, fitness, gain, margin, others, naming=naming)
+        by_size = tuple(RunnerUp(Formula(one.derivation.expression), one.fitness) for one, _ in found.by_size)
+        node = Node(
+            formula, true, false, leaf.counts, fitness, gain, margin, others, naming=naming, by_size=by_size
+        )  # fmt: skip
         return self._asked(node, Formula(best.expression))
 
     def _engine(self, members: NDArray[np.int64]) -> Engine:
@@ -172,8 +176,7 @@ class _Growth:
         kept = centred(trimmed(found, records, self._signals), records, self._signals, self._settings.centre)
         if kept == found:
             return Formula(found), margin
-        engine, population = engine_for(records, [kept], self._signals)
-        return Formula(kept), float(engine.margins(population)[0])
+        return Formula(kept), float(Formulas(records, self._signals).margins([kept])[0])
 
     def _asked(self, node: Node, found: Formula) -> Node:
         """The node with the question that reads better, in normal form: whether its formula holds, or does not.
@@ -226,18 +229,35 @@ def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: 
     classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text.
     """
-    assert found.ties is not None
-    everyone = np.arange(len(found.ties.lengths))
+    tied = _brief(found, labels, by.criterion)
+    everyone = np.arange(len(tied.lengths))
     classes = [labels.codes == k for k in range(labels.classes)]
-    tally = engine.evaluate(found.ties, everyone, engine.layout.masks(classes))
+    tally = engine.evaluate(tied, everyone, engine.layout.masks(classes))
     rivals = _with_room(tally.counts, labels.counts(), by.levels)
     if by.shorter_first:
         rivals = rivals[tally.size[rivals] == tally.size[rivals].min()]
-    ties = found.ties.take(rivals)
+    ties = tied.take(rivals)
     margins = engine.margins(ties, cutoff=True)
     widest = np.flatnonzero(margins == margins.max())
     derivations = [ties.derivation(int(i), grammar) for i in widest]
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
+
+
+def _brief(found: Found, labels: Labels, criterion: Fitness) -> Population:
+    """The formulas that tie for the best; or those of the least size that are nearly as good, as far as the criterion
+    is lenient.
+    """
+    assert found.ties is not None
+    assert found.best is not None
+    leniency = getattr(criterion, "leniency", 0.0)
+    if leniency:
+        best = found.best.fitness
+        gain = gain_of(criterion, labels.totals(), len(found.best.derivation), best)
+        enough = best + max(leniency * gain, getattr(criterion, "tolerance", 0.0))
+        for candidate, ties in found.by_size:
+            if candidate.fitness <= enough:
+                return ties
+    return found.ties
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ class SplitObjective:
         counts = tally.counts if self._worth is None else tally.counts @ self._worth
         fitness = _checked(self._fitness(counts, self._totals, tally.size), len(wanted))
         useless = tally.members[:, 1] < self._least
-        return Scores(np.maximum(fitness, _LEAST_FITNESS.take(useless.view(np.int8))), tally.answer)
+        return Scores(np.maximum(fitness, _LEAST_FITNESS.take(useless.view(np.int8))), tally.answer, tally.size)
 
 
 def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:

@@ -106,6 +106,8 @@ class Node:
     """The formula as the search found it, if it was shortened, centred or turned round since."""
     naming: float = 0.0
     """The bits it takes to name the formula among those of the grammar that are no longer; see `telltree.tree.Bits`."""
+    by_size: tuple[RunnerUp, ...] = ()
+    """The best formula of each size that is fitter than all shorter ones, the shortest first."""
 
 
 Branch = tuple[Formula, bool]

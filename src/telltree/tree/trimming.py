@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from telltree.data import Panel
-from telltree.logic.engine import engine_for
+from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
 from telltree.operators import Expression
 from telltree.operators.table import AND, IMPLIES, NOT, OR
@@ -24,8 +24,7 @@ def trimmed(formula: Expression, panel: Panel, signals: Signals) -> Expression:
     if any(e.english is not None for e in formula.walk()):
         return formula
     while shorter := list(dict.fromkeys(_shorter(formula))):
-        engine, population = engine_for(panel, [formula, *shorter], signals)
-        truth = engine.truth(population)
+        truth = Formulas(panel, signals).truth([formula, *shorter])
         alike = [e for e, answers in zip(shorter, truth[1:], strict=True) if np.array_equal(answers, truth[0])]
         if not alike:
             break

@@ -30,6 +30,7 @@ from telltree.tree.model.document import (
     GrammarText,
     HeadlineEntry,
     LeafEntry,
+    RunnerUpEntry,
     SearchEntry,
     Settings,
     StepEntry,
@@ -200,12 +201,16 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
             )
         return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas))
     formula = formulas.read(entry.formula, entry.spoken)
-    others = tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entry.runners_up)
+    others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
     counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, counts, *figures, others, found, entry.naming)
+    return Node(formula, true, false, counts, *figures, others, found, entry.naming, by_size)
+
+
+def _others(entries: Sequence[RunnerUpEntry], formulas: _Formulas) -> tuple[RunnerUp, ...]:
+    return tuple(RunnerUp(formulas.read(one.formula, one.spoken), float(one.fitness)) for one in entries)
 
 
 def _headline(entry: HeadlineEntry | None, formulas: _Formulas) -> Headline | None:

@@ -104,6 +104,8 @@ class Branch(Entry):
     """The formula as the search found it, if another is kept."""
     naming: Annotated[float, Field(ge=0)] = 0.0
     """The bits that name the formula in its grammar."""
+    by_size: Many[RunnerUpEntry] = []
+    """The best formula of each size, the shortest first."""
 
 
 class HeadlineEntry(Entry):
@@ -175,6 +177,7 @@ class BitsEntry(Entry):
 
     price: float
     tolerance: float
+    leniency: float = 0.0
 
 
 class ScoreEntry(Entry):

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import FORMAT, VERSION
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
-from telltree.tree.tree import Headline, Leaf, Node, Tree
+from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 SEARCHES = (GeneticProgramming, GrammaticalEvolution, MonteCarlo)
 _CANNOT = "this model cannot be saved"
@@ -107,10 +107,15 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
         "margin": _number(node.margin),
         "found": None if node.found is None else str(node.found),
         "naming": node.naming,
-        "runners_up": [{**_formula(other.formula), "fitness": _number(other.fitness)} for other in node.runners_up],
+        "runners_up": _others(node.runners_up),
+        **({"by_size": _others(node.by_size)} if node.by_size else {}),
     }
     yield from _preorder(node.true)
     yield from _preorder(node.false)
+
+
+def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
+    return [{**_formula(one.formula), "fitness": _number(one.fitness)} for one in formulas]
 
 
 def _front(model: Model) -> dict[str, Any] | None:
@@ -143,7 +148,7 @@ def _functions(model: Model) -> list[UserFunction]:
 
 def _called(tree: Tree) -> Iterator[UserFunction]:
     for node in tree.nodes:
-        for formula in (node.formula, *(other.formula for other in node.runners_up)):
+        for formula in (node.formula, *(other.formula for other in (*node.runners_up, *node.by_size))):
             yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
 
 

@@ -1,0 +1,129 @@
+"""Formulas as they stand, evaluated without a grammar: what a tree asks, a user writes, a report tells."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.grammar.microcode import OPERAND_MODES, Code, code_of
+from telltree.logic import lowering, operands
+from telltree.logic.atoms import Atom
+from telltree.logic.evaluator import Evaluator
+from telltree.logic.instructions import CONSTANT, SUFFIX_OR, Programs
+from telltree.logic.operands import NOTHING
+from telltree.logic.signals import Signals
+from telltree.operators import Expression, Number
+
+# the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
+_connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
+_over_time, _on_numbers = lowering.over_time.py_func, lowering.on_numbers.py_func
+
+Operand = tuple[int, int]
+"""What the machine reads, and whether that is negated."""
+
+
+class Formulas(Evaluator[Sequence[Expression]]):
+    """Evaluates expressions on the records of one panel."""
+
+    def __init__(self, panel: Panel, signals: Signals | None = None, *, threads: int = 1) -> None:
+        super().__init__(panel, signals or signals_of(panel), threads=threads)
+
+    @staticmethod
+    def _how_many(formulas: Sequence[Expression]) -> int:
+        return len(formulas)
+
+    def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
+        chosen = [formulas[k] for k in wanted]
+        atoms = list(dict.fromkeys(e for formula in chosen for e in _atoms(formula)))
+        slots = self._slots([Atom.of(e, self.panel.schema) for e in atoms])
+        if slots is None:
+            return False
+        writer = _Writer(dict(zip(atoms, slots, strict=True)))
+        self._programs = Programs.room(len(formulas), 0)
+        for k, formula in zip(wanted, chosen, strict=True):
+            begin = len(writer.steps)
+            writer.registers = 0
+            self._programs.result[k] = writer.lower(formula, mode)
+            self._programs.bounds[k] = begin, len(writer.steps)
+            self._programs.size[k] = formula.terminals
+            self._programs.registers[0] = max(self._programs.registers[0], writer.registers)
+        steps = np.array(writer.steps, np.int32).reshape(-1, 5)
+        self._programs = self._programs._replace(steps=steps, values=np.array(writer.values, np.float64))
+        if not self._counts and any(code_of(e) >= Code.COUNT for formula in chosen for e in formula.walk()):
+            self._counts = True
+            self._scratch = self._scratch_for(8)
+        return True
+
+    def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
+        slots = self._planes.held(atoms)
+        if slots is None:
+            self._planes.forget()  # those of earlier formulas
+            slots = self._planes.held(atoms)
+        return slots
+
+
+class _Writer:
+    """Writes programs: a part of a formula becomes an operand, and instructions to work it out."""
+
+    def __init__(self, slots: dict[Expression, int]) -> None:
+        self._slots = slots
+        self.steps: list[tuple[int, ...]] = []
+        self.values: list[float] = []
+        self.registers = 0
+
+    def lower(self, e: Expression, mode: int) -> Operand:
+        """The operand for a part of a formula that is read in a mode, and whether it is negated."""
+        code = code_of(e)
+        if code is Code.ATOM:
+            ref, negated = _read_plane(self._slots[e], mode)
+            return int(ref), int(negated)
+        if code is Code.NAME:
+            assert isinstance(e.head, Number)
+            return self._write((CONSTANT, self._fresh, 0, 0, 0), e.head.value), 0
+        modes = OPERAND_MODES[code, mode].tolist()
+        (a, not_a), (b, not_b) = [*map(self.lower, e.args, modes), (0, 0)][:2]
+        if code is Code.NOT:
+            return a, not_a ^ 1
+        if code <= Code.IMPLIES:
+            step, register, a, flags, negated = _connect(code, mode, a, not_a, b, not_b, self.registers)
+        elif code <= Code.GLOBALLY:
+            operand = a
+            scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, self.registers)
+            if scan != NOTHING:
+                self._write((SUFFIX_OR, register, operand, 0, scan))
+        else:
+            step, flags = _on_numbers(code, not_a)
+            register, negated = self._fresh, 0
+        return self._write((step, register, a, b, flags)), int(negated)
+
+    @property
+    def _fresh(self) -> int:
+        """A register that is not in use."""
+        return -1 - self.registers
+
+    def _write(self, instruction: tuple[int, ...], value: float = np.nan) -> int:
+        """Write an instruction, if it is one; returns where its result will be."""
+        step, register, *_ = instruction
+        if step != NOTHING:
+            self.steps.append(instruction)
+            self.values.append(value)
+        self.registers = max(self.registers, -int(register))
+        return int(register)
+
+
+def _atoms(e: Expression) -> Iterator[Expression]:
+    if code_of(e) is Code.ATOM:
+        yield e
+        return
+    for arg in e.args:
+        yield from _atoms(arg)
+
+
+def signals_of(panel: Panel) -> Signals:
+    """The signals of a panel, with an evaluator to work out formulas inside atoms."""
+    return Signals(panel, _trace_closed)
+
+
+def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[NDArray[np.bool_]]:
+    return Formulas(panel, signals).trace([formula], 0)
