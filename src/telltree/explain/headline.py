@@ -22,8 +22,8 @@ def headline_text(headline: Headline, leaf: Leaf, tree: Tree) -> str:
 def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
     """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
 
-    A headline that is true of less than half of the leaf's records in this panel is none here. `missing` names the columns that
-    may miss values in the panel.
+    A headline that is true of less than half of the leaf's records in this panel is none here. `missing` names the
+    columns that may miss values in the panel.
     """
     shown = [leaf.headline for leaf, _ in tree.leaves]
     formulas = [headline.formula.expression for headline in shown if headline is not None]

@@ -25,6 +25,7 @@ from telltree.speech.literals import subjects
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Term
 from telltree.tree.sayable import implied, nearly_asked
+from telltree.tree.shortening import short_formulas
 from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
 
 WORDS = 15
@@ -41,18 +42,20 @@ _AT_A_TIME = 256  # formulas whose answers are held as a byte a record
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
-    """The tree with a headline at each leaf, as far as there are short ones; `panel` has the training records.
+    """The tree with a headline and a short description at each leaf, as far as there are any.
 
-    No two are true of the same records, and those that tell a leaf from its sibling are preferred.
+    `panel` has the training records. No two headlines are true of the same ones, and those that tell a leaf from its
+    sibling are preferred.
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
     found = _told_apart(_Choice(tree, panel))
-    numbers = iter(range(1, len(tree.leaves) + 1))
+    told = iter([(found.get(number), short) for number, short in enumerate(short_formulas(tree, panel), 1)])
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
-            return replace(node, headline=found.get(next(numbers)))
+            headline, short = next(told)
+            return replace(node, headline=headline, short=short)
         return replace(node, true=below(node.true), false=below(node.false))
 
     return replace(tree, root=below(tree.root))
