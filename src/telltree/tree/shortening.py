@@ -30,15 +30,15 @@ _SAVED = 0.2  # of the words; for less, what is true of these records alone is n
 def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
     """For each leaf, in order, a formula of fewer words, by a fifth or more, that is true of just its records here.
 
-    None where none was found, and where a grammar has words of its own for a formula on the way: they may speak of
-    every part.
+    None where none was found, where a question settles itself, and where a grammar has words of its own for a formula
+    on the way: they may speak of every part.
     """
     answers = dict(zip((node.formula for node in tree.nodes), tree.truth(panel), strict=True))
     work = _Shortening(tree, panel.aligned(tree.schema))
     found: list[Formula | None] = []
     for _, branches in tree.leaves:
         claims = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
-        if any(part.english is not None for claim in claims for part in claim.walk()):
+        if not claims or any(part.english is not None for claim in claims for part in claim.walk()):
             found.append(None)
             continue
         found.append(work.shortened(claims, np.array([answers[f] == truth for f, truth in branches])))
@@ -53,6 +53,8 @@ class _Shortening:
     def shortened(self, claims: Sequence[Expression], truth: NDArray[np.bool_]) -> Formula | None:
         """What fewer words say, if all claims are true of these records together."""
         terms = [self._normal(claim) for claim in claims]
+        if any(term in (TRUE, FALSE) for term in terms):
+            return None  # no words of its own
         wanted: NDArray[np.bool_] = np.logical_and.reduce(truth)
         kept = list(range(len(terms)))
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
