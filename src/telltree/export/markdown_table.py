@@ -42,8 +42,8 @@ def _line(row: RuleRow, english: str) -> tuple[str, ...]:
 
 
 def _alone(row: RuleRow, subject: Subject) -> str:
-    """What is true of a category: its short description, if it has one, or the whole sentence."""
-    if row.short == row.english:
+    """What is true of a category: its short description among others, if it has one, or the whole sentence."""
+    if row.short == row.english or subject.category is not None:
         return row.english
     return f"on the {counted(subject.tree.records, 'training record')}: {row.short}"
 
