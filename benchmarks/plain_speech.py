@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,12 +26,15 @@ from telltree.datasets import load_acasx, load_auslan, make_encounters
 from telltree.errors import SpeechError
 from telltree.explain import english
 from telltree.explain.categories import sentence, signed
+from telltree.explain.groups import Group, Telling, nested
 from telltree.logic import Formula
 from telltree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Headline
 
 TREES = 2_000
 SHORT = 15  # words of a headline
 SAVED = 0.25  # of the words of the paper's form
+READ = (30, 60)  # words a category by its short description: the median, and the 90th percentile
 Records = tuple[Panel, np.ndarray]
 
 
@@ -44,15 +47,23 @@ class Spoken:
     paper: list[str] = field(default_factory=list)
     """The same of the formulas that the trees have."""
     plain: list[str] = field(default_factory=list)
+    """Whole sentences, exact of every possible record."""
+    short: list[str] = field(default_factory=list)
+    """Short descriptions, exact of the training records; the whole sentence where none is much shorter."""
+    read: list[float] = field(default_factory=list)
+    """Words of each category as all are printed together: what several share is divided among them."""
     headlines: list[str | None] = field(default_factory=list)
+    clear: int = 0
+    """Headlines that are true of most members and of few others."""
     alike: int = 0
     """Sentences that read back answer like the formula they were said of."""
     unlike: list[str] = field(default_factory=list)
 
     def __iadd__(self, other: "Spoken") -> "Spoken":
-        for name in ("found", "paper", "plain", "headlines", "unlike"):
+        for name in ("found", "paper", "plain", "short", "read", "headlines", "unlike"):
             getattr(self, name).extend(getattr(other, name))
         self.alike += other.alike
+        self.clear += other.clear
         return self
 
 
@@ -62,7 +73,8 @@ def rows(quick: bool, acasx: Path | None = None, trees: int | None = None) -> li
         panel, y = records()
         spoken = _spoken(panel, y)
         whole += spoken
-        each.append(f"{name} {_median(spoken.paper):.0f} → {_median(spoken.plain):.0f} in {len(spoken.plain)}")
+        middles = " → ".join(f"{np.median(words):.0f}" for words in _ways(spoken).values())
+        each.append(f"{name} {middles} in {len(spoken.plain)}")
         print(f"  {each[-1]}; not alike: {spoken.unlike or 'none'}", file=sys.stderr, flush=True)
     return [*_said(whole, each), _truth(trees or (20 if quick else TREES))]
 
@@ -109,20 +121,28 @@ def _spoken(panel: Panel, y: np.ndarray) -> Spoken:
         model = GrammarTreeClassifier(random_state=0).fit(panel, y)
     tree, made = model.tree_, Spoken()
     found = _as_found(tree, panel)
-    for category, (_, branches), (_, before) in zip(model.categories(panel, y), tree.leaves, found.leaves, strict=True):
+    categories = model.categories(panel, y)
+    made.read = list(_as_read(nested([category.told for category in categories])))
+    for category, (leaf, branches), (_, before) in zip(categories, tree.leaves, found.leaves, strict=True):
         made.found.append(sentence(before, panel.schema, tree.missing, style="paper"))
         made.paper.append(sentence(branches, tree.schema, tree.missing, style="paper"))
         made.plain.append(category.english)
+        made.short.append(category.short)
         made.headlines.append(None if category.headline is None else category.headline.rpartition(" (")[0])
+        made.clear += leaf.headline is not None and _is_clear(leaf.headline, leaf.support)
         members = np.isin(np.arange(len(panel)), category.positions)
-        _compare(made, category.english, tree, panel, members)
-        if branches:
-            (apart,) = signed(branches[-1:])
-            _compare(made, category.apart, tree, panel, Formula(apart)(panel))
+        for said in dict.fromkeys((category.english, category.short)):
+            _compare(made, said, tree, panel, members)
+        for said, claim in zip(category.steps, signed(branches), strict=True):
+            _compare(made, said, tree, panel, Formula(claim)(panel))
     for node in tree.nodes:
         said = english(node.formula, tree.schema, tree.missing, step=tree.step)
         _compare(made, said, tree, panel, node.formula(panel))
     return made
+
+
+def _is_clear(headline: Headline, members: int) -> bool:
+    return headline.missed <= 0.2 * members and headline.others <= 0.25 * headline.elsewhere
 
 
 def _compare(made: Spoken, said: str, tree: Tree, panel: Panel, truth: np.ndarray) -> None:
@@ -152,12 +172,32 @@ def _as_found(tree: Tree, panel: Panel) -> Tree:
     return replace(tree, root=below(tree.root, np.ones(len(panel), np.bool_)))
 
 
+def _as_read(parts: Sequence[Group | Telling], above: float = 0.0, *, alone: bool = True) -> Iterator[float]:
+    """The words of each category in order: its own, and its part of what is told above it."""
+    for part in parts:
+        if isinstance(part, Group):
+            first, last = part.numbers
+            yield from _as_read(part.parts, above + _length(part.said.english) / (last - first + 1), alone=False)
+        else:
+            yield above + _length((part.short or part.whole.english) if alone else part.steps[-1].english)
+
+
+def _length(text: str) -> int:
+    return len(text.split())
+
+
 def _words(said: list[str]) -> list[int]:
-    return [len(text.split()) for text in said]
+    return [_length(text) for text in said]
 
 
-def _median(said: list[str]) -> float:
-    return float(np.median(_words(said)))
+def _ways(spoken: Spoken) -> dict[str, list[int] | list[float]]:
+    """The words of each category as it may be told, from the longest way to the shortest."""
+    return {
+        "paper's form": _words(spoken.paper),
+        "whole sentences": _words(spoken.plain),
+        "short descriptions": _words(spoken.short),
+        "in groups": spoken.read,
+    }
 
 
 def _said(spoken: Spoken, each: list[str]) -> list[Row]:
@@ -167,22 +207,32 @@ def _said(spoken: Spoken, each: list[str]) -> list[Row]:
     ratio = sum(_words(plain)) / sum(_words(paper))
     before = sum(_words(plain)) / sum(_words(found))
 
-    def row(what: str, measure: Callable[[list[str]], str], how: str, *, none: bool = True) -> Row:
+    def row(what: str, measure: Callable[[list[str]], str], how: str) -> Row:
         told = f"paper's form {measure(paper)}; formulas as they were found {measure(found)}"
-        return Row(f"plain speech: {what}", "0" if none else "", measure(plain), how, peer=told,
-                   met=measure(plain) == "0" if none else None)  # fmt: skip
+        return Row(f"plain speech: {what}", "0", measure(plain), how, peer=told, met=measure(plain) == "0")
 
     return [
-        row("words a category, median · 90th percentile", _spread,
-            f"{len(plain)} categories of default trees; medians: {'; '.join(each)}", none=False),
+        Row("plain speech: words a category, by its short description, median · 90th percentile", "30 · 60",
+            _spread(_words(spoken.short)),
+            "each category by itself, in words that are exact of the training records, or else of every record: "
+            f"{sum(a != b for a, b in zip(spoken.short, plain, strict=True))} of {len(plain)} are shorter than the "
+            f"whole; medians of {' → '.join(_ways(spoken))}: {'; '.join(each)}",
+            peer=f"paper's form {_spread(_words(paper))}; formulas as they were found {_spread(_words(found))}",
+            met=bool(np.all(np.percentile(_words(spoken.short), (50, 90)) <= READ))),
+        Row("plain speech: words a category, by its whole sentence, median · 90th percentile", "",
+            _spread(_words(plain)), "each category by itself, in words that are exact of every possible record"),
+        Row("plain speech: words a category in groups, median · 90th percentile", "", _spread(spoken.read),
+            "as all categories are printed together: what several share is said once above them, and its words are "
+            "divided among them; another measure than the two above, which tell one category without the others"),
         row("square brackets", lambda said: str(_often(r"\[", said)), "in all categories"),
         row("negated implications", lambda said: str(_often("not for all time, if", said)), "“not for all time, if”"),
         row("“not for all time”", lambda said: str(_often("not for all time", said)), "in all categories"),
         Row("plain speech: sentences read back to equal answers", "all", f"{spoken.alike} of {total}",
-            "each category, what sets it apart, and each question, on all records", peer="paper's form cannot be read",
-            met=not spoken.unlike),
+            "each category, short and whole, each answer on its way, and each question, on all records",
+            peer="paper's form cannot be read", met=not spoken.unlike),
         Row(f"plain speech: headlines of at most {SHORT} words", "", f"{len(short) / len(plain):.0%} of categories",
-            f"{len(short)} of {len(plain)}; {sum(h is not None for h in spoken.headlines)} have a headline at all",
+            f"{len(short)} of {len(plain)}; {sum(h is not None for h in spoken.headlines)} have a headline at all, and "
+            f"{spoken.clear} one that is true of at least 80 % of the members and at most 25 % of the others",
             peer="paper's form has none"),
         Row("plain speech: words saved", f"≥ {SAVED:.0%}", f"{1 - ratio:.0%}",
             "words of all categories against the paper's form of the same formulas; "
@@ -190,8 +240,8 @@ def _said(spoken: Spoken, each: list[str]) -> list[Row]:
     ]  # fmt: skip
 
 
-def _spread(said: list[str]) -> str:
-    return f"{_median(said):.0f} · {np.percentile(_words(said), 90):.0f}"
+def _spread(words: Sequence[float]) -> str:
+    return f"{np.median(words):.0f} · {np.percentile(words, 90):.0f}"
 
 
 def _often(pattern: str, said: list[str]) -> int:

@@ -31,9 +31,10 @@ LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")
 SEARCH = MonteCarlo(evaluations=150)
 REACH = re.compile(r"(?s)(.*) \((?:no members here|(\S+(?: \S+)?) of its members)(?:, (.*?) of the others)?\)")
 SIZE = re.compile(r"\[\d+\] .*?  \(([\d,]+) (records?), ([^;)]*? %)")
-HEAD = re.compile(r"(?m)^\[(\d+)\] .*  \([\d,]+ records?, ")
-GROUP = re.compile(r"(?m)^\[(\d+)\] and \[(\d+)\] share: (.*)\n    .*((?:\n.+)*)")
-APART = re.compile(r"(?m)^\[(\d+)\] .*(?:\n    .*)??\n    unlike \[(\d+)\]: (.*)\n    .*$")
+SHARED = re.compile(r"( *)\[(\d+)\] (?:and|to) \[(\d+)\] (?:also )?share: (.*)")
+OWN = re.compile(r"( *)\[(\d+)\] .*  \([\d,]+ records?, ")
+APART = re.compile(r" +unlike \[(\d+)\](?: (?:and|to) \[(\d+)\])?: (.*)")
+AMONG = re.compile(r"    on these ([\d,]+) records?: (.*)")
 TIMES = re.compile(r"(?:(about )?|([\d.,]+) times )the share in all")
 FEW = (
     Column("x1", "real"), Column("x2", "real", static=True), Column("b1", "Boolean"), Column("and", "Boolean"),
@@ -188,7 +189,8 @@ def _check_rules(verdict, tree, records, labels, weights):
         _check_figures(verdict, rule, len(own))
         members = [home == rule.cluster for home in homes]
         told = Told(tree, tree.step, records)
-        _check_sentence(verdict, rule.english, told, members)
+        for said in (rule.english, rule.short):
+            _check_sentence(verdict, said, told, members)
         _check_headline(verdict, rule.headline, told, members)
 
 
@@ -274,23 +276,38 @@ def _check_categories(verdict, tree, records, labels, panel):
         *above, last = [[true_of(f.expression, record) == side for record in records]
                         for f, side in category.branches] or [[True] * len(records)]  # fmt: skip
         shared = reduce(lambda a, b: [x and y for x, y in zip(a, b, strict=True)], above, [True] * len(records))
-        for said, truths in ((category.english, members), (category.shared, shared), (category.apart, last)):
+        for said, truths in ((category.english, members), (category.short, members), (category.shared, shared),
+                             (category.apart, last)):  # fmt: skip
             _check_sentence(verdict, said, told, truths)
+        for said, (f, side) in zip(category.steps, category.branches, strict=True):
+            _check_sentence(verdict, said, told, [true_of(f.expression, record) == side for record in records])
+        for number, said in AMONG.findall(str(category)):
+            verdict.claim(int(number) == len(records) and said == category.short, str(category))
         _check_headline(verdict, category.headline, Told(tree, tree.step, records), members)
     _check_groups(verdict, str(categories), told, homes)
 
 
 def _check_groups(verdict, text, told, homes):
-    """What is said above two siblings and what sets each apart, taken together, against the members of each."""
-    for first, second, shared, below in GROUP.findall(text):
-        sides = APART.findall(below)
-        verdict.claim([(own, other) for own, other, _ in sides] == [(first, second), (second, first)], below)
-        common = _read(verdict, shared, told)
-        for own, _, apart in sides:
-            alone = _read(verdict, apart, told)
-            for home, above, last in zip(homes, common, alone, strict=True):
-                verdict.claim((above and last) == (home == int(own)), text, "of", own)
-    numbers = [int(number) for number in HEAD.findall(text)]
+    """What is said above a category and what sets it apart, taken together, against its members."""
+    above, numbers, number = [], [], None
+    for line in text.splitlines():
+        if match := SHARED.match(line):
+            indent, first, last, sentence = match.groups()
+            above = [one for one in above if one[0] < len(indent)]
+            above.append((len(indent), int(first), int(last), _read(verdict, sentence, told)))
+        elif match := OWN.match(line):
+            indent, number = match[1], int(match[2])
+            above = [one for one in above if one[0] < len(indent)]
+            verdict.claim(all(first <= number <= last for _, first, last, _ in above), text, "of", number)
+            numbers.append(number)
+        elif match := APART.match(line):
+            first, last = int(match[1]), int(match[2] or match[1])
+            _, *ends, _ = above[-1]
+            verdict.claim([min(first, number), max(last, number)] == ends, line, "of", number)
+            reach = REACH.fullmatch(match[3])  # a headline that sets it apart
+            truths = [one[3] for one in above] + [_read(verdict, reach[1] if reach else match[3], told)]
+            for home, *each in zip(homes, *truths, strict=True):
+                verdict.claim(all(each) == (home == number), text, "of", number)
     verdict.claim(numbers == list(range(1, len(told.tree.leaves) + 1)), text, "numbers", numbers)
 
 

@@ -114,12 +114,12 @@ def test_text(tree):
     first, second = (
         "[1] and [2] share: at some point height is below 4 m\n"
         "    F(x < 4)\n"
-        "[1] calm  (1 record, 25.0 %; calm: 1)\n"
-        "    unlike [2]: at some point height is below 2 m\n"
-        "    F(x < 2)\n"
-        "[2] calm  (1 record, 25.0 %; storm: 1)\n"
-        "    unlike [1]: height is always at least 2 m\n"
-        "    ¬F(x < 2)",
+        "  [1] calm  (1 record, 25.0 %; calm: 1)\n"
+        "      unlike [2]: at some point height is below 2 m\n"
+        "      F(x < 2)\n"
+        "  [2] calm  (1 record, 25.0 %; storm: 1)\n"
+        "      unlike [1]: height is always at least 2 m\n"
+        "      ¬F(x < 2)",
         "[3] storm  (2 records, 50.0 %; calm: 1, storm: 1)\n    height is always at least 4 m\n    ¬F(x < 4)",
     )
     assert categories_text(categories) == str(categories) == f"{first}\n\n{second}"
@@ -198,3 +198,33 @@ def test_notebooks_show_groups_and_fold_whole_sentences_away(tree):
     assert page.count("<details>") == 3
     assert "unlike [2]: at some point height is below 2 m" in page
     assert "<b>calm" not in page
+
+
+def chain():
+    """Four categories: one question after the other, of those of which the last was true."""
+    deep = node("F(x < 2)", node("F(a)", leaf(1, 0), leaf(0, 1)), leaf(1, 0))
+    return Tree(node("F(x < 4)", deep, leaf(0, 2)), classes=("calm", "storm"), schema=SCHEMA)
+
+
+def test_what_several_share_is_said_once_at_every_level():
+    text = str(categorize(chain(), PANEL))
+    lines = [line for line in text.splitlines() if "share: " in line or "unlike " in line]
+    assert [line.split(": ")[0] for line in lines] == [
+        "[1] to [3] share", "  [1] and [2] also share", "        unlike [2]", "        unlike [1]",
+        "      unlike [1] and [2]",
+    ]  # fmt: skip
+    assert text.count("height is below 4 m") == text.count("height is below 2 m") == 1
+
+
+def test_some_categories_of_a_tree_stand_alone():
+    categories = categorize(chain(), PANEL)
+    assert "share" not in categories_text(categories[1:])
+    assert categories_text(categories[:1]) == str(categories[0])
+
+
+def test_what_sets_a_category_apart_is_said_once_with_its_headline():
+    told = categorize(chain(), PANEL)[2].told
+    apart = told.steps[-1].english
+    beside = replace(told, headline=f"{apart} (all of its members)").beside("[1] and [2]")
+    assert beside.count(apart) == 1
+    assert f"unlike [1] and [2]: {apart} (all of its members)" in beside

@@ -63,6 +63,7 @@ def test_json_and_csv_hold_the_rules(rng):
         assert tuple(float(line[name]) if line[name] else None for name in FIGURES) == figures
         assert line["decided by weights"] == str(row.decided_by_weights).lower()
         assert line["english"] == rule["english"] == row.english
+        assert line["short"] == rule["short"] == row.short
         assert (line["headline"] or None) == rule["headline"] == row.headline
         assert line["formula"] == rule["formula"]
         assert members(rule["formula"], tree, case.panel) == [cluster == number for cluster in clusters]

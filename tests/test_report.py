@@ -69,6 +69,7 @@ def test_categories_are_those_of_explain(plain, data):
         assert told["english"] == category.english
         assert told["formula"] == category.description
         assert told["headline"] == category.headline
+        assert (told["short"] or told["english"]) == category.short
         assert told["paper"] == sentence(category.branches, tree.schema, missing_columns(tree, panel), style="paper")
         assert told["figures"].startswith(f"{percent(category.share, 0)} of {told['records']} record")
         assert told["records"] == len(category.positions)

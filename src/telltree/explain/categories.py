@@ -17,6 +17,7 @@ from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
 from telltree.explain.shares import Share, wilson
+from telltree.explain.short import shorts_of
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
@@ -36,19 +37,26 @@ class Category:
     description: str
     """The whole conjunction as text; "true" for a tree that is a single leaf."""
     english: str
-    """The same in English, without what follows from the rest."""
+    """The same in English, without what follows from the rest: true of the category's records, whatever they are."""
+    short: str
+    """What tells its members from the other records at hand; of records to come it may be true where `english` is not.
+    The same as `english` if nothing much shorter does."""
     headline: str | None
     """A short sentence, with the shares of members and of other records that it is true of; None if there is none."""
     shared: str
     """What is true of this category and of its sibling, in English: all branches but the last."""
     apart: str
     """What sets it apart from its sibling, in English: the last branch."""
+    steps: tuple[str, ...]
+    """Each branch by itself, in English."""
     positions: NDArray[np.int64]
     """Of the records in the panel, in its order."""
     members: NDArray[Any]
     """Their ids."""
     counts: dict[Any, int]
     """How many of them have each label; empty if labels were not given."""
+    among: int
+    """How many records there are in the panel."""
     coverage: float
     """Their share of the panel's records."""
     lift: float | None
@@ -80,7 +88,7 @@ class Category:
         return reduce(_both, parts) if parts else None
 
     def __str__(self) -> str:
-        """The category alone, with its whole sentence and formula."""
+        """The category alone, with its short description, or else the whole sentence, and its formula."""
         return self.told.alone()
 
     @property
@@ -89,20 +97,21 @@ class Category:
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
         weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
-        claims = signed(self.branches)
+        claims = zip(self.steps, signed(self.branches), strict=True)
         return Telling(
             number=self.number,
             branches=self.branches,
             head=f"[{self.number}] {self.label}  ({size}{mixed}{weighed})",
             headline=self.headline,
             whole=Said(self.english, self.description),
-            shared=Said(self.shared, conjunction(claims[:-1])),
-            apart=Said(self.apart, conjunction(claims[-1:])),
+            short=None if self.short == self.english else self.short,
+            among=f"on these {counted(self.among, 'record')}",
+            steps=tuple(Said(step, str(claim)) for step, claim in claims),
         )
 
 
 class Categories(tuple[Category, ...]):
-    """The categories of some records, in order; printed in groups, what siblings share above them."""
+    """The categories of some records, in order; printed in groups, what several share once above them."""
 
     __slots__ = ()
 
@@ -130,24 +139,33 @@ def categorize(
     unsure = missing_columns(tree, panel) if missing is None else missing
     everyone = _counts(labels or [], tree.classes)
     headlines = headlines_of(tree, panel, clusters, unsure)
+    shorts = shorts_of(tree, panel, clusters, unsure)
+    said: dict[Branch, str] = {}
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
         counts = {} if labels is None else _counts([labels[i] for i in positions], tree.classes)
         seen = Share(counts.get(label, 0), len(positions), everyone.get(label, 0), len(panel))
+        for branch in branches:
+            if branch not in said:
+                said[branch] = sentence((branch,), tree.schema, unsure, step=panel.step)
+        whole = sentence(branches, tree.schema, unsure, step=panel.step)
         found.append(
             Category(
                 number=number,
                 label=label,
                 branches=branches,
                 description=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, unsure, step=panel.step),
+                english=whole,
+                short=shorts[number - 1] or whole,
                 headline=headlines[number - 1],
                 shared=sentence(branches[:-1], tree.schema, unsure, step=panel.step),
-                apart=sentence(branches[-1:], tree.schema, unsure, step=panel.step),
+                apart=said[branches[-1]] if branches else "every record",
+                steps=tuple(said[branch] for branch in branches),
                 positions=positions,
                 members=panel.ids[positions],
                 counts=counts,
+                among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
                 lift=seen.lift,
                 weighted=leaf.weighted_share if tree.weighted else None,
@@ -158,7 +176,7 @@ def categorize(
 
 
 def categories_text(categories: Iterable[Category]) -> str:
-    """The categories as blocks of text: what two siblings share above them, and of each what sets it apart."""
+    """The categories as blocks of text: what some share above them, and of each what sets it apart."""
     return groups_text(category.told for category in categories)
 
 

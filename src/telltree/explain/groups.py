@@ -56,42 +56,105 @@ class Telling:
     head: str
     headline: str | None
     whole: Said
-    shared: Said
-    """All branches but the last."""
-    apart: Said
-    """The last branch."""
+    """Of all records there could be."""
+    short: str | None
+    """Of the records at hand, in fewer words; None if there are none."""
+    among: str
+    """Which records these are: "on the 400 training records"."""
+    steps: tuple[Said, ...]
+    """Each branch by itself."""
 
-    def alone(self) -> str:
-        """With the whole sentence."""
-        exactly = self.whole.lines("" if self.headline is None else "exactly: ")
-        if self.headline is not None and self.headline.startswith(f"{self.whole.english} ("):
-            del exactly[0]  # the headline says it all
-        return _block(self.head, self._headline, exactly)
+    def alone(self, *, whole: bool = False) -> str:
+        """With what is true of it and of no others: the short description, if there is one, or the whole sentence."""
+        described = [] if self.short is None or self.is_headline(self.short) else [f"{self.among}: {self.short}"]
+        exactly = self.whole.lines("" if self.headline is None and self.short is None else "exactly: ")
+        if self.is_headline(self.whole.english) or (self.short is not None and not whole):
+            del exactly[0]
+        return _block(self.head, self._headline, described, exactly)
 
-    def beside(self, sibling: int) -> str:
-        """With what sets it apart from its sibling."""
-        return _block(self.head, self._headline, self.apart.lines(f"unlike [{sibling}]: "))
+    def beside(self, others: str) -> str:
+        """With what sets it apart from its siblings; where that is the headline, it is said once."""
+        headline, (apart, *formula) = self._headline, self.steps[-1].lines()
+        if self.headline is not None and self.is_headline(apart):
+            headline, apart = [], self.headline
+        return _block(self.head, headline, [f"unlike {others}: {apart}", *formula])
 
     @property
     def _headline(self) -> list[str]:
         return [] if self.headline is None else [self.headline]
 
+    def is_headline(self, said: str) -> bool:
+        """Whether the headline is this sentence."""
+        return self.headline is not None and self.headline.startswith(f"{said} (")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Categories that share an answer, with those that share one more in groups of their own."""
+
+    said: Said
+    """What all of them share, beside what is told above."""
+    parts: "tuple[Group | Telling, ...]"
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Of the first category and of the last."""
+        return numbers_of(self.parts[0])[0], numbers_of(self.parts[-1])[1]
+
+
+def numbers_of(part: Group | Telling) -> tuple[int, int]:
+    """The number of the first category and of the last."""
+    return (part.number, part.number) if isinstance(part, Telling) else part.numbers
+
+
+def names_of(part: Group | Telling) -> str:
+    """`[1]`, `[1] and [2]`, `[1] to [5]`."""
+    first, last = numbers_of(part)
+    return f"[{first}]" if first == last else f"[{first}] {'and' if last == first + 1 else 'to'} [{last}]"
+
+
+def nested(told: Sequence[Telling]) -> tuple[Group | Telling, ...]:
+    """The categories of a tree as its questions part them; some of them only, each by itself.
+
+    What is said of the groups that a category is in, and of the category last, is together true of its records and of
+    no others.
+    """
+    return _nested(told, 0) or tuple(told)
+
+
+def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] | None:
+    """The parts of a group that a question as deep as this makes two of; None if not all of its leaves are there."""
+    if len(told) == 1 and len(told[0].branches) <= depth:
+        return (told[0],)
+    if any(len(one.branches) <= depth for one in told):
+        return None
+    parts: list[Group | Telling] = []
+    for truth in (True, False):
+        side = [one for one in told if one.branches[depth][1] is truth]
+        below = _nested(side, depth + 1) if side else None
+        if below is None:
+            return None
+        parts.append(below[0] if len(below) == 1 else Group(side[0].steps[depth], below))
+    return tuple(parts)
+
 
 def groups_text(told: Iterable[Telling]) -> str:
-    """The categories as blocks of text, with an empty line between groups.
+    """The categories as blocks of text, with an empty line between the sides of the first question.
 
-    What is told above two siblings, and of one of them, is together true of its records and of no others.
+    What is told above a category, and of itself, is together true of its records and of no others.
     """
-    return "\n\n".join(map(_group_text, grouped(told)))
+    parts = nested(list(told))
+    return "\n\n".join(one.alone() if isinstance(one, Telling) else "\n".join(_lines(one, "share")) for one in parts)
 
 
-def _group_text(group: tuple[Telling, ...]) -> str:
-    if len(group) == 1:
-        return group[0].alone()
-    yes, no = group
-    english, *formula = yes.shared.lines()
-    above = _block(f"[{yes.number}] and [{no.number}] share: {english}", formula)
-    return "\n".join((above, yes.beside(no.number), no.beside(yes.number)))
+def _lines(group: Group, share: str) -> Iterator[str]:
+    english, *formula = group.said.lines()
+    yield from _block(f"{names_of(group)} {share}: {english}", formula).splitlines()
+    for one, other in (group.parts, reversed(group.parts)):
+        if isinstance(one, Telling):
+            yield from (f"  {line}" for line in one.beside(names_of(other)).split("\n"))
+        else:
+            yield from (f"  {line}" for line in _lines(one, "also share"))
 
 
 def _block(head: str, *below: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from telltree.amounts import percent
 from telltree.data import Panel
 from telltree.explain.english import english
 from telltree.logic import truth_of
-from telltree.tree.headlines import LEAST_MEMBERS
+from telltree.tree.headlines import APART
 from telltree.tree.tree import Headline, Leaf, Tree
 
 
@@ -22,8 +22,8 @@ def headline_text(headline: Headline, leaf: Leaf, tree: Tree) -> str:
 def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
     """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
 
-    A headline that is true of few of the leaf's records in this panel is none here. `missing` names the columns that
-    may miss values in the panel.
+    A headline that is true of less than half of the leaf's records in this panel is none here. `missing` names the
+    columns that may miss values in the panel.
     """
     shown = [leaf.headline for leaf, _ in tree.leaves]
     formulas = [headline.formula.expression for headline in shown if headline is not None]
@@ -37,7 +37,7 @@ def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing:
         inside, members, others, elsewhere = (
             int(np.count_nonzero(w)) for w in (holds & here, here, holds & ~here, ~here)
         )
-        if inside < LEAST_MEMBERS * members:
+        if inside < APART * members:
             found.append(None)
             continue
         said = english(headline.formula, tree.schema, missing, step=panel.step)

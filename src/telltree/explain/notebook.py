@@ -1,12 +1,12 @@
 """Trees and categories as HTML for notebooks: it folds, needs no script, and every text from data is escaped."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 
 from telltree.amounts import by_weight, counted
 from telltree.data.notebook import escaped
 from telltree.explain.categories import Category
 from telltree.explain.english import english
-from telltree.explain.groups import Said, Telling, grouped
+from telltree.explain.groups import Group, Telling, names_of, nested
 from telltree.explain.headline import headline_text
 from telltree.tree.tree import Leaf, Node, Tree
 
@@ -33,32 +33,41 @@ def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
 
 
 def categories_html(categories: Iterable[Category]) -> str:
-    """Categories in groups: what siblings share, then each with what sets it apart; whole sentences are folded away."""
-    body = "".join(_group([category.told for category in group]) for group in grouped(categories))
+    """Categories in groups: what they share, then each with what sets it apart; whole sentences are folded away."""
+    body = "".join(_alone(one) if isinstance(one, Telling) else _group(one, "share")
+                   for one in nested([category.told for category in categories]))  # fmt: skip
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
-def _group(group: Sequence[Telling]) -> str:
-    if len(group) == 1:
-        (only,) = group
-        return _category(only, "" if only.headline is None else "exactly: ", only.whole)
-    yes, no = group
-    shared = f"<div>[{yes.number}] and [{no.number}] share: {escaped(yes.shared.english)}</div>"
+def _group(group: Group, share: str) -> str:
+    above = f"<div>{names_of(group)} {share}: {escaped(group.said.english)}</div>"
     sides = "".join(
-        f'<div class="side">{_category(one, f"unlike [{other.number}]: ", one.apart)}</div>'
-        for one, other in ((yes, no), (no, yes))
+        f'<div class="side">{_beside(one, other) if isinstance(one, Telling) else _group(one, "also share")}</div>'
+        for one, other in (group.parts, reversed(group.parts))
     )
-    return f'<div class="shared">{shared}{sides}</div>'
+    return f'<div class="shared">{above}{sides}</div>'
 
 
-def _category(told: Telling, before: str, said: Said) -> str:
-    headline = "" if told.headline is None else f"<div><b>{escaped(told.headline)}</b></div>"
-    whole = "" if said is told.whole else f"<div>{escaped(told.whole.english)}</div>"
+def _alone(told: Telling) -> str:
+    if told.short is not None:
+        return _category(told, told.short, f"{told.among}: ")
+    return _category(told, told.whole.english, "" if told.headline is None else "exactly: ", folded="")
+
+
+def _beside(told: Telling, other: Group | Telling) -> str:
+    return _category(told, told.steps[-1].english, f"unlike {names_of(other)}: ")
+
+
+def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:
+    """A category with what is said of it; its whole sentence is folded away with the formula, unless it is said."""
+    headline = "" if told.headline is None else f"<b>{escaped(told.headline)}</b>"
+    lines = [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + said)]
+    shown = "".join(f"<div>{line}</div>" for line in lines if line)
+    whole = f"<div>{escaped(told.whole.english)}</div>" if folded else ""
     formula = f'<code class="formula">{escaped(told.whole.formula)}</code>'
-    folded = f"<details><summary>{'formula' if not whole else 'whole sentence'}</summary>{whole}{formula}</details>"
     return (
-        f'<div class="category"><div>{escaped(told.head)}</div>{headline}'
-        f"<div>{before}{escaped(said.english)}</div>{folded}</div>"
+        f'<div class="category"><div>{escaped(told.head)}</div>{shown}'
+        f"<details><summary>{folded or 'formula'}</summary>{whole}{formula}</details></div>"
     )
 
 

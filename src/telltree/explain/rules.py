@@ -20,6 +20,10 @@ class RuleRow:
     formula: str
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
+    """What is true of the records that come here and of no others, whatever they are."""
+    short: str
+    """What is true of the training records that came here and of no others of training; of records to come it may be
+    true where `english` is not. The same as `english` if nothing much shorter is."""
     headline: str | None
     """A short sentence, with the shares of the records that came here and of others that it is true of."""
     label: Any
@@ -65,11 +69,13 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         seen = Share(leaf.counts[leaf.label], leaf.support, totals[leaf.label], sum(totals))
         low, high = seen.interval
+        english = sentence(branches, tree.schema, unsure, step=tree.step)
         rows.append(
             RuleRow(
                 cluster=number,
                 formula=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, unsure, step=tree.step),
+                english=english,
+                short=english if leaf.short is None else tree.says(leaf.short.expression),
                 headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
                 label=tree.classes[leaf.label],
                 share=seen.share,

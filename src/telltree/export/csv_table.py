@@ -8,7 +8,7 @@ from telltree.export.subject import Subject
 
 HEAD = (
     "category", "label", "share", "low", "high", "support", "lift", "weighted share", "decided by weights", "formula",
-    "english", "headline",
+    "english", "short", "headline",
 )  # fmt: skip
 
 
@@ -20,5 +20,5 @@ def csv_table(subject: Subject) -> str:
     for row in rule_rows(subject):
         shares = (row.share, row.low, row.high, row.support, row.lift, row.weighted)
         decided = str(row.decided_by_weights).lower()
-        writer.writerow((row.cluster, row.label, *shares, decided, row.formula, row.english, row.headline))
+        writer.writerow((row.cluster, row.label, *shares, decided, row.formula, row.english, row.short, row.headline))
     return file.getvalue()

@@ -20,6 +20,7 @@ def json_rules(subject: Subject) -> str:
             "label": row.label,
             "formula": row.formula,
             "english": row.english,
+            "short": row.short,
             "headline": row.headline,
             "share": row.share,
             "low": row.low,

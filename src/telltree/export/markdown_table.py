@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from telltree.amounts import counted
 from telltree.explain import RuleRow
 from telltree.explain.categories import sentence, signed
 from telltree.explain.groups import grouped
@@ -32,12 +33,19 @@ def markdown_table(subject: Subject) -> str:
             lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
             lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
         else:
-            lines.append(_line(rows[group[0].number], rows[group[0].number].english))
+            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], subject)))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _line(row: RuleRow, english: str) -> tuple[str, ...]:
     return tuple(_plain(cell) for cell in (*cells(row), english, row.headline or "–"))
+
+
+def _alone(row: RuleRow, subject: Subject) -> str:
+    """What is true of a category: its short description among others, if it has one, or the whole sentence."""
+    if row.short == row.english or subject.category is not None:
+        return row.english
+    return f"on the {counted(subject.tree.records, 'training record')}: {row.short}"
 
 
 def _shared(yes: Chosen, no: Chosen, subject: Subject) -> tuple[str, ...]:

@@ -33,8 +33,8 @@ def _between(interval: Interval, unit: str) -> str:
             return f"{'at least' if interval.with_low else 'above'} {low}{unit}"
     if interval.low == interval.high:
         return f"exactly {high}"
-    words = {(True, True): "from {} to {}", (True, False): "from {} to below {}", (False, True): "above {} up to {}",
-             (False, False): "between {} and {}"}  # fmt: skip
+    words = {(True, True): "from {} to {}", (True, False): "at least {} and below {}",
+             (False, True): "above {} and at most {}", (False, False): "between {} and {}"}  # fmt: skip
     return words[interval.with_low, interval.with_high].format(low, high)
 
 

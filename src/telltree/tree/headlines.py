@@ -1,12 +1,13 @@
 """Headlines: for each leaf the short formula that tells its records best from all others.
 
-What describes a leaf exactly is often long. Parts of it are true of all records of the leaf too, and of some others.
-Of those that can be said in few words, one that is true of few others is the headline. If there is none, a short
-formula about columns of the tree may be true of most of its records, of few others, and not of most of its sibling's.
-Of how many records it is true is told with it; these are the records that it was chosen by.
+What describes a leaf exactly is often long. Parts of it are true of all records of the leaf too, and of some others;
+other short formulas about columns of the tree are true of most of them. A formula tells a leaf from the rest by how
+much larger the share of the leaf's records is that it is true of than the share of all others. Where that is half of
+them or more, and few words say it, the best such formula is the headline. Of how many records it is true is told with
+it; these are the records that it was chosen by.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -17,38 +18,44 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula, truth_of
+from telltree.operators import Expression
 from telltree.speech import expression_of, say
 from telltree.speech.lists import joined
+from telltree.speech.literals import subjects
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Term
 from telltree.tree.sayable import implied, nearly_asked
+from telltree.tree.shortening import short_formulas
 from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
 
 WORDS = 15
-LEAST_MEMBERS = 0.8  # the share of a leaf's records that a headline must be true of
-_MOST_OTHERS = 0.25  # the share of other records that a headline may be true of; beyond it, it tells nothing
-_MOST_BESIDE = 0.5  # the share of the sibling's records that a formula which does not follow may be true of
+APART = 0.5  # by how much the share of a leaf's records that a headline is true of exceeds that of all others
 _BESIDE = 20.0  # percent of all records that all of the sibling's are worth
+_UNSURE = 5.0  # percent of the records that a formula must set right if it does not follow from the leaf's own
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
-_MOST_PAIRED = 40  # formulas of one leaf that are joined with each other
-_MOST_SAID = 10  # formulas of one leaf whose words are counted
+_MOST_PAIRED = 20  # formulas of one leaf that are joined with each other
+_MOST_SAID = 40  # formulas of one leaf whose words are counted
+_MOST_ALIKE = 4  # formulas that answer alike
+_SAVED = 5  # words that two sentences on one subject may save as one
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
-_SECOND_CHOICE = 1000.0
+_AT_A_TIME = 256  # formulas whose answers are held as a byte a record
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
-    """The tree with a headline at each leaf, as far as there are short ones; `panel` has the training records.
+    """The tree with a headline and a short description at each leaf, as far as there are any.
 
-    No two are true of the same records, and those that tell a leaf from its sibling are preferred.
+    `panel` has the training records. No two headlines are true of the same ones, and those that tell a leaf from its
+    sibling are preferred.
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
     found = _told_apart(_Choice(tree, panel))
-    numbers = iter(range(1, len(tree.leaves) + 1))
+    told = iter([(found.get(number), short) for number, short in enumerate(short_formulas(tree, panel), 1)])
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
-            return replace(node, headline=found.get(next(numbers)))
+            headline, short = next(told)
+            return replace(node, headline=headline, short=short)
         return replace(node, true=below(node.true), false=below(node.false))
 
     return replace(tree, root=below(tree.root))
@@ -76,8 +83,32 @@ class _Candidate(NamedTuple):
     parts: tuple[Term, ...]
     """One term, or two that are to be true together."""
     cost: int
-    columns: frozenset[str]
-    truth: NDArray[np.bool_]
+    about: frozenset[Hashable]
+    """The subjects of what it says."""
+    sure: bool
+    """Whether it is true of every possible record of the leaf."""
+
+
+class _Candidates:
+    """Formulas, their answers for all records as bits, and of how many records of each leaf they are true."""
+
+    def __init__(self, formulas: Sequence[_Candidate], answers: NDArray[np.uint8], true: NDArray[np.int64]) -> None:
+        self.formulas, self.answers, self.true = formulas, answers, true
+
+    def distinct(self) -> "_Candidates":
+        """Of formulas that answer alike the cheapest few: which has the fewest words is yet to be seen."""
+        alike: dict[bytes, list[int]] = {}
+        for i in sorted(range(len(self.formulas)), key=lambda i: self.formulas[i].cost):
+            alike.setdefault(self.answers[i].tobytes(), []).append(i)
+        return self.at(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]))
+
+    def at(self, places: Sequence[int]) -> "_Candidates":
+        """Those at some places."""
+        return _Candidates([self.formulas[i] for i in places], self.answers[places], self.true[places])
+
+    def __add__(self, other: "_Candidates") -> "_Candidates":
+        answers = np.concatenate((self.answers, other.answers))
+        return _Candidates([*self.formulas, *other.formulas], answers, np.concatenate((self.true, other.true)))
 
 
 class _Choice:
@@ -85,45 +116,77 @@ class _Choice:
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
         self.tree = tree
-        self._records, self._clusters = panel.aligned(tree.schema), tree.apply(panel)
+        self._records = panel.aligned(tree.schema)
+        clusters = tree.apply(panel)
+        self._leaves = (clusters[:, None] == np.arange(1, len(tree.leaves) + 1)).astype(np.float32)
+        self._support = np.count_nonzero(self._leaves, axis=0)
         self._possible = Possible(tree.missing, tree.static)
         self._lengths: dict[Term, int] = {}
 
     def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
         """Headlines for a leaf, the best first, each with what speaks against it, and its answers."""
+        members, elsewhere = self._support[number - 1], len(self._records) - self._support[number - 1]
+        if not members or not elsewhere:
+            return
         _, branches = self.tree.leaves[number - 1]
-        yield from self._ranked(self._candidates(implied(self.tree, branches)), number, 0.0)
-        yield from self._ranked(self._others, number, _SECOND_CHOICE)
+        singles = self._candidates(implied(self.tree, branches), sure=True) + self._others
+        order, _ = self._ranked(singles, number)
+        short = (i for i in order if self._words(singles.formulas[i].parts[0]) < WORDS)
+        every = singles + self._pairs(singles.at(list(islice(short, _MOST_PAIRED))))
+        order, against = self._ranked(every, number)
+        missed, others = self._wrong(every, number)
+        told = members - missed >= (others / elsewhere + APART) * members
+        sayable = (i for i in order if told[i] and self._may_be_short(every.formulas[i]))
+        for i in islice(sayable, _MOST_SAID):
+            one = joined(All, every.formulas[i].parts, self._possible)
+            formula = Formula(expression_of(one, self.tree.missing))
+            if len(self.tree.says(formula.expression).split()) <= WORDS:
+                headline = Headline(formula, int(others[i]), int(elsewhere), int(missed[i]))
+                yield float(against[i]), every.answers[i].tobytes(), headline
 
     @cached_property
-    def _others(self) -> list[_Candidate]:
-        return self._candidates(nearly_asked(self.tree, self._records))
+    def _others(self) -> _Candidates:
+        return self._candidates(nearly_asked(self.tree, self._records), sure=False).distinct()
 
-    def _candidates(self, terms: dict[Term, int]) -> list[_Candidate]:
+    def _candidates(self, terms: dict[Term, int], *, sure: bool) -> _Candidates:
         expressions = [expression_of(term, self.tree.missing) for term in terms]
-        answers = truth_of(expressions, self._records)
-        return [
-            _Candidate((term,), paid, frozenset(e.attributes()), truth)
-            for (term, paid), e, truth in zip(terms.items(), expressions, answers, strict=True)
-        ]
+        formulas = [_Candidate((term,), paid, frozenset(subjects(term)), sure) for term, paid in terms.items()]
+        starts = range(0, len(expressions), _AT_A_TIME)
+        return self._with_answers(formulas, (self._truth(expressions[i : i + _AT_A_TIME]) for i in starts))
 
-    def _ranked(
-        self, candidates: list[_Candidate], number: int, start: float
-    ) -> Iterator[tuple[float, bytes, Headline]]:
-        here, beside = self._clusters == number, self._clusters == self._sibling(number)
-        if not candidates or here.all() or not here.any():
-            return
-        singles = _Ranking(candidates, here, beside)
-        best = [candidates[i] for i in singles.order[:_MOST_PAIRED]]
-        pairs = [_both(a, b) for a, b in combinations(best, 2)]
-        ranking = _Ranking([*(candidates[i] for i in singles.order), *pairs], here, beside)
-        sayable = (i for i in ranking.good(distinct=start > 0) if self._may_be_short(ranking.candidates[i]))
-        for i in islice(sayable, _MOST_SAID):
-            one = ranking.candidates[i]
-            formula = Formula(expression_of(joined(All, one.parts, self._possible), self.tree.missing))
-            if len(self.tree.says(formula.expression).split()) <= WORDS:
-                counts = int(ranking.others[i]), int(np.count_nonzero(~here)), int(ranking.missed[i])
-                yield start + float(ranking.against[i]), one.truth.tobytes(), Headline(formula, *counts)
+    def _truth(self, expressions: Sequence[Expression]) -> NDArray[np.bool_]:
+        return truth_of(expressions, self._records)
+
+    def _with_answers(self, formulas: Sequence[_Candidate], parts: Iterator[NDArray[np.bool_]]) -> _Candidates:
+        """Formulas with their answers, which come a few formulas at a time."""
+        answers = [np.zeros((0, -(-len(self._records) // 8)), np.uint8)]
+        true = [np.zeros((0, len(self._support)), np.int64)]
+        for part in parts:
+            answers.append(np.packbits(part, axis=1))
+            true.append(np.rint(part.astype(np.float32) @ self._leaves).astype(np.int64))
+        return _Candidates(formulas, np.concatenate(answers), np.concatenate(true))
+
+    def _pairs(self, singles: _Candidates) -> _Candidates:
+        pairs = list(combinations(range(len(singles.formulas)), 2))
+        formulas = [_both(singles.formulas[a], singles.formulas[b]) for a, b in pairs]
+        truth = np.unpackbits(singles.answers, axis=1, count=len(self._records)).astype(np.bool_)
+        some = (np.array(pairs[i : i + _AT_A_TIME]) for i in range(0, len(pairs), _AT_A_TIME))
+        return self._with_answers(formulas, (truth[each[:, 0]] & truth[each[:, 1]] for each in some))
+
+    def _wrong(self, candidates: _Candidates, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many of a leaf's records each formula misses, and of how many others it is true."""
+        inside = candidates.true[:, number - 1]
+        return self._support[number - 1] - inside, candidates.true.sum(axis=1) - inside
+
+    def _ranked(self, candidates: _Candidates, number: int) -> tuple[list[int], NDArray[np.float64]]:
+        """The places of formulas by how well they tell a leaf from the others, and what speaks against each."""
+        members, beside = self._support[number - 1], self._sibling(number)
+        missed, others = self._wrong(candidates, number)
+        against = 100 * (missed / members + others / (len(self._records) - members))
+        against += np.array([_WORTH * one.cost + _UNSURE * (not one.sure) for one in candidates.formulas])
+        if beside is not None:
+            against += _BESIDE * candidates.true[:, beside - 1] / max(1, self._support[beside - 1])
+        return np.argsort(against, kind="stable").tolist(), against
 
     def _sibling(self, number: int) -> int | None:
         """The number of the leaf on the other side of the same question, if there is one."""
@@ -131,8 +194,8 @@ class _Choice:
         return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
     def _may_be_short(self, one: _Candidate) -> bool:
-        """Whether it may have few words; two sentences about one column may become one."""
-        return sum(map(self._words, one.parts)) <= WORDS or len(one.columns) < len(one.parts)
+        """Whether it may have few words; two sentences on one subject may become one."""
+        return sum(map(self._words, one.parts)) <= WORDS + _SAVED * (len(one.about) < len(one.parts))
 
     def _words(self, term: Term) -> int:
         if term not in self._lengths:
@@ -142,29 +205,4 @@ class _Choice:
 
 
 def _both(a: _Candidate, b: _Candidate) -> _Candidate:
-    return _Candidate((*a.parts, *b.parts), a.cost + b.cost, a.columns | b.columns, a.truth & b.truth)
-
-
-class _Ranking:
-    """Candidates by how well they tell some records from all others; of those that answer alike, the cheapest."""
-
-    def __init__(self, candidates: list[_Candidate], here: NDArray[np.bool_], beside: NDArray[np.bool_]) -> None:
-        self.candidates = candidates
-        truth, costs = np.array([one.truth for one in candidates]), np.array([one.cost for one in candidates])
-        members, elsewhere = np.count_nonzero(here), np.count_nonzero(~here)
-        self.missed = members - np.count_nonzero(truth[:, here], axis=1)
-        self.others = np.count_nonzero(truth[:, ~here], axis=1)
-        next_door = np.count_nonzero(truth[:, beside], axis=1) / max(1, np.count_nonzero(beside))
-        wrong = self.missed / members + self.others / elsewhere
-        self.against = 100 * wrong + _BESIDE * next_door + _WORTH * costs
-        enough, few = members - self.missed >= LEAST_MEMBERS * members, self.others <= _MOST_OTHERS * elsewhere
-        self._fits, self._distinct = enough & few, next_door <= _MOST_BESIDE
-        _, alike = np.unique(np.packbits(truth, axis=1), axis=0, return_inverse=True)
-        first: dict[int, int] = {}
-        for i in np.argsort(self.against, kind="stable").tolist():
-            first.setdefault(int(alike.ravel()[i]), i)
-        self.order = list(first.values())
-
-    def good(self, *, distinct: bool) -> Iterator[int]:
-        """The places of those that may be headlines, the best first; `distinct`: if they tell it from its sibling."""
-        return (i for i in self.order if self._fits[i] and (self._distinct[i] or not distinct))
+    return _Candidate((*a.parts, *b.parts), a.cost + b.cost, a.about | b.about, a.sure and b.sure)

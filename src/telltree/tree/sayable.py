@@ -1,34 +1,24 @@
 """What might be said of a leaf in few words: parts of what is true of it, and short sentences on the same columns."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, combinations, islice, product
 
-import numpy as np
-
-from telltree.data import Column, ColumnType, Panel
-from telltree.operators import Attribute, Expression, Type
+from telltree.data import Panel
+from telltree.operators import Expression
 from telltree.operators.rounding import rounded
 from telltree.operators.table import AND, NOT
 from telltree.speech import cost, term_of
 from telltree.speech.lists import joined
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
-from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
-from telltree.speech.values import Names, Reals, Truths, Values
+from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Some, Sometime, Term
+from telltree.tree.observed import observed
 from telltree.tree.tree import Branch, Tree
 
 _MOST_COST = 12  # what costs more takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
 _DIGITS = 3  # of constants that nobody chose with care
-_STEPS = 24  # between the constants that are tried of one column
-_MOST_LEVELS = 20
-_TYPES = {
-    ColumnType.REAL: Type.REAL_VECTOR,
-    ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
-    ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
-}
 
 
 def implied(tree: Tree, branches: Sequence[Branch]) -> dict[Term, int]:
@@ -45,17 +35,19 @@ def implied(tree: Tree, branches: Sequence[Branch]) -> dict[Term, int]:
 
 
 def nearly_asked(tree: Tree, panel: Panel) -> dict[Term, int]:
-    """Short terms about columns of the tree: made of its formulas and their runners-up, or of one column alone.
+    """Short terms about columns of the tree: parts of its formulas and their runners-up, and what is made of atoms.
 
     They may be true or false of the records of any leaf. With each comes its cost.
     """
     possible = Possible(tree.missing, tree.static)
     others = (rounded(other.formula.expression, _DIGITS) for node in tree.nodes for other in node.runners_up)
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
-    formulas = filter(_in_common_words, dict.fromkeys(chain((node.formula.expression for node in tree.nodes), known)))
-    terms = (taken_apart(e, possible, truth) for e in formulas for truth in (True, False))
-    columns = (term for column in tree.schema.values() for term in _of_column(column, panel, possible))
-    return _short(chain(columns, *(_pieces(term, possible, implied=False) for term in terms)))
+    own = [node.formula.expression for node in tree.nodes]
+    formulas = list(filter(_in_common_words, dict.fromkeys(chain(own, known))))
+    terms = [taken_apart(e, possible, truth) for e in formulas for truth in (True, False)]
+    asked = [taken_apart(e, possible, truth) for e in filter(_in_common_words, own) for truth in (True, False)]
+    made = observed(tree.schema.values(), asked, panel, possible)
+    return _short(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
 
 
 def _in_common_words(e: Expression) -> bool:
@@ -94,42 +86,3 @@ def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
         case Sometime(part) | Always(part):
             found = map(type(term), _within(part, possible, implied))
     return (piece for piece in found if piece not in (TRUE, FALSE))
-
-
-def _of_column(column: Column, panel: Panel, possible: Possible) -> Iterator[Term]:
-    """At some point, or always, a column has a value of some kind."""
-    signal = Expression(Attribute(column.name, _TYPES[column.type]))
-    for values in _kinds(column, panel, possible.misses(signal)):
-        yield Sometime(Says(signal, values))
-        if not column.static:
-            yield Always(Says(signal, values))
-
-
-def _kinds(column: Column, panel: Panel, misses: bool) -> Iterator[Values]:
-    match column.type:
-        case ColumnType.REAL:
-            yield from (Reals.compared(how, c) for c in _constants(column.name, panel) for how in ("<", ">"))
-            missing: Values = Reals((), True)
-        case ColumnType.BOOLEAN:
-            yield Truths(True, False, False)
-            yield Truths(False, True, False)
-            missing = Truths(False, False, True)
-        case ColumnType.CATEGORICAL:
-            for level in column.levels[:_MOST_LEVELS]:
-                yield Names(frozenset({level}), False, False)
-                yield Names(frozenset({level}), True, misses)
-            missing = Names(frozenset(), False, True)
-    if misses:
-        yield missing
-
-
-def _constants(name: str, panel: Panel) -> list[float]:
-    """Constants that tell records by the greatest and the least of their values, in few digits."""
-    values, starts = panel.stacked(name), np.cumsum(panel.lengths) - panel.lengths
-    found: dict[float, None] = {}
-    for extreme in (np.fmax, np.fmin):
-        ends = extreme.reduceat(values, starts)
-        ends = ends[np.isfinite(ends)]
-        quantiles = np.quantile(ends, np.linspace(0, 1, _STEPS + 1)) if len(ends) else ()
-        found |= dict.fromkeys(float(f"{c:.{_DIGITS}g}") for c in quantiles)
-    return [c for c in found if math.isfinite(c)]

@@ -47,6 +47,9 @@ class Leaf:
     """The same, weighted, up to a factor common to all leaves."""
     headline: Headline | None = None
     """None if no short formula is worth one, or the tree is a single leaf."""
+    short: Formula | None = None
+    """A formula that is true of the training records that came here and of no others, shorter than all branches on the
+    way; of other records it may be true where those are not. None if there is none that is much shorter."""
 
     @cached_property
     def label(self) -> int:

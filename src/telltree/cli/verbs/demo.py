@@ -31,4 +31,4 @@ def demo(
     from telltree.demo import demo as parts
 
     for part in parts(output):
-        put(part + "\n\n")
+        put(part + "\n\n", wrap=True)

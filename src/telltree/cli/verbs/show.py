@@ -27,13 +27,13 @@ def show(
         Literal["plain", "paper"], typer.Option(help="Ask and tell in plain English, or in the paper's form.")
     ] = "plain",
     whole: Annotated[
-        bool, typer.Option("--whole", help="Tell each category by its whole sentence, not beside its sibling.")
+        bool, typer.Option("--whole", help="Tell each category by its whole sentence, not beside others.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Print the questions of a model in English, and what is true of each category.
 
-    Of two categories that one question tells apart, what they share is told once above them.
+    What several categories share is told once above them, and of each what sets it apart from the others there.
 
     \b
     Examples:
@@ -58,7 +58,7 @@ def show(
         put(f"{tree}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
     else:
         told = [_telling(rule, tree, style) for rule in rules]
-        categories = "\n\n".join(one.alone() for one in told) if whole else groups_text(told)
+        categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
 
@@ -76,13 +76,22 @@ def _more(tree: "Tree", number: int) -> dict[str, Any]:
 
 
 def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
+    from telltree.amounts import counted
     from telltree.explain.categories import sentence
     from telltree.explain.groups import Said, Telling
 
     _, branches = tree.leaves[rule.cluster - 1]
-    whole, shared, apart = (
+    whole, *steps = (
         Said(sentence(some, tree.schema, tree.missing, style=style, step=tree.step))
-        for some in (branches, branches[:-1], branches[-1:])
+        for some in (branches, *((branch,) for branch in branches))
     )
-    head = f"[{rule.cluster}] {rule.label}: {rule.figures}"
-    return Telling(rule.cluster, branches, head, rule.headline, whole, shared, apart)
+    return Telling(
+        number=rule.cluster,
+        branches=branches,
+        head=f"[{rule.cluster}] {rule.label}: {rule.figures}",
+        headline=rule.headline,
+        whole=whole,
+        short=None if rule.short == rule.english or style == "paper" else rule.short,
+        among=f"on the {counted(tree.records, 'training record')}",
+        steps=tuple(steps),
+    )

@@ -33,6 +33,7 @@ def cards(
                 "label": subject.tree.leaves[category.number - 1][0].label,
                 "formula": words(category.description),
                 "english": words(category.english),
+                "short": None if category.short == category.english else words(category.short),
                 "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
                 "headline": None if category.headline is None else words(category.headline),
                 "beside": siblings.get(category.number),

@@ -143,7 +143,7 @@ def _scale(unit: str | None) -> dict[str, Any]:
 
 def _room(subject: Subject, others: list[Any]) -> int:
     """How many bytes are left for records, given what else goes into the page; cards and the overview say sentences."""
-    told = ((c.english, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
+    told = ((c.english, c.short, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
             for c in subject.categories)  # fmt: skip
     said = sum(len(words("".join(texts)).encode()) for texts in told)
     return min(MOST_BYTES, MOST_PAGE - FIXED - 3 * said - len(data_block(others).encode()))

@@ -199,7 +199,8 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: i
             raise ModelFormatError(
                 f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
             )
-        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas))
+        short = None if entry.short is None else formulas.read(entry.short, spoken=False)
+        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas), short)
     formula = formulas.read(entry.formula, entry.spoken)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)

@@ -118,12 +118,13 @@ class HeadlineEntry(Entry):
 
 
 class LeafEntry(Entry):
-    """A leaf: training records of each class, their weights, and its headline if it has one."""
+    """A leaf: training records of each class, their weights, and its headline and short formula if it has them."""
 
     kind: Literal["leaf"]
     counts: Many[Count]
     weights: Many[Weight]
     headline: HeadlineEntry | None = None
+    short: Text | None = None
 
 
 class Spread(Entry):

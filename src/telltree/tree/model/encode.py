@@ -97,7 +97,9 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
 def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
-        yield {"kind": "leaf", "counts": list(node.counts), "weights": list(node.weights), "headline": headline}
+        short = None if node.short is None else str(node.short)
+        counts = {"counts": list(node.counts), "weights": list(node.weights)}
+        yield {"kind": "leaf", **counts, "headline": headline, "short": short}
         return
     yield {
         "kind": "branch",

@@ -148,21 +148,35 @@ function makeCard(category) {
     );
 }
 
+// Where fewer words tell the records of this page apart, the whole sentence is told on demand.
 const exactly = (category) =>
-    make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category));
+    category.short
+        ? [
+              make(
+                  'p',
+                  { class: 'sentence short in-plain' },
+                  make('b', {}, `On these ${counted(DATA.total, 'record')}: `),
+                  make('span', { class: 'data' }, category.short),
+              ),
+              wholeOf(category),
+          ]
+        : make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category));
 
 // What a category shares with its sibling, and what sets it apart; together they are the whole sentence. In a group the
 // first is told above.
 const besideSibling = (category) => [
     make('p', { class: 'shares own' }, make('b', {}, `Like category ${category.beside}: `), told(category.shared)),
     apartOf(category),
+    wholeOf(category),
+];
+
+const wholeOf = (category) =>
     make(
         'details',
         { class: 'whole' },
         make('summary', {}, 'Whole sentence'),
         make('p', { class: 'sentence' }, told(category)),
-    ),
-];
+    );
 
 // What sets a category apart from what stands beside it: the last answer. After one question, the sentence says it.
 function apartOf(category) {
