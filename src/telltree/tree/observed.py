@@ -7,7 +7,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from telltree.data import Column, ColumnType, Panel
-from telltree.logic.engine import signals_of
+from telltree.logic.formulas import signals_of
 from telltree.logic.signals import Signals
 from telltree.operators import Attribute, Expression, Type
 from telltree.speech.lists import joined
