@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from telltree.amounts import counted
 from telltree.data.dates import Dates
-from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
+from telltree.data.encode import Encoded, Values, is_object, object_array
+from telltree.data.naming import is_nothing
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
 from telltree.data.warn import warn
@@ -88,7 +89,7 @@ def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
     array = id_array(list(ids))
     if len(array) != count:
         raise DataError(f"got {counted(len(array), 'id')} for {counted(count, 'record')}")
-    if any(is_absent(value) for value in array.tolist()):
+    if any(is_nothing(value) for value in array.tolist()):
         raise DataError("an id is missing; every record needs one")
     _require_hashable(array.tolist())
     if len(set(array.tolist())) < count:
@@ -141,7 +142,7 @@ def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
         return is_missing(values.array)
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "O":
-            return np.fromiter(map(is_absent, values), np.bool_, len(values))
+            return np.fromiter(map(is_nothing, values), np.bool_, len(values))
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
     absent = np.asarray(values.is_null().to_numpy(), np.bool_)
     return absent | np.isnan(values.to_numpy()) if values.dtype.is_float() else absent

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data.encode import is_absent
 from telltree.data.frames import open_frame
 from telltree.data.grouping import by_id
+from telltree.data.naming import is_nothing
 from telltree.data.panel import Panel
 from telltree.data.rows import labels_of
 from telltree.data.schema import listed, require_known
@@ -54,7 +54,7 @@ def check_labels(y: Any, panel: Panel) -> Array:
 
 
 def _check_objects(labels: Array, ids: Array) -> None:
-    absent = np.fromiter(map(is_absent, labels), np.bool_, len(labels))
+    absent = np.fromiter(map(is_nothing, labels), np.bool_, len(labels))
     _require_present(absent, ids)
     try:
         sorted(set(labels.tolist()))

@@ -12,9 +12,10 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.dates import stamped
 from telltree.data.delimited import require_same
-from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
+from telltree.data.encode import Encoded, Values, holds_dates, nothing, unsupported
 from telltree.data.files import File
 from telltree.data.levels import align_codes
+from telltree.data.naming import is_nothing, level_name
 from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
 from telltree.data.store import MISSING, Array, Code, Real
@@ -154,20 +155,27 @@ class _Names(_Column):
         if not hasattr(batch, "indices"):  # not a dictionary yet
             batch = batch.dictionary_encode()
         # The last entry answers the index -1 of missing values.
-        table = np.array([*map(self._code, batch.dictionary.to_pylist()), MISSING], Code)
+        table = np.array([*map(self._code, _values(batch.dictionary)), MISSING], Code)
         indices = batch.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = table[indices]
 
     def _code(self, value: Any) -> int:
-        if is_absent(value):
+        if is_nothing(value):
             return MISSING
-        text = value if isinstance(value, str) else str(value) if isinstance(value, bool) else number_name(value)
+        text = value if isinstance(value, str) else level_name(value)
         return self.codes.setdefault(text, len(self.codes))
 
     def finish(self) -> Values:
         levels = tuple(sorted(self.codes))
         array = align_codes(self.array, tuple(self.codes), levels) if levels else self.array
         return Encoded(ColumnType.CATEGORICAL, array, levels, text=self.text)
+
+
+def _values(dictionary: Any) -> list[Any]:
+    """The values of a dictionary; floats of 32 bits stay what they are, and are called so."""
+    types = import_module("pyarrow").types
+    kept = types.is_float16(dictionary.type) or types.is_float32(dictionary.type)
+    return list(dictionary.to_numpy(zero_copy_only=False)) if kept else list(dictionary.to_pylist())
 
 
 class _AsIs(_Column):

@@ -1,5 +1,6 @@
 """Cells of text -> columns: what they are is found chunk by chunk, and each chunk is encoded at once."""
 
+import dataclasses
 import datetime
 import math
 import re
@@ -11,12 +12,12 @@ import numpy as np
 from telltree.data.dates import SECONDS, stamped
 from telltree.data.encode import Encoded, Values, nothing
 from telltree.data.levels import align_codes
+from telltree.data.naming import says_missing
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
-ABSENT = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"})  # cells that are missing values
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
@@ -31,7 +32,7 @@ Place = Callable[[int], str]  # where the cell of this index in the chunk stands
 class TextColumn:
     """An attribute: numbers are real, true and false Boolean, other text categorical; a mixture is a DataError.
 
-    With `as_text` all cells are taken as text.
+    With `as_text` all cells are taken as text, also those that say that a value is missing: who encodes it knows.
     """
 
     def __init__(self, name: str, *, as_text: bool = False) -> None:
@@ -71,7 +72,7 @@ class TextColumn:
         for cell in dict.fromkeys(cells):
             if cell in self._seen:
                 continue
-            kind, fresh[cell] = _text(cell) if self._as_text else _kind(cell, comma)
+            kind, fresh[cell] = (ColumnType.CATEGORICAL, 0.0) if self._as_text else _kind(cell, comma)
             if kind is not None:
                 self._agree(kind, cell, cells, place)
         return fresh
@@ -126,6 +127,8 @@ class KeyColumn(TextColumn):
     def finish(self) -> Values:
         """Give the whole column."""
         found = self._encoded()
+        codes, levels = _without_gaps(found.array, found.levels)
+        found = dataclasses.replace(found, array=codes, levels=levels)
         values = plain(found.levels) if self._label else _whole_numbers(found.levels)
         return found if values is None or (found.array < 0).any() else values[found.array]
 
@@ -156,7 +159,7 @@ class TimeColumn:
 
     def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
         bare = cell.strip()
-        if bare in ABSENT:
+        if says_missing(bare):
             raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
         if self._clock.format is None:
             kind, value = _kind(cell, comma)
@@ -175,6 +178,15 @@ class TimeColumn:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
         whole = np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
         return _with_offsets(whole) if dated == {True} else whole
+
+
+def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """Ids and labels are kept as they are written, but for those that are missing."""
+    kept = tuple(level for level in levels if not says_missing(level))
+    if kept == levels:
+        return codes, levels
+    place = {level: code for code, level in enumerate(kept)}
+    return np.array([*(place.get(level, MISSING) for level in levels), MISSING], Code)[codes], kept
 
 
 def plain(levels: Sequence[str]) -> Array | None:
@@ -205,7 +217,7 @@ def _all_numbers(cells: Sequence[str]) -> Array | None:
 
 def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     bare = cell.strip()
-    if bare in ABSENT:
+    if says_missing(bare):
         return None, math.nan
     truth = BARE.get(bare.lower())
     if truth is not None:
@@ -215,10 +227,6 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     except ValueError:
         return ColumnType.CATEGORICAL, 0.0
     return (ColumnType.CATEGORICAL, 0.0) if "_" in bare else (ColumnType.REAL, value)
-
-
-def _text(cell: str) -> tuple[ColumnType | None, float]:
-    return (None, math.nan) if cell.strip() in ABSENT else (ColumnType.CATEGORICAL, 0.0)
 
 
 def _said(kind: ColumnType) -> str:
