@@ -4,6 +4,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -74,12 +76,19 @@ class Grouping:
 
 def id_array(ids: Sequence[Any]) -> Array:
     """Give ids as an array: numbers if all are, else objects."""
-    plain = [value.item() if isinstance(value, np.generic) else value for value in ids]
+    plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in ids]
     if {type(value) for value in plain} in ({int}, {float}):
         numeric = np.array(plain)
-        if numeric.dtype.kind in "iuf":
+        if numeric.dtype.kind in "iuf" and numeric.tolist() == plain:  # NumPy makes floats of 2**63 and -1
             return numeric
     return object_array(plain)
+
+
+def plain_number(value: Any) -> Any:
+    """An integer or a float for a decimal or a fraction; any other value as it is."""
+    if not isinstance(value, Decimal | Fraction) or is_nothing(value):
+        return value
+    return int(value) if value == value.__trunc__() else float(value)
 
 
 def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:

@@ -12,8 +12,18 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.dates import stamped
 from telltree.data.delimited import require_same
-from telltree.data.encode import Encoded, Values, holds_dates, nothing, unsupported
+from telltree.data.encode import (
+    EXACT,
+    Encoded,
+    Values,
+    count_rounded,
+    holds_dates,
+    nothing,
+    object_array,
+    unsupported,
+)
 from telltree.data.files import File
+from telltree.data.grouping import id_array, plain_number
 from telltree.data.levels import align_codes
 from telltree.data.naming import is_nothing, level_name
 from telltree.data.rows import Plan, Use
@@ -116,6 +126,7 @@ class _Real(_Column):
     def __init__(self, name: str, whole: bool) -> None:
         super().__init__(name)
         self.whole = whole
+        self.rounded = 0
 
     def make_room(self, count: int) -> None:
         self.array = np.empty(count, Real)
@@ -123,9 +134,12 @@ class _Real(_Column):
     def put(self, start: int, batch: Any) -> None:
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = numbers
+        large = np.abs(numbers) >= EXACT  # rounded perhaps: NaN is not
+        if large.any() and not import_module("pyarrow").types.is_floating(batch.type):
+            self.rounded += count_rounded(object_array(batch.filter(large).to_pylist()))
 
     def finish(self) -> Values:
-        return Encoded(ColumnType.REAL, self.array, whole=self.whole)
+        return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded)
 
 
 class _Boolean(_Column):
@@ -194,6 +208,29 @@ class _AsIs(_Column):
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
+class _Keys(_Column):
+    """Numbers of several types, or decimals, that tell records or classes apart: kept to the last digit."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, object)
+
+    def put(self, start: int, batch: Any) -> None:
+        self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
+
+    def finish(self) -> Values:
+        kinds = set(map(type, self.array))
+        if kinds == {int}:
+            return id_array(self.array.tolist())
+        return self.array.astype(Real) if kinds <= {int, float} and not count_rounded(self.array) else self.array
+
+
+def _whole(value: Any) -> Any:
+    """An integer where a number is whole."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return plain_number(value)
+
+
 class _Stamped(_AsIs):
     """Dates that know how far their clock was ahead of UTC."""
 
@@ -229,11 +266,16 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
     if family == "Booleans":
         return _Boolean(name)
     dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
+    decimal = any(import_module("pyarrow").types.is_decimal(kind) for kind in kinds)
     exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
     if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
         return _Stamped(name, np.result_type(*dtypes))
-    if exact and use is not Use.ATTRIBUTE:
-        return _AsIs(name, np.result_type(*dtypes))
+    if use is not Use.ATTRIBUTE:
+        common = np.result_type(*dtypes) if dtypes else np.dtype(Real)
+        if exact and common.kind != "f":
+            return _AsIs(name, common)
+        if use in (Use.ID, Use.LABEL) and (decimal or any(dtype.kind in "iu" for dtype in dtypes)):
+            return _Keys(name)
     return _Real(name, whole=exact)
 
 

@@ -24,6 +24,7 @@ from telltree.data.grouping import (
     in_order,
     require_distinct,
 )
+from telltree.data.naming import says_missing
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.store import Array, is_missing
@@ -146,8 +147,7 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     """Give the label of each record; one that is missing, or varies inside a record, is a DataError."""
     absent = grouping.arranged(absent_rows(values))
     if absent.any():
-        ids = _ids_at(grouping, absent)
-        raise DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
+        raise _missing_labels(name, _ids_at(grouping, absent))
     if isinstance(values, Encoded):
         array = values.array
     else:
@@ -160,9 +160,16 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
         raise DataError(
             f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
         )
-    if not isinstance(values, Encoded) or values.type is ColumnType.REAL:
-        return firsts
-    return firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
+        firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    gaps = [isinstance(label, str) and says_missing(label) for label in firsts.tolist()]
+    if any(gaps):
+        raise _missing_labels(name, grouping.ids[gaps].tolist())
+    return firsts
+
+
+def _missing_labels(name: str, ids: list[object]) -> DataError:
+    return DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
 
 
 def _ids_at(grouping: Grouping, rows: Array) -> list[object]:

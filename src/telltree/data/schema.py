@@ -60,11 +60,13 @@ class Column:
         """Check the fields, and turn what a file or a user may write into the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
+        require_sayable(self.name, "the column name")
         object.__setattr__(self, "type", _column_type(self.name, self.type))
         for field in TEXTS:
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
                 raise DataError(f"column {self.name!r}: {field} must be text, got {value!r}")
+            require_sayable(value or "", f"column {self.name!r}: {field}")
         _check_words(self)
         if not isinstance(self.static, bool):
             raise DataError(f"column {self.name!r}: static must be true or false, got {self.static!r}")
@@ -122,6 +124,8 @@ def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
         raise DataError(f"column {name!r} is {kind}: only categorical columns have levels")
     if not all(isinstance(level, str) for level in levels):
         raise DataError(f"column {name!r}: levels must be strings, got {levels[:5]!r}")
+    for level in levels:
+        require_sayable(level, f"column {name!r}: the level")
     if len(set(levels)) < len(levels):
         raise DataError(f"column {name!r}: a level appears twice in {levels[:20]!r}")
     return levels
@@ -239,6 +243,16 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
     raise DataError(f"unknown {what} {name!r}{hint}")
+
+
+def require_sayable(text: str, what: str) -> None:
+    """Raise a DataError if text has half of a character, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{what} {clip(text)!r} has {text[error.start]!a}, half of a character, which no file can hold; rename it"
+        ) from None
 
 
 def unique_names(names: Iterable[object]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data.dates import SECONDS, stamped
-from telltree.data.encode import Encoded, Values, nothing
+from telltree.data.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
 from telltree.data.levels import align_codes
 from telltree.data.naming import says_missing
 from telltree.data.schema import ColumnType
@@ -19,6 +19,7 @@ from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
+INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, unless they are zeros in front
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
@@ -42,6 +43,7 @@ class TextColumn:
         self._type: ColumnType | None = None  # unknown until the first value
         self._example = ""  # the first value and its place
         self._whole = True
+        self._rounded = 0
         self._chunks: list[Array | int] = []  # an int: so many missing values, before the type is known
         self._seen: dict[str, int] = {}  # cell -> flag or code
         self._levels: list[str] = []
@@ -53,6 +55,7 @@ class TextColumn:
             if numbers is not None and not np.isnan(numbers).all():
                 self._agree(ColumnType.REAL, cells[int(np.argmin(np.isnan(numbers)))], cells, place)
                 self._whole = self._whole and "." not in "".join(cells)
+                self._rounded += _count_rounded(cells, numbers)
                 self._chunks.append(numbers)
                 return
         fresh = self._sorted_out(cells, place, comma)
@@ -60,7 +63,9 @@ class TextColumn:
             self._chunks.append(len(cells))
         elif self._type is ColumnType.REAL:
             self._whole = self._whole and all(math.isnan(value) or value.is_integer() for value in fresh.values())
-            self._chunks.append(np.fromiter(map(fresh.__getitem__, cells), Real, len(cells)))
+            read = np.fromiter(map(fresh.__getitem__, cells), Real, len(cells))
+            self._rounded += _count_rounded(cells, read)
+            self._chunks.append(read)
         else:
             self._number(fresh)
             dtype = Flag if self._type is ColumnType.BOOLEAN else Code
@@ -113,7 +118,7 @@ class TextColumn:
             array = align_codes(array, tuple(self._levels), levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
-        return Encoded(kind, array, levels, whole=whole, text=text)
+        return Encoded(kind, array, levels, whole, text, self._rounded)
 
 
 class KeyColumn(TextColumn):
@@ -213,6 +218,13 @@ def _all_numbers(cells: Sequence[str]) -> Array | None:
     except ValueError:
         return None
     return None if "_" in "".join(cells) else numbers  # Python reads 1_000 as a number; in data it is a name
+
+
+def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
+    large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
+    written = (cells[place].strip() for place in large)
+    return count_rounded(object_array(int(cell) for cell in written if INTEGER.fullmatch(cell)))
 
 
 def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
