@@ -130,7 +130,8 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
             static[name] = frozen(_per_record(name, grouping.arranged(encoded.array), grouping))
         else:
             rows[name] = frozen(grouping.arranged(encoded.array))
-        columns.append(dataclasses.replace(column, static=name in static))
+        still = name in static
+        columns.append(column if column.static is still else dataclasses.replace(column, static=still))
         if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
     parts = Parts(
@@ -153,7 +154,7 @@ def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mappi
     """Describe a column as the user's overrides say; a real one may have its unit in its name."""
     words = proposed if encoded.type is ColumnType.REAL else {}
     column = Column(name, **{"type": encoded.type, **words, **fields})
-    return column if column.levels else dataclasses.replace(column, levels=encoded.levels)
+    return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
 def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:

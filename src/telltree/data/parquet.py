@@ -11,7 +11,7 @@ import numpy as np
 
 from telltree.amounts import counted
 from telltree.data.dates import stamped
-from telltree.data.delimited import require_same
+from telltree.data.delimited import MOST_COLUMNS, require_same, too_wide
 from telltree.data.encode import (
     EXACT,
     Encoded,
@@ -100,6 +100,8 @@ def _footer(file: File) -> tuple[Any, int]:
 
 def _names(schema: Any, file: File) -> list[str]:
     try:
+        if len(schema.names) > MOST_COLUMNS:
+            raise DataError(too_wide(len(schema.names)))
         return [name for name in unique_names(schema.names) if not INDEX.fullmatch(name)]
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None

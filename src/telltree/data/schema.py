@@ -13,6 +13,8 @@ from telltree.amounts import counted
 from telltree.data.clip import clip
 from telltree.errors import DataError
 
+LONGEST_NAME = 1000  # characters; longer ones are texts that lost their quotation marks
+MOST_COMPARED = 10_000  # names among which the nearest is looked for
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
 
 
@@ -240,13 +242,16 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     names = list(known)
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), names, n=1)
+    text = clip(name, LONGEST_NAME) if isinstance(name, str) else name
+    near = difflib.get_close_matches(str(text), names[:MOST_COMPARED], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
-    raise DataError(f"unknown {what} {name!r}{hint}")
+    raise DataError(f"unknown {what} {text!r:.{LONGEST_NAME}}{hint}")
 
 
 def require_sayable(text: str, what: str) -> None:
     """Raise a DataError if text has half of a character, which no file can hold."""
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -258,6 +263,9 @@ def require_sayable(text: str, what: str) -> None:
 def unique_names(names: Iterable[object]) -> list[str]:
     """Give column names as text; two that are then alike are a DataError."""
     texts = [names] if isinstance(names, str) else [str(name) for name in names]
+    long = max(texts, key=len, default="")
+    if len(long) > LONGEST_NAME:
+        raise DataError(f"a column name has {len(long):,} characters, more than {LONGEST_NAME:,}: {clip(long)!r}")
     if len(set(texts)) < len(texts):
         twice = [text for text, times in Counter(texts).items() if times > 1]
         raise DataError(f"two columns have the same name: {listed(twice)}; column names must be unique")

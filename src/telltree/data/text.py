@@ -223,6 +223,8 @@ def _all_numbers(cells: Sequence[str]) -> Array | None:
 def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
     """Count the whole numbers that floats do not hold to the last digit."""
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
+    if not large:
+        return 0
     written = (cells[place].strip() for place in large)
     return count_rounded(object_array(int(cell) for cell in written if INTEGER.fullmatch(cell)))
 
