@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
@@ -148,9 +148,9 @@ def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iter
         encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
     try:
         newline = "\n".encode(encoding)
-    except LookupError:
+    except (LookupError, TypeError, ValueError):  # such as 'undefined', which Python has, and null characters
         raise DataError(
-            f"unknown encoding {encoding!r}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
+            f"unknown encoding {encoding!r:.60}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
         ) from None
     if codecs.lookup(encoding).name == "utf-8-sig":
         stream.read(3 if stream.peek(3).startswith(codecs.BOM_UTF8) else 0)
@@ -193,4 +193,5 @@ def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator
     except UnicodeError as error:
         raise DataError(f"{name}, after line {number}: not {encoding} ({error}); say what it is by encoding=") from None
     finally:
-        text.detach()
+        with suppress(ValueError):  # where the stream was closed, or taken back, before all of it was read
+            text.detach()

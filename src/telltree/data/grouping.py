@@ -241,7 +241,10 @@ def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
         seconds = np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
         return dataclasses.replace(grouping, times=seconds)
     starts = values[grouping.starts()]
-    seconds = np.asarray((values - np.repeat(starts, grouping.lengths)) / times.per_second, np.float64)
+    gone = values - np.repeat(starts, grouping.lengths)
+    if (gone < 0).any():  # the rows are in order, so this is beyond 64 bits
+        raise DataError("a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds")
+    seconds = np.asarray(gone / times.per_second, np.float64)
     offsets = None if times.offsets is None else grouping.arranged(times.offsets)
     begins = starts.view(f"M8[{times.unit}]")
     dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)

@@ -33,6 +33,9 @@ from telltree.data.warn import warn
 from telltree.data.written import Clock
 from telltree.errors import DataError
 
+DATES = (-62_167_305_600, 253_402_387_200)  # seconds: the years 1 to 9999, and a day before and after
+NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # seconds that 64 bits count in nanoseconds: some 290 years
+
 
 class Use(enum.Enum):
     """What a column is for; readers of files ask before they read it, and skip those without a use."""
@@ -225,10 +228,12 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
     if column.dtype == nw.Time:
         raise DataError(f"the time column {name!r} holds times of day; give dates with times, or numbers")
     if isinstance(column.dtype, nw.Duration):
+        _require_range(column.dt.total_seconds().to_numpy(), NANOSECONDS, name)
         return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
     dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
     nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
     unit: Literal["ns", "us"] = "ns" if nanoseconds else "us"
+    _require_range(dates.dt.timestamp("ms").to_numpy() // 1000, NANOSECONDS if nanoseconds else DATES, name)
     ticks = dates.dt.timestamp(unit).to_numpy()
     times = Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
     zone = dates.dtype.time_zone if isinstance(dates.dtype, nw.Datetime) else None
@@ -238,13 +243,26 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
     return dataclasses.replace(times, offsets=ahead.astype(SECONDS), zone=str(zone))
 
 
+def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
+    """Raise a DataError if a time lies where ticks, or what clocks ahead of UTC show, go beyond 64 bits."""
+    outside = (seconds < ends[0]) | (seconds > ends[1])
+    if outside.any():
+        rows = np.flatnonzero(outside).tolist()
+        raise DataError(
+            f"the time column {name!r} holds times beyond what can be counted in {counted(len(rows), 'row')}: "
+            f"{listed(rows)} (counted from 0); correct them"
+        )
+
+
 def _clock(array: Array, name: str) -> Times:
     if array.dtype.names is not None:  # dates that know how far their clock was ahead of UTC
         return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
     _require_times(np.isnat(array), name)
-    if array.dtype.kind == "m":
-        return Times(array.astype("m8[ns]").view(np.int64), NANO)
     nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
+    if array.dtype.kind == "m":
+        _require_range(array.astype("m8[s]").view(np.int64), NANOSECONDS, name)
+        return Times(array.astype("m8[ns]").view(np.int64), NANO)
+    _require_range(array.astype("M8[s]").view(np.int64), NANOSECONDS if nanoseconds else DATES, name)
     ticks = array.astype("M8[ns]" if nanoseconds else "M8[us]").view(np.int64)
     return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
 
