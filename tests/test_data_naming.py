@@ -90,6 +90,11 @@ def test_wide_tables_and_arrays_keep_the_rules():
     assert names_of(Panel.from_table(np.array([["1.0"], ["null"]])), "x1") == ["1", None]
 
 
+def test_ts_files_keep_the_rule_for_what_is_missing(tmp_path):
+    (tmp_path / "a.ts").write_text("@classLabel true u\n@data\n1,NA,?,null,NaN,2:u\n", encoding="utf-8")
+    assert np.isnan(read(tmp_path / "a.ts").panel.column("x1")).tolist() == [False, True, True, True, True, False]
+
+
 def test_numbers_with_gaps_decimals_and_narrow_floats_keep_their_names():
     kind = {"schema": {"c": {"type": "categorical"}}}
     large = [2**53 + 1, None, 2**53]

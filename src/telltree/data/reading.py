@@ -77,8 +77,8 @@ def read(
       in aeon, or "records, steps, columns" and "steps, columns". `columns` names the columns, `static` is a dict name
       -> one value per record.
 
-    In CSV, columns of numbers are real, of text categorical. Blank text, NA, NaN and null are missing, in CSV and in all
-    other tables, unless the levels in `schema` or `like` have them; a category called 1.0 is "1". Columns are
+    In CSV, columns of numbers are real, of text categorical. Blank text, NA, NaN and null are missing, in all
+    tables, unless the levels in `schema` or `like` have them; a category called 1.0 is "1". Columns are
     Boolean if they have only true and false, yes and no, on and off, y and n, or t and f, in any capitals, or only 0
     and 1, without a decimal point; in dataframes and arrays, these must be of an integer type. Times are numbers, or
     dates such as 2024-02-29T12:30:00, or as `day_first` or `time_format` say. The delimiter is found in the header, and
