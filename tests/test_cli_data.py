@@ -98,3 +98,26 @@ def test_wide_tables(tmp_path):
     assert "its first column is taken for the label" in fitted.stderr
     predicted = telltree("predict", tmp_path / "model.json", path, "--wide").stdout.splitlines()
     assert [line.split(",")[1] for line in predicted[1:]] == [str(row[0]) for row in rows]
+
+
+def test_cells_of_csv_are_no_formulas(tmp_path):
+    rows = [f"{'=' if run % 2 else '-'}r{run},{run}.5,{'=cmd()' if run > 9 else '+b'}" for run in range(20)]
+    (tmp_path / "d.csv").write_text("@id,x,end\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    read = (tmp_path / "d.csv", "--id", "@id")
+    telltree("fit", *read, "--label", "end", *QUICK, "-o", tmp_path / "m.json")
+    predicted = telltree("predict", tmp_path / "m.json", *read).stdout.splitlines()
+    assert predicted[0] == "'@id,prediction,probability"
+    assert predicted[1].startswith("'-r0,'+b,")
+    assert predicted[-1].startswith("'=r19,'=cmd(),")
+    categories = telltree("categorize", tmp_path / "m.json", *read).stdout.splitlines()
+    assert categories[-1].startswith("'=r19,1,'=cmd(),") or categories[-1].startswith("'=r19,2,'=cmd(),")
+    assert ",'=cmd()," in telltree("export", tmp_path / "m.json", "--to", "csv").stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
+@pytest.mark.parametrize("option", ["--grammar", "--config", "--schema"])
+def test_files_without_an_end_are_refused(option, table):
+    ended = telltree("fit", table, *READ, option, "/dev/zero")
+    assert ended.returncode in (2, DATA)
+    assert "more than 4 MB" in ended.stderr
+    assert "Traceback" not in ended.stderr

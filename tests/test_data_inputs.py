@@ -59,7 +59,7 @@ def test_every_form_of_input_gives_the_same_panel(records):
         decoded = panels[0].record(i)
         assert np.array_equal(decoded["x"], [cells[0] for cells in record], equal_nan=True)
         assert decoded["on"].tolist() == [cells[1] for cells in record]
-        assert decoded["mode"].tolist() == [cells[2] for cells in record]
+        assert decoded["mode"].tolist() == [cells[2] or None for cells in record]  # blank text is missing
 
 
 @settings(max_examples=40, deadline=None)

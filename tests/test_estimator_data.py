@@ -107,6 +107,17 @@ def test_constant_columns_are_left_out_beside_others():
     assert clf.score(X, [0] * 10 + [1] * 10) > 0.9
 
 
+@pytest.mark.parametrize("values", [[np.inf, -np.inf], [np.inf, np.nan], [-np.inf, np.nan]])
+@pytest.mark.parametrize("generic", [False, True])
+def test_columns_without_a_finite_value_are_left_out(values, generic):
+    with pytest.warns(DataWarning, match="infinite values are kept"):
+        panel = Panel.from_table(np.column_stack([values * 10, np.arange(20.0)]))
+    grammar = Grammar.generic(panel) if generic else None
+    clf = tree(grammar=grammar, max_depth=1).fit(panel, [0] * 10 + [1] * 10)
+    assert clf.grammar_.left_out == {"x1": "without a finite value"}
+    assert clf.score(panel, [0] * 10 + [1] * 10) > 0.9
+
+
 def test_records_of_one_step_work():
     panel = records(*({"x": [float(i)]} for i in range(10)))
     assert tree().fit(panel, [0] * 5 + [1] * 5).score(panel, [0] * 5 + [1] * 5) == 1

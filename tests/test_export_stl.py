@@ -1,6 +1,7 @@
 """STL is judged by rtamt: robustness above 0 at the first step means that a record is of the category."""
 
 import json
+import math
 import random
 import re
 import warnings
@@ -122,3 +123,22 @@ def test_stl_cannot_count():
     case = Case((Column("b", "Boolean"),), ({"b": [True]},))
     with pytest.raises(SettingsError, match="count"):
         export_model(tree_of(case, ["count(b) > 1"], ("a", "b")), "stl")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["F(x - y < 2)", "F(not x - y < 2)", "F(sign(x - y) = 0)", "F(abs(x - y) - x > 0)", "F((x - sign(y)) - y < 4)"],
+)
+def test_infinity_less_infinity_is_missing(text):
+    values = (math.inf, -math.inf, 0.0, 5.0, None)
+    case = Case((Column("x", "real"), Column("y", "real")), tuple({"x": [a], "y": [b]} for a in values for b in values))
+    clusters, _ = expected(tree_of(case, [text], ("a", "b")), case)
+    exported = export_model(tree_of(case, [text], ("a", "b")), "stl", category=1)
+    assert "1e300 for infinity" in exported
+    for record, cluster in zip(case.records, clusters, strict=True):
+        told = {
+            k: [v if v is None or math.isfinite(v) else math.copysign(1e300, v) for v in vs] for k, vs in record.items()
+        }
+        found = robustness(exported, case.columns, told)
+        assert found == 0 or (found > 0) == (cluster == 1)
+        assert found != 0 or record["x"] != record["y"] or math.isfinite(record["x"][0])

@@ -130,6 +130,14 @@ def test_dates_are_dates_on_the_axis(tree):
     assert saved(plot_record(tree, dated("2024-10-26"), 0)).axes[-1].get_xlabel() == "time"
 
 
+@pytest.mark.parametrize("start", ["0001-01-01T00:00", "9999-12-31T20:00"])
+def test_dates_that_no_axis_can_show_are_counted_from_the_start(tree, start):
+    times = np.datetime64(start, "us") + np.arange(4).astype("m8[h]")
+    frame = pd.DataFrame({"id": 0, "t": times, "rate": 30.0, "on": True, "mode": "up"})
+    figure = saved(plot_record(tree, Panel.from_frame(frame, id="id", time="t"), 0))
+    assert figure.axes[-1].get_xlabel() == "time since the start (min)"
+
+
 def test_members_of_one_time_share_an_axis_of_dates_and_others_count_from_their_starts(tree):
     together = saved(plot_category(tree, dated("2024-10-26", "2024-10-26 05:00"), None, 1))
     assert together.axes[-1].get_xlabel() == "time"

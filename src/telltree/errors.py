@@ -1,8 +1,14 @@
 """Every error and warning telltree raises on purpose, under one root each."""
 
+MOST, END = 1500, 300  # characters of a message, and of its end, which says what to do
+
 
 class TelltreeError(Exception):
-    """The root of all errors telltree raises on purpose."""
+    """The root of all errors telltree raises on purpose; what they quote may be long, but a message is not."""
+
+    def __init__(self, message: object = "") -> None:
+        text = str(message)
+        super().__init__(text if len(text) <= MOST else f"{text[: MOST - END - 3]} … {text[-END:]}")
 
 
 class DataError(TelltreeError, ValueError):

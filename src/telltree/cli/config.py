@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from telltree.cli.outcome import USAGE, fail
 from telltree.cli.output import put
+from telltree.small_files import read_small
 
 _OWN = ("config", "print_config", "help")
 
@@ -22,8 +23,8 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     if path is None:
         return path
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        found = tomllib.loads(read_small(path))
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, not TOML, or too large
         fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
     options = _options(context)
     settings = {}

@@ -12,6 +12,7 @@ from typing import Any
 
 from telltree.cli.outcome import FAILURE, USAGE, fail
 from telltree.cli.text import printable, wrapped
+from telltree.spreadsheet import harmless
 
 
 def check_output(path: Path | None, *, force: bool) -> None:
@@ -39,7 +40,7 @@ def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool 
     if path is not None:
         from telltree.writing import write_whole
 
-        write_whole(path, text.encode("utf-8"))
+        write_whole(path, text.encode("utf-8", "backslashreplace"))  # an id may be the name of a file that is no text
         return
     if sys.stdout is None:
         fail("standard output is closed", FAILURE)
@@ -56,11 +57,11 @@ def put_json(value: Any, path: Path | None = None) -> None:
 
 
 def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None = None) -> None:
-    """Print a table as CSV, or write it to a file."""
+    """Print a table as CSV, or write it to a file; its cells are no formulas of a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerow(map(harmless, head))
+    writer.writerows([harmless(cell) for cell in row] for row in rows)
     put(text.getvalue(), path, exact=True)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from telltree.amounts import counted
 from telltree.data.assemble import Options, Parts, Source, assemble
-from telltree.data.encode import Values, object_array
+from telltree.data.encode import Values, count_rounded, object_array
 from telltree.data.frames import is_frame, open_frame
 from telltree.data.grouping import given_ids, in_order
 from telltree.data.schema import listed, unique_names
@@ -133,7 +133,8 @@ def _common(arrays: list[Array]) -> np.dtype[Any]:
     """Give a dtype that holds the values of all arrays as they are."""
     dtypes = {array.dtype for array in arrays}
     families = {"number" if dtype.kind in "iuf" else dtype.kind for dtype in dtypes}
-    return np.result_type(*dtypes) if len(families) == 1 else np.dtype(object)
+    common = np.result_type(*dtypes) if len(families) == 1 else np.dtype(object)
+    return np.dtype(object) if common.kind == "f" and any(map(count_rounded, arrays)) else common
 
 
 def _statics(static: Any, count: int) -> dict[str, Values]:

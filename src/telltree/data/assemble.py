@@ -2,14 +2,15 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data.encode import Encoded, Owner, Values, encode
+from telltree.data.clip import clip
+from telltree.data.encode import Encoded, Values, encode
 from telltree.data.grouping import Grouping
 from telltree.data.header import proposals
 from telltree.data.levels import align_codes
@@ -35,6 +36,7 @@ class Options:
     repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
     clock: Clock = ISO
     like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that need not be there
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
 
     def __post_init__(self) -> None:
         """Refuse options that make no sense."""
@@ -54,6 +56,18 @@ class Options:
             require_known(name, names, "column in schema")
             overrides[name] = _all_fields(change) if isinstance(change, Column) else checked_fields(name, change)
         return overrides
+
+    def declared(self, name: str) -> Collection[str]:
+        """Give the names that are levels of a column because it is said so, whatever they read like."""
+        change = (self.schema or {}).get(name)
+        said = (
+            change.levels
+            if isinstance(change, Column)
+            else change.get("levels")
+            if isinstance(change, Mapping)
+            else None
+        )
+        return {*(said if isinstance(said, list | tuple) else ()), *self.known.get(name, ())}
 
 
 def _is_positive(value: object) -> bool:
@@ -98,9 +112,14 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
     static: dict[str, Array] = {}
     doubts: dict[str, list[str]] = {}
     unseen: list[str] = []
+    rounded: dict[str, int] = {}
     for name, values in everything.items():
         owner = grouping.owner if name in source.rows else grouping.id_of
-        column, encoded = _column(name, values, owner, overrides.get(name, {}), proposed.get(name, {}))
+        fields = overrides.get(name, {})
+        encoded = encode(name, values, owner, wanted_type(name, fields), options.declared(name))
+        column = _column(name, encoded, fields, proposed.get(name, {}))
+        if encoded.rounded:
+            rounded[name] = encoded.rounded
         if column.levels != encoded.levels:
             codes = align_codes(encoded.array, encoded.levels, column.levels)
             unseen += unseen_levels(name, encoded.levels, encoded.array, codes)
@@ -111,8 +130,9 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
             static[name] = frozen(_per_record(name, grouping.arranged(encoded.array), grouping))
         else:
             rows[name] = frozen(grouping.arranged(encoded.array))
-        columns.append(dataclasses.replace(column, static=name in static))
-        if _wanted(name, overrides.get(name, {})) is None:
+        still = name in static
+        columns.append(column if column.static is still else dataclasses.replace(column, static=still))
+        if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
     parts = Parts(
         Schema(columns),
@@ -123,23 +143,21 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         tuple(_notes(doubts)),
     )
     warn_unseen(unseen)
+    _warn_rounded(rounded)
     if grouping.again is not None and options.repeated in WAYS:
         parts = dataclasses.replace(parts, store=merged(parts.store, grouping.again, options.repeated))
     _report(parts, options)
     return parts
 
 
-def _column(
-    name: str, values: Values, owner: Owner, fields: dict[str, Any], proposed: Mapping[str, str]
-) -> tuple[Column, Encoded]:
-    """Encode one column, and describe it as the user's overrides say; a real one may have its unit in its name."""
-    encoded = encode(name, values, owner, _wanted(name, fields))
+def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mapping[str, str]) -> Column:
+    """Describe a column as the user's overrides say; a real one may have its unit in its name."""
     words = proposed if encoded.type is ColumnType.REAL else {}
     column = Column(name, **{"type": encoded.type, **words, **fields})
-    return column if column.levels else dataclasses.replace(column, levels=encoded.levels), encoded
+    return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
-def _wanted(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
+def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
     """The type that the user says a column has, if only by fields that no other type has."""
     if "type" in fields:
         return Column(name, fields["type"]).type
@@ -163,6 +181,14 @@ def warn_unseen(findings: list[str]) -> None:
         warn("levels that equal none of the known ones: " + "; ".join(findings))
 
 
+def _warn_rounded(counts: Mapping[str, int]) -> None:
+    """Say that whole numbers lost their last digits."""
+    if counts:
+        shown = ", ".join(f"{clip(name)!r}: {counted(count, 'value')}" for name, count in list(counts.items())[:10])
+        remedy = 'if they are names, say type = "categorical" in the schema'
+        warn(f"whole numbers beyond 2^53 are rounded to the nearest float ({shown}); {remedy}")
+
+
 def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
     """Give the one value of each record; a column that varies inside a record is a DataError."""
     values = array[grouping.starts()]
@@ -180,6 +206,8 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
 def _doubt(encoded: Encoded) -> str:
     """Say what about a column deserves a second look, or nothing."""
     numbers = encoded.array
+    if encoded.gaps:
+        return f"{listed(encoded.gaps)} taken for missing; if that is a name, say so by levels = [...] in the schema"
     if encoded.type is ColumnType.BOOLEAN and (encoded.whole or encoded.text):
         have, other = ("only 0 and 1", "real") if encoded.whole else ("only words for true and false", "categorical")
         return f'{have}, read as Boolean; if that is wrong, say type = "{other}" in the schema'

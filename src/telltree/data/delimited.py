@@ -1,12 +1,13 @@
 """CSV and its kin -> columns, a chunk of rows at a time."""
 
 import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from telltree.amounts import counted
 from telltree.data.encode import Values
-from telltree.data.files import File
+from telltree.data.files import MOST_LINE, File
 from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, listed, unique_names
 from telltree.data.steps import REMEDY, has_no_names, unnamed
@@ -15,7 +16,9 @@ from telltree.data.written import Clock, Writing
 from telltree.errors import DataError
 
 DELIMITERS = ",;\t|"
+QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
 CELLS = 1 << 18  # a chunk: as text, some 20 MB
+MOST_COLUMNS = 100_000
 
 AnyColumn = TextColumn | TimeColumn
 
@@ -25,8 +28,8 @@ def read_delimited(
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files that have the same columns, one below the other; give the columns of the plan, and rows per file.
 
-    The delimiter of each file is the one that gives its header the most names. Where that is a semicolon, numbers may
-    have a decimal comma. A file of a wide table may lack the header.
+    The delimiter of each file is the one that occurs most often in its header, outside of quotation marks. Where that
+    is a semicolon, numbers may have a decimal comma. A file of a wide table may lack the header.
     """
     columns: dict[str, AnyColumn] = {}
     first: list[str] = []
@@ -52,6 +55,11 @@ def require_same(first: Sequence[str], names: Sequence[str], one: File, other: F
         raise DataError(f"{one.name} and {other.name} have different columns: only one has {listed(differ)}")
 
 
+def too_wide(count: int) -> str:
+    """Say that a table has too many columns."""
+    return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
+
+
 def _column(name: str, use: Use, wanted: ColumnType | None, clock: Clock) -> AnyColumn:
     if use in (Use.ID, Use.LABEL):
         return KeyColumn(name, label=use is Use.LABEL)
@@ -64,8 +72,17 @@ class _Rows:
 
     def __init__(self, lines: Iterator[str], delimiter: str, file: File) -> None:
         self._file = file
-        self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        self._length = 0  # of the row that is being read
+        self._reader = csv.reader(self._measured(lines), delimiter=delimiter, strict=True)
         self._back: list[list[str]] = []
+
+    def _measured(self, lines: Iterator[str]) -> Iterator[str]:
+        """Give the lines, unless those of one row, which quotation marks may join, never seem to end."""
+        for line in lines:
+            self._length += len(line)
+            if self._length > MOST_LINE:
+                raise self.wrong(f"a row of more than {MOST_LINE:,} characters; is a quotation mark out of place?")
+            yield line
 
     def again(self, row: list[str]) -> None:
         """Give a row back, to be read again."""
@@ -85,8 +102,9 @@ class _Rows:
         if self._back:
             return self._back.pop()
         try:
-            row = next(self._reader)
+            row: list[str] = []
             while not row:  # a blank line
+                self._length = 0
                 row = next(self._reader)
         except csv.Error as error:
             raise self.wrong(f"{error}; is a quotation mark out of place?") from None
@@ -96,27 +114,30 @@ class _Rows:
 def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
     """Find the delimiter in the header; what was read for that is read again."""
     taken: list[str] = []
-
-    def again() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line
-
-    def width(delimiter: str) -> int:
-        rows = csv.reader(chain(list(taken), again()), delimiter=delimiter)
-        try:
-            return len(next((row for row in rows if row), []))
-        except csv.Error:
-            return 0
-
-    delimiter = max(DELIMITERS, key=width)
+    bare, length = "", 0
+    for line in lines:
+        taken.append(line)
+        length += len(line)
+        bare = QUOTED.sub("", bare + line)
+        if not bare.strip("\r\n"):
+            bare = ""  # a blank line
+        elif not _opens(bare) or length > MOST_LINE:
+            break
+    delimiter = max(DELIMITERS, key=bare.count)
     return _Rows(chain(taken, lines), delimiter, file), delimiter
+
+
+def _opens(bare: str) -> bool:
+    """Whether a cell begins with a quotation mark that has not been closed."""
+    return bare.startswith('"') or any(f'{delimiter}"' in bare for delimiter in DELIMITERS)
 
 
 def _header(rows: _Rows, file: File, wide: bool) -> list[str]:
     names = next(rows, None)
     if names is None:
         raise DataError(f"{file.name} is empty; its first line must name the columns")
+    if len(names) > MOST_COLUMNS:
+        raise rows.wrong(too_wide(len(names)))
     bare = has_no_names(names)
     if wide and bare:
         rows.again(names)

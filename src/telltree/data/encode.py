@@ -1,8 +1,8 @@
 """One column of any dataframe or array -> its type and an array of floats, flags or codes."""
 
-import math
+import dataclasses
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from telltree.amounts import counted
+from telltree.data.levels import named_codes
+from telltree.data.naming import is_nothing, level_name, says_missing
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
 from telltree.data.truth import flags, is_zero_one, says_truth, truth_of, word_flags
@@ -18,14 +20,16 @@ from telltree.errors import DataError
 
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
 
-EXACT = 2.0**53  # above it not every whole number is a float, and names would claim digits that are not there
+EXACT = 2**53  # above it not every whole number is a float
 
 
 @dataclass(frozen=True)
 class Encoded:
     """A column as a panel keeps it.
 
-    `whole` tells that it came from integers, `text` that it came from text that nobody declared to be categories.
+    `whole` tells that it came from integers, `text` that it came from text that nobody declared to be categories,
+    `rounded` how many whole numbers lost digits, since floats do not hold them, `gaps` which words were taken to say
+    that a value is missing.
     """
 
     type: ColumnType
@@ -33,6 +37,8 @@ class Encoded:
     levels: tuple[str, ...] = ()
     whole: bool = False
     text: bool = False
+    rounded: int = 0
+    gaps: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Count the values."""
@@ -42,9 +48,14 @@ class Encoded:
 Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of files encode what they read at once
 
 
-def encode(name: str, values: Values, owner: Owner, wanted: ColumnType | None = None) -> Encoded:
-    """Infer the type of a column and encode it; `wanted` forces another type where the values allow it."""
-    found = as_it_is(name, values, owner, wanted)
+def encode(
+    name: str, values: Values, owner: Owner, wanted: ColumnType | None = None, declared: Collection[str] = ()
+) -> Encoded:
+    """Infer the type of a column and encode it; `wanted` forces another type where the values allow it.
+
+    `declared` are names that are known to be levels, though they may read like a word for a missing value.
+    """
+    found = as_it_is(name, values, owner, wanted, declared)
     if wanted is None:
         return _told_true(found)
     if found.type is wanted:
@@ -54,13 +65,21 @@ def encode(name: str, values: Values, owner: Owner, wanted: ColumnType | None = 
     return _retyped(name, found, wanted, owner)
 
 
-def as_it_is(name: str, values: Values, owner: Owner, wanted: ColumnType | None = None) -> Encoded:
+def as_it_is(
+    name: str, values: Values, owner: Owner, wanted: ColumnType | None = None, declared: Collection[str] = ()
+) -> Encoded:
     """Encode a column by the type of its values alone: 0 and 1 are numbers, yes and no are names."""
     if isinstance(values, Encoded):
-        return values
-    if isinstance(values, np.ndarray):
-        return _from_array(name, values, owner, wanted)
-    return _from_series(name, values, owner, wanted)
+        found = values
+    elif isinstance(values, np.ndarray):
+        found = _from_array(name, values, owner, wanted)
+    else:
+        found = _from_series(name, values, owner, wanted)
+    if found.type is not ColumnType.CATEGORICAL:
+        return found
+    codes, levels = named_codes(found.array, found.levels, declared)
+    gaps = tuple(word for word in found.levels if word.strip() and says_missing(word) and word not in declared)
+    return dataclasses.replace(found, array=codes, levels=levels, gaps=found.gaps + gaps)
 
 
 def _told_true(found: Encoded) -> Encoded:
@@ -90,22 +109,42 @@ def nothing(kind: ColumnType, length: int) -> Encoded:
 def _from_series(name: str, series: nw.Series[Any], owner: Owner, wanted: ColumnType | None) -> Encoded:
     dtype = series.dtype
     if is_object(series):
-        return _from_objects(name, np.asarray(series.to_numpy(), dtype=object), owner)
+        return _from_objects(name, np.asarray(series.to_numpy(), dtype=object), owner, wanted)
     if dtype == nw.Boolean:
         return Encoded(ColumnType.BOOLEAN, series.cast(nw.Int8).fill_null(MISSING).to_numpy().astype(Flag, copy=False))
-    if dtype == nw.Categorical and series.cat.get_categories().dtype.is_numeric():  # pandas may number categories
-        return _named(series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Categorical and not _has_text(series):  # pandas may number categories
+        native: Any = series.to_native()
+        names = [level_name(value) for value in native.cat.categories.tolist()]
+        return Encoded(ColumnType.CATEGORICAL, native.cat.codes.to_numpy().astype(Code), tuple(names))
     if dtype in (nw.String, nw.Categorical) or isinstance(dtype, nw.Enum):
         return _from_text(series)
     if dtype.is_numeric():
-        exact = dtype.is_integer() and not series.is_null().any()
-        plain = series if exact or dtype.is_float() else series.cast(nw.Float64)
-        return _from_numbers(plain.to_numpy(), wanted, whole=dtype.is_integer())
+        return _from_number_series(series, wanted)
     if dtype.is_temporal():
         raise holds_dates(name)
     if series.is_null().all():
         return nothing(ColumnType.REAL, len(series))
     raise unsupported(name, str(dtype))
+
+
+def _has_text(series: nw.Series[Any]) -> bool:
+    return not series.cat.get_categories().dtype.is_numeric()
+
+
+def _from_number_series(series: nw.Series[Any], wanted: ColumnType | None) -> Encoded:
+    dtype = series.dtype
+    absent = np.asarray(series.is_null().to_numpy(), np.bool_)
+    if dtype.is_float() or (dtype.is_integer() and not absent.any()):
+        return _from_numbers(series.to_numpy(), wanted, whole=dtype.is_integer())
+    there = series.drop_nulls()  # with gaps, integers would come as floats
+    values = there.to_numpy() if dtype.is_integer() else object_array(there.to_list())
+    if wanted is ColumnType.CATEGORICAL:
+        found = _named(values)
+        codes = nothing(wanted, len(series)).array
+        codes[~absent] = found.array
+        return dataclasses.replace(found, array=codes)
+    floats = series.cast(nw.Float64).to_numpy()
+    return Encoded(ColumnType.REAL, np.asarray(floats, Real), whole=dtype.is_integer(), rounded=count_rounded(values))
 
 
 def is_object(series: nw.Series[Any]) -> bool:
@@ -124,7 +163,7 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
         levels, codes = np.unique(array, return_inverse=True)
         return Encoded(ColumnType.CATEGORICAL, codes.astype(Code), tuple(levels.tolist()), text=True)
     if kind == "O":
-        return _from_objects(name, array, owner)
+        return _from_objects(name, array, owner, wanted)
     if kind in "mM":
         raise holds_dates(name)
     raise unsupported(name, str(array.dtype))
@@ -133,25 +172,34 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
 def _from_numbers(array: Array, wanted: ColumnType | None, *, whole: bool) -> Encoded:
     if wanted is ColumnType.CATEGORICAL:  # from the numbers as they came: large integers are not exact as floats
         return _named(array)
-    return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=whole)
+    return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=whole, rounded=count_rounded(array))
+
+
+def count_rounded(values: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
+    if values.dtype.kind not in "iuO" or values.dtype.itemsize < 8:
+        return 0
+    large = values[(values > EXACT) | (values < -EXACT)].tolist()
+    return sum(value == int(value) and int(float(value)) != int(value) for value in large if _is_exact(value))
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a number is kept to its last digit where it came from, and is small enough to be a float."""
+    return not isinstance(value, float) and abs(value) < 1 << 1023
 
 
 def _named(array: Array) -> Encoded:
-    absent = np.isnan(array)
+    """Numbers, NaN where missing, as names."""
+    absent = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, np.bool_)
     distinct, inverse = np.unique(array[~absent], return_inverse=True)
-    names = [number_name(value) for value in distinct.tolist()]
-    levels = sorted(names)
+    names = [level_name(value) for value in distinct]  # NumPy's own: 0.1 of 32 bits is called so too
+    levels = sorted(set(names))
     codes = np.full(array.shape, MISSING, Code)
     codes[~absent] = _positions(names, levels)[inverse]
     return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels))
 
 
-def number_name(value: int | float) -> str:
-    """Name a category after a number: 2.0 and 2 alike."""
-    return str(int(value)) if abs(value) < EXACT and value == int(value) else str(value)
-
-
-def _positions(names: Iterable[str], levels: list[str]) -> Array:
+def _positions(names: Iterable[str], levels: Sequence[str]) -> Array:
     place = {level: code for code, level in enumerate(levels)}
     return np.array([place[name] for name in names], Code)
 
@@ -166,33 +214,30 @@ def _from_text(series: nw.Series[Any]) -> Encoded:
     return Encoded(ColumnType.CATEGORICAL, array, tuple(levels), text=series.dtype == nw.String)
 
 
-def _from_objects(name: str, values: Array, owner: Owner) -> Encoded:
-    present = ~np.fromiter(map(is_absent, values), np.bool_, len(values))
+def _from_objects(name: str, values: Array, owner: Owner, wanted: ColumnType | None) -> Encoded:
+    present = ~np.fromiter(map(is_nothing, values), np.bool_, len(values))
     found = {type(value) for value in values[present]}
     families = {_family(kind) for kind in found}
     if not families:
         return nothing(ColumnType.REAL, len(values))
     if len(families) > 1 or None in families:
         raise _mixed(name, values, present, owner)
-    encoded = nothing(families.pop() or ColumnType.REAL, len(values))
-    if encoded.type is ColumnType.CATEGORICAL:
-        names = [str(value) for value in values[present]]
+    kind = families.pop() or ColumnType.REAL
+    there = values[present]
+    if kind is ColumnType.CATEGORICAL or (kind is ColumnType.REAL and wanted is ColumnType.CATEGORICAL):
+        text = kind is ColumnType.CATEGORICAL
+        names = [str(value) if text else level_name(value) for value in there]
         levels = sorted(set(names))
-        encoded.array[present] = _positions(names, levels)
-        return Encoded(encoded.type, encoded.array, tuple(levels), text=True)
+        codes = nothing(ColumnType.CATEGORICAL, len(values)).array
+        codes[present] = _positions(names, levels)
+        return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels), text=text)
+    encoded = nothing(kind, len(values))
     try:
-        encoded.array[present] = values[present].astype(encoded.array.dtype)
+        encoded.array[present] = there.astype(encoded.array.dtype)
     except OverflowError:
         raise DataError(f"column {name!r} holds a whole number too large for a float; scale it, or use text") from None
-    whole = encoded.type is ColumnType.REAL and all(issubclass(kind, numbers.Integral) for kind in found)
-    return Encoded(encoded.type, encoded.array, whole=whole)
-
-
-def is_absent(value: object) -> bool:
-    """Tell whether a Python object stands for a missing value: None, NaN, pandas' NA and NaT."""
-    if isinstance(value, float | np.floating | Decimal):
-        return math.isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    whole = kind is ColumnType.REAL and all(issubclass(cls, numbers.Integral) for cls in found)
+    return Encoded(kind, encoded.array, whole=whole, rounded=count_rounded(there) if kind is ColumnType.REAL else 0)
 
 
 def _family(kind: type) -> ColumnType | None:
@@ -206,8 +251,8 @@ def _family(kind: type) -> ColumnType | None:
 def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Encoded:
     """Convert between types without loss, or raise a DataError with examples."""
     if wanted is ColumnType.CATEGORICAL:
-        named = found.type is ColumnType.REAL
-        return _named(found.array) if named else Encoded(wanted, found.array.astype(Code), ("False", "True"))
+        from_numbers = found.type is ColumnType.REAL
+        return _named(found.array) if from_numbers else Encoded(wanted, found.array.astype(Code), ("False", "True"))
     present = ~is_missing(found.array)
     read = found.array.astype(Real)
     if found.type is ColumnType.CATEGORICAL:

@@ -7,12 +7,16 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
+from telltree.data.clip import clip
 from telltree.errors import DataError
+from telltree.small_files import MOST_BYTES, small_text
 
+MOST_LINE = 1 << 24  # characters: lines of 100,000 cells have a tenth of it
+LONGEST_NAME = 300  # of a path, in messages
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # how such files begin
 MARKS = {  # byte order marks; the longer first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",
@@ -40,8 +44,10 @@ class File:
             return cls(repr(named) if isinstance(named, str) else "the stream", target)
         path = os.fsdecode(source)
         if "\0" in path:
-            raise DataError(f"there is no file {path!r}")
-        return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin)) if path == "-" else cls(repr(path), path)
+            raise DataError(f"there is no file {clip(path, LONGEST_NAME)!r}")
+        if path == "-":
+            return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin))
+        return cls(repr(clip(path, LONGEST_NAME)), path)
 
     @property
     def is_path(self) -> bool:
@@ -67,7 +73,7 @@ class File:
         """Open as lines of text, with their ends; unpacked if gzipped, decoded by its byte order mark or as UTF-8."""
         if _is_text(self.target):
             with _explained(self.name):
-                yield _without_mark(self.target, self.name)
+                yield _without_mark(_lines(self.target, self.name), self.name)
             return
         with self.bytes() as packed:
             if packed.peek(2)[:2] == GZIP:
@@ -75,6 +81,15 @@ class File:
                     yield _decoded(io.BufferedReader(cast(Any, unpacked)), encoding, self.name)
             else:
                 yield _decoded(packed, encoding, self.name)
+
+    def small_text(self) -> str:
+        """Read a file that people write; one that is larger than those are is a DataError."""
+        with self.bytes() as stream:
+            content = stream.read(MOST_BYTES + 1)
+        try:
+            return small_text(content)
+        except ValueError as error:  # too large, or not UTF-8
+            raise DataError(f"cannot read {self.name}: {error}") from None
 
 
 @contextmanager
@@ -133,9 +148,9 @@ def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iter
         encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
     try:
         newline = "\n".encode(encoding)
-    except LookupError:
+    except (LookupError, TypeError, ValueError):  # such as 'undefined', which Python has, and null characters
         raise DataError(
-            f"unknown encoding {encoding!r}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
+            f"unknown encoding {encoding!r:.60}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
         ) from None
     if codecs.lookup(encoding).name == "utf-8-sig":
         stream.read(3 if stream.peek(3).startswith(codecs.BOM_UTF8) else 0)
@@ -143,9 +158,22 @@ def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iter
     return _line_by_line(stream, encoding, name) if newline == b"\n" else _as_a_whole(stream, encoding, name)
 
 
+def _lines(stream: Any, name: str) -> Iterator[Any]:
+    """Give the lines of a stream; one that never seems to end is a DataError."""
+    number = 0
+    while line := stream.readline(MOST_LINE + 1):
+        number += 1
+        if len(line) > MOST_LINE:
+            raise DataError(
+                f"{name}, line {number}: it has more than {MOST_LINE:,} characters, the most that a line may have; "
+                "is it a file of text?"
+            )
+        yield line
+
+
 def _line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
     """Decode each line by itself, so that a wrong byte has an exact place."""
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(_lines(stream, name), 1):
         try:
             yield line.decode(encoding)
         except UnicodeDecodeError as error:
@@ -160,9 +188,10 @@ def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator
     text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     number = 0
     try:
-        for number, line in enumerate(text, 1):  # noqa: B007 - the error below tells it
+        for number, line in enumerate(_lines(text, name), 1):  # noqa: B007 - the error below tells it
             yield line
     except UnicodeError as error:
         raise DataError(f"{name}, after line {number}: not {encoding} ({error}); say what it is by encoding=") from None
     finally:
-        text.detach()
+        with suppress(ValueError):  # where the stream was closed, or taken back, before all of it was read
+            text.detach()

@@ -4,6 +4,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -12,7 +14,8 @@ import numpy.typing as npt
 
 from telltree.amounts import counted
 from telltree.data.dates import Dates
-from telltree.data.encode import Encoded, Values, is_absent, is_object, object_array
+from telltree.data.encode import Encoded, Values, is_object, object_array
+from telltree.data.naming import is_nothing
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
 from telltree.data.warn import warn
@@ -73,12 +76,19 @@ class Grouping:
 
 def id_array(ids: Sequence[Any]) -> Array:
     """Give ids as an array: numbers if all are, else objects."""
-    plain = [value.item() if isinstance(value, np.generic) else value for value in ids]
+    plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in ids]
     if {type(value) for value in plain} in ({int}, {float}):
         numeric = np.array(plain)
-        if numeric.dtype.kind in "iuf":
+        if numeric.dtype.kind in "iuf" and numeric.tolist() == plain:  # NumPy makes floats of 2**63 and -1
             return numeric
     return object_array(plain)
+
+
+def plain_number(value: Any) -> Any:
+    """An integer or a float for a decimal or a fraction; any other value as it is."""
+    if not isinstance(value, Decimal | Fraction) or is_nothing(value):
+        return value
+    return int(value) if value == value.__trunc__() else float(value)
 
 
 def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
@@ -88,7 +98,7 @@ def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
     array = id_array(list(ids))
     if len(array) != count:
         raise DataError(f"got {counted(len(array), 'id')} for {counted(count, 'record')}")
-    if any(is_absent(value) for value in array.tolist()):
+    if any(is_nothing(value) for value in array.tolist()):
         raise DataError("an id is missing; every record needs one")
     _require_hashable(array.tolist())
     if len(set(array.tolist())) < count:
@@ -141,7 +151,7 @@ def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
         return is_missing(values.array)
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "O":
-            return np.fromiter(map(is_absent, values), np.bool_, len(values))
+            return np.fromiter(map(is_nothing, values), np.bool_, len(values))
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
     absent = np.asarray(values.is_null().to_numpy(), np.bool_)
     return absent | np.isnan(values.to_numpy()) if values.dtype.is_float() else absent
@@ -231,7 +241,10 @@ def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
         seconds = np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
         return dataclasses.replace(grouping, times=seconds)
     starts = values[grouping.starts()]
-    seconds = np.asarray((values - np.repeat(starts, grouping.lengths)) / times.per_second, np.float64)
+    gone = values - np.repeat(starts, grouping.lengths)
+    if (gone < 0).any():  # the rows are in order, so this is beyond 64 bits
+        raise DataError("a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds")
+    seconds = np.asarray(gone / times.per_second, np.float64)
     offsets = None if times.offsets is None else grouping.arranged(times.offsets)
     begins = starts.view(f"M8[{times.unit}]")
     dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)

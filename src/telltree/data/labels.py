@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data.encode import is_absent
+from telltree.data.encode import object_array
 from telltree.data.frames import open_frame
-from telltree.data.grouping import by_id
+from telltree.data.grouping import by_id, plain_number
+from telltree.data.naming import is_nothing
 from telltree.data.panel import Panel
 from telltree.data.rows import labels_of
-from telltree.data.schema import listed, require_known
+from telltree.data.schema import listed, require_known, require_sayable
 from telltree.data.store import Array
 from telltree.errors import DataError
 
@@ -35,32 +36,48 @@ def labels_from_frame(
 def check_labels(y: Any, panel: Panel) -> Array:
     """Give the labels as a 1-D array, one per record; a DataError if they cannot be class labels."""
     labels = np.asarray(y)
-    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
-        labels = np.asarray(y, dtype=object)  # as they came: NumPy makes 1 and "a" both text
+    if labels.dtype.kind in "USf" and not isinstance(y, np.ndarray):
+        labels = np.asarray(y, dtype=object)  # as they came: NumPy makes 1 and "a" both text, 2**63 and -1 both floats
     if labels.ndim != 1:
         raise DataError(f"labels must be one-dimensional, one per record; got shape {labels.shape}")
     if len(labels) != len(panel):
         raise DataError(f"got {counted(len(labels), 'label')} for {counted(len(panel), 'record')}")
     ids = panel.ids
     if labels.dtype.kind == "O":
-        _check_objects(labels, ids)
+        labels = _checked_objects(labels, ids)
         plain = np.array(labels.tolist())
-        labels = plain if plain.dtype.kind in "biuf" else labels
+        labels = plain if plain.dtype.kind in "biuf" and plain.tolist() == labels.tolist() else labels
     if labels.dtype.kind == "f":
         _check_floats(labels, ids)
     elif labels.dtype.kind not in "biuUO":
         raise DataError(f"labels must be text, whole numbers or Booleans; got {labels.dtype}")
+    if labels.dtype.kind in "UO":
+        for label in set(labels.tolist()):
+            require_sayable(str(label), "the label")
     return labels
 
 
-def _check_objects(labels: Array, ids: Array) -> None:
-    absent = np.fromiter(map(is_absent, labels), np.bool_, len(labels))
+def _checked_objects(labels: Array, ids: Array) -> Array:
+    absent = np.fromiter(map(is_nothing, labels), np.bool_, len(labels))
     _require_present(absent, ids)
+    labels = object_array(map(_plain, labels))
+    for place, label in enumerate(labels):
+        if not isinstance(label, str | bool | int | float):
+            raise DataError(
+                f"labels must be text, whole numbers or Booleans; got {type(label).__name__}, such as {label!r:.60} "
+                f"(record {ids[place : place + 1].tolist()[0]!r:.60}); turn them into text"
+            )
     try:
         sorted(set(labels.tolist()))
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
         raise DataError(f"labels have types that cannot be told apart in order: {listed(kinds)}; use one") from None
+    return labels
+
+
+def _plain(label: Any) -> Any:
+    """A label as a model file can hold it, where that changes nothing: NumPy's scalars, decimals and fractions."""
+    return label.item() if isinstance(label, np.generic) else plain_number(label)
 
 
 def _check_floats(labels: Array, ids: Array) -> None:

@@ -12,17 +12,20 @@ import numpy.typing as npt
 from telltree.amounts import counted
 from telltree.data.arrays import read_arrays, read_table
 from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.clip import clip
 from telltree.data.clock import date_range, duration_text
 from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.frames import frame_per_record, long_frame
 from telltree.data.levels import align_codes
+from telltree.data.naming import says_missing
 from telltree.data.notebook import panel_html
 from telltree.data.resample import How, resampled
 from telltree.data.retype import neither_true_nor_false, retyped, warn_neither
 from telltree.data.rows import Roles, gather
 from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
+from telltree.data.warn import warn
 from telltree.data.wide import read_wide
 from telltree.data.written import Clock
 from telltree.errors import DataError
@@ -374,7 +377,21 @@ class Panel:
         aligned = dataclasses.replace(self, schema=Schema(columns), _store=self._store.with_columns(arrays))
         warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
         warn_neither([what for name in schema for what in self._neither(aligned, name)])
+        self._warn_gaps(schema)
         return aligned
+
+    def _warn_gaps(self, schema: Schema) -> None:
+        """Warn of names, such as NA, that the schema has as levels and whoever read these data took for missing."""
+        lost = {
+            name: words
+            for name, wanted in schema.items()
+            if (words := [level for level in wanted.levels if says_missing(level)])
+            and not set(words) & set(self.schema[name].levels)
+            and is_missing(self.stacked(name)).any()
+        }
+        if lost:
+            shown = "; ".join(f"column {clip(name)!r}: {listed(words)}" for name, words in lost.items())
+            warn(f"levels that count as missing in these data, unless they are read with like= or levels: {shown}")
 
     def _unseen(self, aligned: "Panel", name: str) -> list[str]:
         """Say which levels of a column lost their code; some may be in the store, and not in this view of it."""

@@ -11,10 +11,21 @@ import numpy as np
 
 from telltree.amounts import counted
 from telltree.data.dates import stamped
-from telltree.data.delimited import require_same
-from telltree.data.encode import Encoded, Values, holds_dates, is_absent, nothing, number_name, unsupported
+from telltree.data.delimited import MOST_COLUMNS, require_same, too_wide
+from telltree.data.encode import (
+    EXACT,
+    Encoded,
+    Values,
+    count_rounded,
+    holds_dates,
+    nothing,
+    object_array,
+    unsupported,
+)
 from telltree.data.files import File
+from telltree.data.grouping import id_array, plain_number
 from telltree.data.levels import align_codes
+from telltree.data.naming import is_nothing, level_name
 from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
 from telltree.data.store import MISSING, Array, Code, Real
@@ -89,6 +100,8 @@ def _footer(file: File) -> tuple[Any, int]:
 
 def _names(schema: Any, file: File) -> list[str]:
     try:
+        if len(schema.names) > MOST_COLUMNS:
+            raise DataError(too_wide(len(schema.names)))
         return [name for name in unique_names(schema.names) if not INDEX.fullmatch(name)]
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
@@ -115,6 +128,7 @@ class _Real(_Column):
     def __init__(self, name: str, whole: bool) -> None:
         super().__init__(name)
         self.whole = whole
+        self.rounded = 0
 
     def make_room(self, count: int) -> None:
         self.array = np.empty(count, Real)
@@ -122,9 +136,12 @@ class _Real(_Column):
     def put(self, start: int, batch: Any) -> None:
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = numbers
+        large = np.abs(numbers) >= EXACT  # rounded perhaps: NaN is not
+        if large.any() and not import_module("pyarrow").types.is_floating(batch.type):
+            self.rounded += count_rounded(object_array(batch.filter(large).to_pylist()))
 
     def finish(self) -> Values:
-        return Encoded(ColumnType.REAL, self.array, whole=self.whole)
+        return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded)
 
 
 class _Boolean(_Column):
@@ -154,20 +171,27 @@ class _Names(_Column):
         if not hasattr(batch, "indices"):  # not a dictionary yet
             batch = batch.dictionary_encode()
         # The last entry answers the index -1 of missing values.
-        table = np.array([*map(self._code, batch.dictionary.to_pylist()), MISSING], Code)
+        table = np.array([*map(self._code, _values(batch.dictionary)), MISSING], Code)
         indices = batch.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = table[indices]
 
     def _code(self, value: Any) -> int:
-        if is_absent(value):
+        if is_nothing(value):
             return MISSING
-        text = value if isinstance(value, str) else str(value) if isinstance(value, bool) else number_name(value)
+        text = value if isinstance(value, str) else level_name(value)
         return self.codes.setdefault(text, len(self.codes))
 
     def finish(self) -> Values:
         levels = tuple(sorted(self.codes))
         array = align_codes(self.array, tuple(self.codes), levels) if levels else self.array
         return Encoded(ColumnType.CATEGORICAL, array, levels, text=self.text)
+
+
+def _values(dictionary: Any) -> list[Any]:
+    """The values of a dictionary; floats of 32 bits stay what they are, and are called so."""
+    types = import_module("pyarrow").types
+    kept = types.is_float16(dictionary.type) or types.is_float32(dictionary.type)
+    return list(dictionary.to_numpy(zero_copy_only=False)) if kept else list(dictionary.to_pylist())
 
 
 class _AsIs(_Column):
@@ -184,6 +208,29 @@ class _AsIs(_Column):
         if batch.null_count and self.array.dtype.kind in "iu":
             self.array = self.array.astype(Real)  # where NaN can say so; who groups the rows finds it
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
+
+
+class _Keys(_Column):
+    """Numbers of several types, or decimals, that tell records or classes apart: kept to the last digit."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, object)
+
+    def put(self, start: int, batch: Any) -> None:
+        self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
+
+    def finish(self) -> Values:
+        kinds = set(map(type, self.array))
+        if kinds == {int}:
+            return id_array(self.array.tolist())
+        return self.array.astype(Real) if kinds <= {int, float} and not count_rounded(self.array) else self.array
+
+
+def _whole(value: Any) -> Any:
+    """An integer where a number is whole."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return plain_number(value)
 
 
 class _Stamped(_AsIs):
@@ -221,11 +268,16 @@ def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], 
     if family == "Booleans":
         return _Boolean(name)
     dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
+    decimal = any(import_module("pyarrow").types.is_decimal(kind) for kind in kinds)
     exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
     if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
         return _Stamped(name, np.result_type(*dtypes))
-    if exact and use is not Use.ATTRIBUTE:
-        return _AsIs(name, np.result_type(*dtypes))
+    if use is not Use.ATTRIBUTE:
+        common = np.result_type(*dtypes) if dtypes else np.dtype(Real)
+        if exact and common.kind != "f":
+            return _AsIs(name, common)
+        if use in (Use.ID, Use.LABEL) and (decimal or any(dtype.kind in "iu" for dtype in dtypes)):
+            return _Keys(name)
     return _Real(name, whole=exact)
 
 

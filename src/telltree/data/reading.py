@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from telltree.data.arrays import read_arrays
-from telltree.data.assemble import Options, Parts
+from telltree.data.assemble import Options, Parts, wanted_type
 from telltree.data.directory import files_of, is_path, record_ids, without
 from telltree.data.files import File
 from telltree.data.frames import frame_per_record, is_frame, long_frame
@@ -77,7 +77,8 @@ def read(
       in aeon, or "records, steps, columns" and "steps, columns". `columns` names the columns, `static` is a dict name
       -> one value per record.
 
-    In CSV, columns of numbers are real, of text categorical; empty cells, NA, NaN and null are missing. Columns are
+    In CSV, columns of numbers are real, of text categorical. Blank text, NA, NaN and null are missing, in all
+    tables, unless the levels in `schema` or `like` have them; a category called 1.0 is "1". Columns are
     Boolean if they have only true and false, yes and no, on and off, y and n, or t and f, in any capitals, or only 0
     and 1, without a decimal point; in dataframes and arrays, these must be of an integer type. Times are numbers, or
     dates such as 2024-02-29T12:30:00, or as `day_first` or `time_format` say. The delimiter is found in the header, and
@@ -107,7 +108,8 @@ def read(
         hidden = [label] if apart and label is not None else []
         named = () if static is None else static
         roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
-        options = dataclasses.replace(options, like=_names(like))
+        known = {} if like is None else {column.name: column.levels for column in like.of_type("categorical")}
+        options = dataclasses.replace(options, like=_names(like), known=known)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
     panel = Panel._whole(parts)
@@ -238,6 +240,7 @@ def _types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     types = {}
     for name, change in schema.items():
         fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)
-        if "type" in fields:
-            types[name] = Column(name, fields["type"]).type
+        kind = wanted_type(name, fields)
+        if kind is not None:
+            types[name] = kind
     return types

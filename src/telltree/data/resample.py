@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from telltree.amounts import counted
 from telltree.data.assemble import Parts
 from telltree.data.clock import UNITS
 from telltree.data.dates import SECONDS, Dates
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 How = str | Mapping[str, str]
 WAYS = {"last": tuple(ColumnType), "mean": (ColumnType.REAL,), "any": (ColumnType.BOOLEAN,)}
-MOST_STEPS = 1 << 28  # 2 GB a real column; more is a slip in `every`
+MOST_VALUES = 1 << 25  # 256 MB of numbers, and some times that while they are made
+MOST_TIMES = 16  # as many values as before; more than both is a slip in `every`
 NEAR = 1e-9  # of a step: times this near to a grid point are on it
 
 
@@ -59,15 +61,15 @@ def _period(every: float | str, unit: str | None) -> float:
     except ValueError:
         number, said = math.nan, ""
     if isinstance(every, bool) or not (math.isfinite(number) and number > 0):
-        raise DataError(f"every must be a positive number, or text such as '1s'; got {every!r}")
+        raise DataError(f"every must be a positive number, or text such as '1s'; got {every!r:.80}")
     if said in ("", unit):
         return number
     if unit is None:
         raise DataError(
-            f"every {every!r}: the times have no unit; say the time unit when you read them, or give a number alone"
+            f"every {every!r:.80}: the times have no unit; say the time unit when you read them, or give a number alone"
         )
     if said not in UNITS or unit not in UNITS:
-        raise DataError(f"every={every!r} cannot be turned into {unit!r}; units are {', '.join(UNITS)}")
+        raise DataError(f"every={every!r:.80} cannot be turned into {unit!r:.80}; units are {', '.join(UNITS)}")
     return number * UNITS[said] / UNITS[unit]
 
 
@@ -102,8 +104,12 @@ class _Grid:
         places = (times - np.repeat(self.begins, panel.lengths)) / period
         ends = places[before + panel.lengths - 1]
         total = float(np.ceil(ends).sum()) + len(panel)
-        if total > max(MOST_STEPS, 4 * panel.steps):
-            raise DataError(f"a step every {period:g} makes {total:.2g} steps; is the unit of `every` right?")
+        width = max(1, len(panel.schema))
+        if total * width > max(MOST_VALUES, MOST_TIMES * panel.steps * width):
+            raise DataError(
+                f"a step every {period:g} makes {total:.2g} steps of {counted(width, 'column')}, too many for records "
+                f"of {panel.steps:,} in all; is the unit of `every` right?"
+            )
         places = np.ceil(places - NEAR * np.maximum(1, places)).astype(Index)
         self.lengths: npt.NDArray[np.int64] = places[before + panel.lengths - 1] + 1
         self.starts = np.cumsum(self.lengths) - self.lengths

@@ -24,6 +24,7 @@ from telltree.data.grouping import (
     in_order,
     require_distinct,
 )
+from telltree.data.naming import says_missing
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.store import Array, is_missing
@@ -31,6 +32,9 @@ from telltree.data.text import TimeColumn
 from telltree.data.warn import warn
 from telltree.data.written import Clock
 from telltree.errors import DataError
+
+DATES = (-62_167_305_600, 253_402_387_200)  # seconds: the years 1 to 9999, and a day before and after
+NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # seconds that 64 bits count in nanoseconds: some 290 years
 
 
 class Use(enum.Enum):
@@ -146,8 +150,7 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     """Give the label of each record; one that is missing, or varies inside a record, is a DataError."""
     absent = grouping.arranged(absent_rows(values))
     if absent.any():
-        ids = _ids_at(grouping, absent)
-        raise DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
+        raise _missing_labels(name, _ids_at(grouping, absent))
     if isinstance(values, Encoded):
         array = values.array
     else:
@@ -160,9 +163,16 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
         raise DataError(
             f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
         )
-    if not isinstance(values, Encoded) or values.type is ColumnType.REAL:
-        return firsts
-    return firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
+        firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    gaps = [isinstance(label, str) and says_missing(label) for label in firsts.tolist()]
+    if any(gaps):
+        raise _missing_labels(name, grouping.ids[gaps].tolist())
+    return firsts
+
+
+def _missing_labels(name: str, ids: list[object]) -> DataError:
+    return DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
 
 
 def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
@@ -218,10 +228,12 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
     if column.dtype == nw.Time:
         raise DataError(f"the time column {name!r} holds times of day; give dates with times, or numbers")
     if isinstance(column.dtype, nw.Duration):
+        _require_range(column.dt.total_seconds().to_numpy(), NANOSECONDS, name)
         return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
     dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
     nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
     unit: Literal["ns", "us"] = "ns" if nanoseconds else "us"
+    _require_range(dates.dt.timestamp("ms").to_numpy() // 1000, NANOSECONDS if nanoseconds else DATES, name)
     ticks = dates.dt.timestamp(unit).to_numpy()
     times = Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
     zone = dates.dtype.time_zone if isinstance(dates.dtype, nw.Datetime) else None
@@ -231,13 +243,26 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
     return dataclasses.replace(times, offsets=ahead.astype(SECONDS), zone=str(zone))
 
 
+def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
+    """Raise a DataError if a time lies where ticks, or what clocks ahead of UTC show, go beyond 64 bits."""
+    outside = (seconds < ends[0]) | (seconds > ends[1])
+    if outside.any():
+        rows = np.flatnonzero(outside).tolist()
+        raise DataError(
+            f"the time column {name!r} holds times beyond what can be counted in {counted(len(rows), 'row')}: "
+            f"{listed(rows)} (counted from 0); correct them"
+        )
+
+
 def _clock(array: Array, name: str) -> Times:
     if array.dtype.names is not None:  # dates that know how far their clock was ahead of UTC
         return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
     _require_times(np.isnat(array), name)
-    if array.dtype.kind == "m":
-        return Times(array.astype("m8[ns]").view(np.int64), NANO)
     nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
+    if array.dtype.kind == "m":
+        _require_range(array.astype("m8[s]").view(np.int64), NANOSECONDS, name)
+        return Times(array.astype("m8[ns]").view(np.int64), NANO)
+    _require_range(array.astype("M8[s]").view(np.int64), NANOSECONDS if nanoseconds else DATES, name)
     ticks = array.astype("M8[ns]" if nanoseconds else "M8[us]").view(np.int64)
     return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
 

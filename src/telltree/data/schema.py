@@ -13,6 +13,8 @@ from telltree.amounts import counted
 from telltree.data.clip import clip
 from telltree.errors import DataError
 
+LONGEST_NAME = 1000  # characters; longer ones are texts that lost their quotation marks
+MOST_COMPARED = 10_000  # names among which the nearest is looked for
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
 
 
@@ -60,11 +62,13 @@ class Column:
         """Check the fields, and turn what a file or a user may write into the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
+        require_sayable(self.name, "the column name")
         object.__setattr__(self, "type", _column_type(self.name, self.type))
         for field in TEXTS:
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
                 raise DataError(f"column {self.name!r}: {field} must be text, got {value!r}")
+            require_sayable(value or "", f"column {self.name!r}: {field}")
         _check_words(self)
         if not isinstance(self.static, bool):
             raise DataError(f"column {self.name!r}: static must be true or false, got {self.static!r}")
@@ -122,6 +126,8 @@ def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
         raise DataError(f"column {name!r} is {kind}: only categorical columns have levels")
     if not all(isinstance(level, str) for level in levels):
         raise DataError(f"column {name!r}: levels must be strings, got {levels[:5]!r}")
+    for level in levels:
+        require_sayable(level, f"column {name!r}: the level")
     if len(set(levels)) < len(levels):
         raise DataError(f"column {name!r}: a level appears twice in {levels[:20]!r}")
     return levels
@@ -236,14 +242,30 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     names = list(known)
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), names, n=1)
+    text = clip(name, LONGEST_NAME) if isinstance(name, str) else name
+    near = difflib.get_close_matches(str(text), names[:MOST_COMPARED], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
-    raise DataError(f"unknown {what} {name!r}{hint}")
+    raise DataError(f"unknown {what} {text!r:.{LONGEST_NAME}}{hint}")
+
+
+def require_sayable(text: str, what: str) -> None:
+    """Raise a DataError if text has half of a character, which no file can hold."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{what} {clip(text)!r} has {text[error.start]!a}, half of a character, which no file can hold; rename it"
+        ) from None
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
     """Give column names as text; two that are then alike are a DataError."""
     texts = [names] if isinstance(names, str) else [str(name) for name in names]
+    long = max(texts, key=len, default="")
+    if len(long) > LONGEST_NAME:
+        raise DataError(f"a column name has {len(long):,} characters, more than {LONGEST_NAME:,}: {clip(long)!r}")
     if len(set(texts)) < len(texts):
         twice = [text for text, times in Counter(texts).items() if times > 1]
         raise DataError(f"two columns have the same name: {listed(twice)}; column names must be unique")

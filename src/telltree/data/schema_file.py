@@ -75,8 +75,7 @@ def load_overrides(schema: Any) -> tuple[Mapping[str, Any] | None, str | None]:
     if not isinstance(schema, str | os.PathLike):
         raise DataError(f"schema is a Schema, a dict, or the path of a TOML file; got {type(schema).__name__}")
     file = File.at(schema)
-    with file.lines(None) as lines:
-        text = "".join(lines)
+    text = file.small_text()
     try:
         return _parsed(text)
     except DataError as error:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from telltree.data.naming import says_missing
+
 STEP = re.compile(r"(?P<stem>(?:[^\W\d]\w*?)?)[ _.-]?(?P<number>\d+(?:\.\d+)?)")  # 0, t0, temp_12, v 0.5
 USUAL = ("", "t", "ts", "time", "step", "timestep", "v", "val", "value", "att")  # stems of steps; others may be names
 DOZENS = 24  # columns of one stem: so many are hardly attributes
@@ -47,4 +49,4 @@ def _number(cell: str) -> float | None:
     try:
         return float(cell.strip() or "nan")
     except ValueError:
-        return math.nan if cell.strip() in ("NA", "?") else None
+        return math.nan if cell.strip() == "?" or says_missing(cell) else None

@@ -1,5 +1,6 @@
 """Cells of text -> columns: what they are is found chunk by chunk, and each chunk is encoded at once."""
 
+import dataclasses
 import datetime
 import math
 import re
@@ -9,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from telltree.data.dates import SECONDS, stamped
-from telltree.data.encode import Encoded, Values, nothing
+from telltree.data.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
 from telltree.data.levels import align_codes
+from telltree.data.naming import says_missing
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.data.written import ISO, Clock
 from telltree.errors import DataError
 
-ABSENT = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"})  # cells that are missing values
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
+INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, unless they are zeros in front
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
@@ -31,7 +33,7 @@ Place = Callable[[int], str]  # where the cell of this index in the chunk stands
 class TextColumn:
     """An attribute: numbers are real, true and false Boolean, other text categorical; a mixture is a DataError.
 
-    With `as_text` all cells are taken as text.
+    With `as_text` all cells are taken as text, also those that say that a value is missing: who encodes it knows.
     """
 
     def __init__(self, name: str, *, as_text: bool = False) -> None:
@@ -41,6 +43,7 @@ class TextColumn:
         self._type: ColumnType | None = None  # unknown until the first value
         self._example = ""  # the first value and its place
         self._whole = True
+        self._rounded = 0
         self._chunks: list[Array | int] = []  # an int: so many missing values, before the type is known
         self._seen: dict[str, int] = {}  # cell -> flag or code
         self._levels: list[str] = []
@@ -52,6 +55,7 @@ class TextColumn:
             if numbers is not None and not np.isnan(numbers).all():
                 self._agree(ColumnType.REAL, cells[int(np.argmin(np.isnan(numbers)))], cells, place)
                 self._whole = self._whole and "." not in "".join(cells)
+                self._rounded += _count_rounded(cells, numbers)
                 self._chunks.append(numbers)
                 return
         fresh = self._sorted_out(cells, place, comma)
@@ -59,7 +63,9 @@ class TextColumn:
             self._chunks.append(len(cells))
         elif self._type is ColumnType.REAL:
             self._whole = self._whole and all(math.isnan(value) or value.is_integer() for value in fresh.values())
-            self._chunks.append(np.fromiter(map(fresh.__getitem__, cells), Real, len(cells)))
+            read = np.fromiter(map(fresh.__getitem__, cells), Real, len(cells))
+            self._rounded += _count_rounded(cells, read)
+            self._chunks.append(read)
         else:
             self._number(fresh)
             dtype = Flag if self._type is ColumnType.BOOLEAN else Code
@@ -71,7 +77,7 @@ class TextColumn:
         for cell in dict.fromkeys(cells):
             if cell in self._seen:
                 continue
-            kind, fresh[cell] = _text(cell) if self._as_text else _kind(cell, comma)
+            kind, fresh[cell] = (ColumnType.CATEGORICAL, 0.0) if self._as_text else _kind(cell, comma)
             if kind is not None:
                 self._agree(kind, cell, cells, place)
         return fresh
@@ -112,7 +118,7 @@ class TextColumn:
             array = align_codes(array, tuple(self._levels), levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
-        return Encoded(kind, array, levels, whole=whole, text=text)
+        return Encoded(kind, array, levels, whole, text, self._rounded)
 
 
 class KeyColumn(TextColumn):
@@ -126,6 +132,8 @@ class KeyColumn(TextColumn):
     def finish(self) -> Values:
         """Give the whole column."""
         found = self._encoded()
+        codes, levels = _without_gaps(found.array, found.levels)
+        found = dataclasses.replace(found, array=codes, levels=levels)
         values = plain(found.levels) if self._label else _whole_numbers(found.levels)
         return found if values is None or (found.array < 0).any() else values[found.array]
 
@@ -156,7 +164,7 @@ class TimeColumn:
 
     def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
         bare = cell.strip()
-        if bare in ABSENT:
+        if says_missing(bare):
             raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
         if self._clock.format is None:
             kind, value = _kind(cell, comma)
@@ -175,6 +183,15 @@ class TimeColumn:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
         whole = np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
         return _with_offsets(whole) if dated == {True} else whole
+
+
+def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """Ids and labels are kept as they are written, but for those that are missing."""
+    kept = tuple(level for level in levels if not says_missing(level))
+    if kept == levels:
+        return codes, levels
+    place = {level: code for code, level in enumerate(kept)}
+    return np.array([*(place.get(level, MISSING) for level in levels), MISSING], Code)[codes], kept
 
 
 def plain(levels: Sequence[str]) -> Array | None:
@@ -203,9 +220,18 @@ def _all_numbers(cells: Sequence[str]) -> Array | None:
     return None if "_" in "".join(cells) else numbers  # Python reads 1_000 as a number; in data it is a name
 
 
+def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
+    large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
+    if not large:
+        return 0
+    written = (cells[place].strip() for place in large)
+    return count_rounded(object_array(int(cell) for cell in written if INTEGER.fullmatch(cell)))
+
+
 def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     bare = cell.strip()
-    if bare in ABSENT:
+    if says_missing(bare):
         return None, math.nan
     truth = BARE.get(bare.lower())
     if truth is not None:
@@ -215,10 +241,6 @@ def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
     except ValueError:
         return ColumnType.CATEGORICAL, 0.0
     return (ColumnType.CATEGORICAL, 0.0) if "_" in bare else (ColumnType.REAL, value)
-
-
-def _text(cell: str) -> tuple[ColumnType | None, float]:
-    return (None, math.nan) if cell.strip() in ABSENT else (ColumnType.CATEGORICAL, 0.0)
 
 
 def _said(kind: ColumnType) -> str:

@@ -1,5 +1,6 @@
 """`.ts` files, as aeon and sktime write them -> rows and labels."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data.encode import object_array
 from telltree.data.files import File
+from telltree.data.naming import says_missing
 from telltree.data.rows import Rows
 from telltree.data.schema import require_known
 from telltree.data.store import Array, Real
@@ -128,9 +130,15 @@ def _stamped(line: str, number: int, found: _Series) -> list[list[float]]:
 
 def _numbers(cells: list[str], number: int, found: _Series) -> list[float]:
     try:
-        return [float(cell.replace("?", "nan")) for cell in cells]
+        return [math.nan if _is_gap(cell) else float(cell) for cell in cells]
     except ValueError as error:
         raise _wrong(found, number, f"{error}; values are numbers, or ? where missing") from None
+
+
+def _is_gap(cell: str) -> bool:
+    """Tell what is missing, by the rule of all inputs or as this format has it; but a comma too many is a slip."""
+    bare = cell.strip()
+    return bare == "?" or (bool(bare) and says_missing(bare))
 
 
 def _typed(labels: list[str]) -> Array:

@@ -9,12 +9,13 @@ from telltree.data.schema import Column, ColumnType, listed
 from telltree.data.store import Array, is_missing
 
 MOST_LEVELS = 64  # a question about one level of more than these would speak of very few records
-EMPTY, CONSTANT = "empty (all missing)", "constant"
+EMPTY, CONSTANT, INFINITE = "empty (all missing)", "constant", "without a finite value"
 NAMES = "categorical with"  # how the reasons begin that speak of names
 _BY_NAME = "name the column in a grammar of your own (--grammar)"
 _REMEDIES = {
     EMPTY: f"see that its values are read; or {_BY_NAME}",
     CONSTANT: f"give records in which it differs; or {_BY_NAME}",
+    INFINITE: f"see that its values are read; or {_BY_NAME}",
     NAMES: f'say in the schema which levels = [...] matter, or type = "real" if they are numbers; or {_BY_NAME}',
 }
 
@@ -69,6 +70,8 @@ def _reason(panel: Panel, column: Column) -> str | None:
     first = values[np.argmin(absent)]
     if not absent.any() and (values == first).all():
         return CONSTANT
+    if column.type is ColumnType.REAL and not np.isfinite(values).any():
+        return INFINITE
     if column.type is not ColumnType.CATEGORICAL:
         return None
     present = np.unique(values[~absent])

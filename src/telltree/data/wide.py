@@ -1,7 +1,7 @@
 """Wide tables, one row a record and one column a step -> the parts of a panel, and labels."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,12 @@ def read_wide(
     rows = _records(values, roles, ids, count)
     y = None if roles.label is None else labels_of(values[roles.label], roles.label, rows)
     attributes = [name for name in roles.attributes(values) if name not in roles.static]
-    series = {name: _stacked(name, steps, values, rows) for name, steps in _series(attributes).items()}
+    series = {
+        name: _stacked(steps, values, rows, options.declared(name)) for name, steps in _series(attributes).items()
+    }
     lengths = _lengths(list(series.values()), count)
     grouping = in_order(rows.ids, lengths, None)
-    static = {name: _arranged(name, values[name], rows) for name in roles.static}
+    static = {name: _arranged(name, values[name], rows, options.declared(name)) for name in roles.static}
     kept = {name: _ragged(column, lengths) for name, column in series.items()}
     told = dataclasses.replace(roles, columns=None).told(options, [*kept, *static])
     return assemble(Source(kept, static), grouping, told), y
@@ -106,14 +108,14 @@ def _series(names: Sequence[str]) -> dict[str, list[str]]:
     return {stem or SERIES: steps for stem, steps in series.items()}
 
 
-def _arranged(name: str, values: Values, rows: Grouping) -> Encoded:
-    encoded = as_it_is(name, values, rows.id_of)
+def _arranged(name: str, values: Values, rows: Grouping, declared: Collection[str]) -> Encoded:
+    encoded = as_it_is(name, values, rows.id_of, None, declared)
     return dataclasses.replace(encoded, array=rows.arranged(encoded.array))
 
 
-def _stacked(name: str, steps: Sequence[str], values: Mapping[str, Values], rows: Grouping) -> Encoded:
+def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping, declared: Collection[str]) -> Encoded:
     """Give all steps as one column, record by record; all must be of one type."""
-    columns = {step: _arranged(step, values[step], rows) for step in steps}
+    columns = {step: _arranged(step, values[step], rows, declared) for step in steps}
     types = {found.type: step for step, found in columns.items() if not is_missing(found.array).all()}
     if len(types) > 1:
         shown = ", ".join(f"{step!r} is {kind}" for kind, step in types.items())
@@ -128,7 +130,9 @@ def _stacked(name: str, steps: Sequence[str], values: Mapping[str, Values], rows
         arrays.append(align_codes(array, found.levels, levels) if found.levels else array)
     whole = all(found.whole or is_missing(found.array).all() for found in columns.values())
     text = all(found.text or not found.levels for found in columns.values())
-    return Encoded(kind, np.stack(arrays, axis=1).reshape(-1), levels, whole=whole, text=text)
+    rounded = sum(found.rounded for found in columns.values())
+    gaps = tuple(dict.fromkeys(word for found in columns.values() for word in found.gaps))
+    return Encoded(kind, np.stack(arrays, axis=1).reshape(-1), levels, whole, text, rounded, gaps)
 
 
 def _lengths(series: Sequence[Encoded], count: int) -> Array:

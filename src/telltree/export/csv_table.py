@@ -5,6 +5,7 @@ import io
 
 from telltree.export.json_rules import rule_rows
 from telltree.export.subject import Subject
+from telltree.spreadsheet import harmless
 
 HEAD = (
     "category", "label", "share", "low", "high", "support", "lift", "weighted share", "decided by weights", "formula",
@@ -13,12 +14,13 @@ HEAD = (
 
 
 def csv_table(subject: Subject) -> str:
-    """A head and one line a category, as RFC 4180 has it."""
+    """A head and one line a category, as RFC 4180 has it; cells are no formulas of a spreadsheet."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(HEAD)
     for row in rule_rows(subject):
         shares = (row.share, row.low, row.high, row.support, row.lift, row.weighted)
         decided = str(row.decided_by_weights).lower()
-        writer.writerow((row.cluster, row.label, *shares, decided, row.formula, row.english, row.short, row.headline))
+        cells = (row.cluster, row.label, *shares, decided, row.formula, row.english, row.short, row.headline)
+        writer.writerow(map(harmless, cells))
     return file.getvalue()

@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from telltree.data import Schema
+from telltree.data.naming import level_name, says_missing
 from telltree.export.subject import Subject
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
@@ -101,8 +102,9 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 
 def _runtime() -> str:
     """The source of the runtime without its docstring, imports and annotations, which the module does not need."""
-    tree = ast.parse(files("telltree.export").joinpath("runtime.py").read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    sources = (files("telltree.data") / "naming.py", files("telltree.export") / "runtime.py")
+    parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
+    functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in functions:
         function.returns = None
         for argument in function.args.args:
@@ -124,7 +126,7 @@ def _comment(formula: Expression) -> str:
 def _code(e: Expression, reads: _Reads) -> str:
     match e.head:
         case Attribute(name=name, type=kind):
-            return f"{_READS[kind]}(record, {name!a})"
+            return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
         case Number(value=value):
             return ascii(value)
         case Level(name=name):
@@ -165,4 +167,13 @@ def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
 
 def _asked(e: Expression, reads: _Reads) -> str:
     """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
-    return f"column(record, {e.head.name!a})" if isinstance(e.head, Attribute) else _code(e, reads)
+    if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
+        return f"truths(record, {e.head.name!a})"
+    return _code(e, reads)
+
+
+def _own_names(name: str, reads: _Reads) -> str:
+    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    levels = reads.schema[name].levels
+    others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
+    return f", {others!a}" if others else ""

@@ -6,15 +6,24 @@ and categories are None where they are missing.
 
 from typing import Any
 
+from telltree.data.naming import is_nothing, known_names, level_name, says_missing
 
-def column(record: Any, name: str) -> list[Any]:
-    """The values of a column, one a step, None where missing; a single value stands for every step."""
+
+def column(record: Any, name: str, names: Any = ()) -> list[Any]:
+    """The values of a column, one a step, None where missing; a single value stands for every step.
+
+    Text that says that a value is missing counts as missing, unless it is one of the names.
+    """
     length = steps(record)
     values = record[name]
     found = list(values) if _is_vector(values) else [values] * length
     if not found or len(found) != length:
         raise ValueError(f"column {name!r} has {len(found)} steps, and the record {length}")
-    return [None if value is None or value != value else value for value in found]  # noqa: PLR0124 - NaN alone does
+    return [None if _is_missing(value, names) else value for value in found]
+
+
+def _is_missing(value: Any, names: Any) -> bool:
+    return value not in names and says_missing(value) if isinstance(value, str) else is_nothing(value)
 
 
 def steps(record: Any) -> int:
@@ -32,14 +41,22 @@ def real(record: Any, name: str) -> list[Any]:
 
 
 def boolean(record: Any, name: str) -> list[bool]:
-    """Where a Boolean column is true; where it is missing it is not. Text is true if it says so."""
-    true = ("true", "yes", "on", "y", "t", "1")
-    return [x.strip().lower() in true if isinstance(x, str) else bool(x) for x in column(record, name)]
+    """Where a Boolean column is true; where it is missing it is not."""
+    return [x is True for x in truths(record, name)]
 
 
-def categorical(record: Any, name: str) -> list[Any]:
-    """The values of a categorical column."""
-    return [None if value is None else str(value) for value in column(record, name)]
+def truths(record: Any, name: str) -> list[Any]:
+    """The values of a Boolean column; text and numbers are true or false if they say so, and else missing."""
+    true, false = ("true", "yes", "on", "y", "t", "1", "1.0"), ("false", "no", "off", "n", "f", "0", "0.0")
+    words = [str(value).strip().lower() for value in column(record, name)]
+    return [True if word in true else False if word in false else None for word in words]
+
+
+def categorical(record: Any, name: str, names: Any = ()) -> list[Any]:
+    """The values of a categorical column, by the names of their categories; some names are not those of a rule."""
+    known: Any = known_names(names)
+    called = [None if value is None else level_name(value) for value in column(record, name, names)]
+    return [known.get(category, category) for category in called]
 
 
 def constant(like: list[Any], value: Any) -> list[Any]:

@@ -4,11 +4,13 @@ Each row of the table is a step. The query adds columns in layers: what looks at
 arithmetic, is given a name in one layer and used by that name in the next. What is missing is NULL.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
 from telltree.data import Column, ColumnType, Schema
+from telltree.data.naming import level_name, says_missing
 from telltree.errors import SettingsError
 from telltree.export.subject import Chosen, Subject
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
@@ -32,6 +34,10 @@ from telltree.operators.table import (
 )
 from telltree.tree.tree import Tree
 
+_GAPS = "'', 'NA', 'N/A', '<NA>', 'NaN', 'nan', 'NAN', 'null', 'NULL'"  # as `says_missing` has them
+_TRUE = "'true', 'yes', 'on', 'y', 't', '1', '1.0'"
+_FALSE = "'false', 'no', 'off', 'n', 'f', '0', '0.0'"
+_TRUTHS = {"True": ["true", "1"], "False": ["false", "0"]}  # how databases write levels that were truth values
 _DEEPEST = 20  # nested parentheses; SQLite's parser gives up soon after
 _INFINITY = "1e308 * 10"  # neither has a word for it that the other understands
 _WINDOWS = """
@@ -94,10 +100,60 @@ def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) 
 def _value(column: Column) -> str:
     name = f"s.{_name(column.name)}"  # with its table, or SQLite would take an unknown name for a string
     if column.type is ColumnType.REAL:
-        return _number_or_null(f"CAST({name} AS DOUBLE)")
+        return _number_or_null(f"CAST({_numeric(name)} AS DOUBLE)")
+    text = f"CAST({name} AS TEXT) || ''"  # an expression has no collation, which may ignore case
     if column.type is ColumnType.BOOLEAN:
-        return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END"
-    return f"CAST({name} AS TEXT) || ''"  # an expression has no collation, which may ignore case
+        word = f"LOWER(TRIM({text}))"
+        return f"CASE WHEN {word} IN ({_TRUE}) THEN 1 WHEN {word} IN ({_FALSE}) THEN 0 END"
+    return _category(column, name, text)
+
+
+def _numeric(name: str) -> str:
+    """The value of a real column, NULL where it is text that is no number: SQLite would read that as 0."""
+    return (
+        f"CASE WHEN TYPEOF({name}) NOT IN ('text', 'VARCHAR') THEN {name} "
+        f"WHEN TRIM(CAST({name} AS TEXT)) IN ({_GAPS}) THEN NULL "
+        f"WHEN TYPEOF({name}) = 'VARCHAR' THEN {name} WHEN CAST({name} AS DOUBLE) = {name} THEN {name} END"
+    )
+
+
+def _category(column: Column, name: str, text: str) -> str:
+    """The name of a category, by the rule of all inputs; NULL where text says that it is missing."""
+    numbers = any(_as_number(level) is not None for level in column.levels)
+    cut = f"WHEN TYPEOF({name}) LIKE 'DECIMAL%' AND {text} LIKE '%.%' THEN RTRIM(RTRIM({text}, '0'), '.') "
+    called = f"CASE WHEN TRIM({text}) IN ({_GAPS}) THEN NULL {cut if numbers else ''}ELSE {text} END"
+    spelt = "".join(f" WHEN {_text(word)} THEN {_text(level)}" for word, level in _spellings(column.levels).items())
+    return f"CASE {text}{spelt} ELSE {called} END" if spelt else called
+
+
+def _spellings(levels: Sequence[str]) -> dict[str, str]:
+    """How databases may write levels other than telltree does: 1.0 for 1, 1.0e-05 for 1e-05, true for True."""
+    found: dict[str, str] = {level: level for level in levels if says_missing(level)}
+    for level in levels:
+        number = _as_number(level)
+        words = [level_name(level)] if number is None else [level_name(level), repr(number), _sqlite_text(number)]
+        words += ["-0.0"] if number == 0 else []
+        if {*levels} <= _TRUTHS.keys():
+            words += _TRUTHS[level]
+        for word in words:
+            if word not in levels:
+                found.setdefault(word, level)
+    return found
+
+
+def _as_number(level: str) -> float | None:
+    """The float that a level is called after, if it is called after one."""
+    try:
+        number = float(level)
+    except ValueError:
+        return None
+    return number if level_name(number) == level_name(level) else None
+
+
+def _sqlite_text(number: float) -> str:
+    """A float of at most 15 digits, which always has a point."""
+    mantissa, sign, exponent = f"{number:.15g}".partition("e")
+    return mantissa + ("" if "." in mantissa else ".0") + sign + exponent
 
 
 def _number_or_null(value: str) -> str:

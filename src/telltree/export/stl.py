@@ -35,6 +35,7 @@ _WORDS = frozenset({
     "implies", "xor", "rise", "fall", "always", "eventually", "until", "unless", "historically", "once", "since",
     "next", "prev", "previous", "true", "false", "time",
 })  # fmt: skip
+_INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity less infinity is none
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
 // robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
@@ -85,7 +86,9 @@ class _Writer:
             case ColumnType.CATEGORICAL:
                 codes = ", ".join(f"{self._code(level)} {json.dumps(level)}" for level in self.schema[column].levels)
                 return f"{called}, as numbers: {codes}; 0 for any other or missing category"
-        return called + ("; any number where it is missing" if self._may_miss(column) else "")
+        return called + (
+            f"; any number where it is missing, {_INFINITY} for infinity" if self._may_miss(column) else ""
+        )
 
     def _may_miss(self, column: str) -> bool:
         return self.missing is None or column in self.missing
@@ -143,9 +146,20 @@ class _Writer:
         return f"((abs({name} - {self._signal(right.name)}) < 0.5) and ({name} > 0.5))"
 
     def _comparison(self, e: Expression) -> str:
-        """Of real vectors; false where one that it reads is missing."""
+        """Of real vectors; false where one that it reads is missing, or is infinity less infinity."""
         parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
-        return _joined("and", [*parts, self._cases(e)])
+        return _joined("and", [*parts, *self._guards(e), self._cases(e)])
+
+    def _guards(self, e: Expression) -> list[str]:
+        """That no difference is one of two infinities of one sign, which is missing."""
+        found: dict[str, None] = {}
+        for part in e.walk():
+            operands = [_without_signs(arg) for arg in part.args]
+            if part.head is DIFFERENCE and all(any(map(self._may_miss, arg.attributes())) for arg in operands):
+                left, right = map(self._number, operands)
+                found[f"not(({left} > {_LARGE}) and ({right} > {_LARGE}))"] = None
+                found[f"not(({left} < -{_LARGE}) and ({right} < -{_LARGE}))"] = None
+        return list(found)
 
     def _cases(self, e: Expression) -> str:
         """STL has no sign: what holds of it is said for 1, −1 and 0 in turn."""
@@ -177,6 +191,13 @@ class _Writer:
         if e.head is DIFFERENCE:
             return f"({self._number(e.args[0])} - {self._number(e.args[1])})"
         raise unsayable(e, "STL")
+
+
+def _without_signs(e: Expression) -> Expression:
+    """The expression with a number in place of each sign, which is infinite exactly where it is."""
+    if e.head is SIGN:
+        return Expression(Number(0.0))
+    return Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
 
 
 def _replaced(e: Expression, part: Expression, value: float) -> Expression:

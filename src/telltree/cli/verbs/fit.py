@@ -12,6 +12,7 @@ from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
+from telltree.small_files import read_small
 
 if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
@@ -161,8 +162,8 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
 
 def _text_of(grammar: Path) -> str:
     try:
-        return grammar.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_small(grammar)
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or too large
         fail(f"the grammar {grammar} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
 
 

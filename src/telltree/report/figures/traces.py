@@ -48,6 +48,9 @@ def clock(panel: Panel, record: int) -> Floats:
     return np.arange(int(panel.lengths[record]), dtype=np.float64) if times is None else np.asarray(times)
 
 
+CALENDAR = (-719_162.0, 2_932_896.0)  # the first and the last day, counted from 1970
+
+
 class Clocks(NamedTuple):
     """When the steps of several records are, on one axis, and what to call it."""
 
@@ -61,6 +64,12 @@ class Clocks(NamedTuple):
         """From the first step to the last, with half a step on either side."""
         ends = [edges(at) for at in self.times]
         return min(float(at[0]) for at in ends), max(float(at[-1]) for at in ends)
+
+    @property
+    def in_calendar(self) -> bool:
+        """Whether days are dates that matplotlib can draw: of the years 1 to 9999, and what stands beside them too."""
+        first, last = self.limits
+        return first - (last - first) / 10 > CALENDAR[0] and last + (last - first) / 10 < CALENDAR[1]
 
     def name_axis(self, ax: Axes) -> None:
         """Say under the axes what their horizontal axis is, and show dates as dates."""
@@ -77,7 +86,9 @@ def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
         return Clocks([clock(panel, record) for record in records], "step")
     days = _days(panel, records)
     if days and not _apart(days):
-        return Clocks(days, _named("time", _set_to(panel, records[0])), dated=True)
+        dated = Clocks(days, _named("time", _set_to(panel, records[0])), dated=True)
+        if dated.in_calendar:
+            return dated
     times = [clock(panel, record) for record in records]
     apart = bool(days) or _apart(times)
     times = [at - at[0] for at in times] if apart else times

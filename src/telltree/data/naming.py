@@ -1,0 +1,51 @@
+"""What a category is called, and what is missing: the two rules that every input, every export and every model keeps.
+
+A category is called as its value is written: text as it stands, numbers as Python writes them, truth values True and
+False. A whole number is written without a point, whatever its type was: 1 and 1.0 are both "1". Since files of text
+know no types, the text "1.0" is "1" too; other text stays as it is: "01", "1.10", "v1.0".
+
+None, NaN and the like are missing, and so is text that is blank, or NA, N/A, <NA>, NaN, nan, NAN, null or NULL; unless
+the levels that a schema declares have it: there it is a name.
+
+These functions are copied into exported modules, so they use nothing but Python.
+"""
+
+from typing import Any
+
+
+def level_name(value: Any) -> str:
+    """What the category of this value is called."""
+    text = decimal_text(value) if hasattr(value, "is_nan") else str(value)
+    digits = text.removesuffix(".0").removeprefix("-")
+    if not text.endswith(".0") or not (digits.isascii() and digits.isdigit()):
+        return text
+    if digits == "0":  # 0 has no sign
+        return digits
+    return text if digits.startswith("0") else text.removesuffix(".0")
+
+
+def decimal_text(value: Any) -> str:
+    """A decimal number without an exponent, and without zeros behind the last digit."""
+    text = format(value, "f")
+    text = text.rstrip("0").removesuffix(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def says_missing(text: str) -> bool:
+    """Whether text stands for a missing value."""
+    return text.strip() in ("", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL")
+
+
+def is_nothing(value: Any) -> bool:
+    """Whether a value that is no text is missing: None, NaN, pandas' NA and NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if hasattr(value, "is_nan"):  # a decimal, which may not even be compared
+        return bool(value.is_nan())
+    is_float = isinstance(value, float) or type(value).__name__.startswith(("float", "longdouble"))  # NumPy's
+    return is_float and bool(value != value)  # noqa: PLR0124 - NaN alone does
+
+
+def known_names(levels: Any) -> dict[str, str]:
+    """Which level each name stands for, where levels may have been declared as 1.0."""
+    return {**{level_name(level): level for level in levels}, **{level: level for level in levels}}

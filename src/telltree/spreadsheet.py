@@ -1,0 +1,19 @@
+"""Cells of CSV that programs for tables open without harm."""
+
+from typing import Any
+
+
+def harmless(value: Any) -> Any:
+    """The value of a cell; text that a spreadsheet might take for a formula gets an apostrophe in front."""
+    if not isinstance(value, str):
+        return value
+    suspect = value.startswith(("=", "@", "\t", "\r")) or (value.startswith(("+", "-")) and not _is_number(value))
+    return f"'{value}" if suspect else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
