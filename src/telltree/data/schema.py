@@ -236,7 +236,7 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     names = list(known)
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = difflib.get_close_matches(str(name)[:200], names, n=1)  # of longer ones the time grows with the square
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
     raise DataError(f"unknown {what} {name!r}{hint}")
 

@@ -40,6 +40,7 @@ from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
 from telltree.tree.labels import Labels
 from telltree.tree.training import Training
 
+_MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
@@ -442,4 +443,4 @@ def _generator(random_state: Any) -> np.random.RandomState:
 
 
 def _threads(n_jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+    return (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs or 1, _MOST_THREADS)

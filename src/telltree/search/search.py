@@ -14,7 +14,7 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
 from telltree.search.memory import Memory
-from telltree.search.settings import require_positive, require_whole
+from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive, require_whole
 
 _PATIENCE = 200
 """A search that proposes nothing new so many times in a row has said all that its grammar can say."""
@@ -123,12 +123,12 @@ class Search(abc.ABC):
         if self.evaluations is None and self.seconds is None and self.generations is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
-            require_whole("evaluations", self.evaluations, 1)
+            require_whole("evaluations", self.evaluations, 1, MOST_TRIED)
         if self.seconds is not None:
             require_positive("seconds", self.seconds)
         if self.generations is not None:
-            require_whole("generations", self.generations, 1)
-        require_whole("keep", self.keep, 1)
+            require_whole("generations", self.generations, 1, MOST_TRIED)
+        require_whole("keep", self.keep, 1, MOST_KEPT)
         require_whole("max_depth", self.max_depth)
         grammar.check_depth(self.max_depth)
 
