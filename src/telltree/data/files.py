@@ -41,6 +41,8 @@ class File:
         path = os.fsdecode(source)
         if "\0" in path:
             raise DataError(f"there is no file {path!r}")
+        if path == "-" and sys.stdin is None:
+            raise DataError("standard input is closed, so that nothing can be read from it; name a file")
         return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin)) if path == "-" else cls(repr(path), path)
 
     @property

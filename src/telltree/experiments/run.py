@@ -1,6 +1,8 @@
 """Run an experiment: plan its runs, leave out those that are done, do the others in parallel, and sum up."""
 
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
 
@@ -14,6 +16,9 @@ from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
 from telltree.search.settings import require_whole
+
+_MOST_PROCESSES = 256
+_LOOK = 1.0  # seconds between two looks whether the parent is still there
 
 
 def run_experiment(
