@@ -35,6 +35,7 @@ _WORDS = frozenset({
     "implies", "xor", "rise", "fall", "always", "eventually", "until", "unless", "historically", "once", "since",
     "next", "prev", "previous", "true", "false", "time",
 })  # fmt: skip
+_MOST_SIGNS = 4  # in one comparison
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
 // robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
@@ -144,6 +145,8 @@ class _Writer:
 
     def _comparison(self, e: Expression) -> str:
         """Of real vectors; false where one that it reads is missing."""
+        if len({part for part in e.walk() if part.head is SIGN}) > _MOST_SIGNS:
+            raise unsayable(e, f"STL, where each sign takes four times the text; it has more than {_MOST_SIGNS}")
         parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
         return _joined("and", [*parts, self._cases(e)])
 
