@@ -1,7 +1,6 @@
 """The program where something is in its way: full disks, closed streams, a parent that is killed."""
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,7 +78,11 @@ def test_closed_streams_are_no_traceback(closed, words, tmp_path):
     said = tmp_path / "said"
     keep = closed if "2>&-" in closed else f"{closed} 2>{said}"
     ended = subprocess.run(
-        ["sh", "-c", f"'{PROGRAM}' {words} {keep}"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        ["sh", "-c", f"'{PROGRAM}' {words} {keep}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     everything = ended.stdout + ended.stderr + (said.read_text() if said.exists() else "")
     assert "Traceback" not in everything

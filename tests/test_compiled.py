@@ -67,7 +67,11 @@ def test_a_damaged_cache_is_compiled_anew_and_said_to_be(tmp_path):
         lambda path, content: flipped(content) if path.suffix == ".nbc" else content,
     )
     turn = itertools.cycle(changes)
-    damaged(tmp_path, lambda path, content: next(turn)(path, content))
+
+    def each_differently(path, content):
+        return next(turn)(path, content)
+
+    damaged(tmp_path, each_differently)
     assert run(tmp_path).count("are damaged; it compiles them anew") == 1
     assert run(tmp_path) == ""
 

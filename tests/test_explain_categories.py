@@ -12,9 +12,11 @@ from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError
-from telltree.explain import categories_text, categorize, sentence
+from telltree.estimators import GrammarTreeClassifier
+from telltree.explain import categories, categories_text, categorize, sentence
 from telltree.explain.groups import grouped
 from telltree.logic import Formula
+from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Node, Tree
 
 SCHEMA = Schema([Column("x", "real", unit="m", phrase="height"), Column("a", "Boolean", phrase="it rains")])
@@ -198,3 +200,13 @@ def test_notebooks_show_groups_and_fold_whole_sentences_away(tree):
     assert page.count("<details>") == 3
     assert "unlike [2]: at some point height is below 2 m" in page
     assert "<b>calm" not in page
+
+
+def test_what_siblings_share_is_worked_out_once(panel, labels, monkeypatch):
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=300), max_depth=4, random_state=0).fit(panel, labels)
+    asked = []
+    say = categories.english
+    monkeypatch.setattr(categories, "english", lambda e, *args, **options: asked.append(e) or say(e, *args, **options))
+    found = model.categories(panel)
+    assert len(asked) == len(set(asked))
+    assert len(found) > 2

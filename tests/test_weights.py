@@ -34,7 +34,7 @@ def test_whole_weights_keep_their_ratios_at_any_scale(weights, scale, unit):
 def test_any_weights_mean_the_same_at_any_scale(weights, scale):
     found = fixed_point(np.array(weights))
     assert same(found, fixed_point(np.array(weights) * scale))
-    assert found is None or (0 < found.min() and found.max() <= ONE)
+    assert found is None or (found.min() > 0 and found.max() <= ONE)
 
 
 @pytest.mark.parametrize("seed", range(4))

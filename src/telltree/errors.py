@@ -1,6 +1,5 @@
 """Every error and warning telltree raises on purpose, under one root each."""
 
-
 LONGEST_MESSAGE = 2_000
 """Characters. Messages quote what they complain about, which may be a name of millions."""
 

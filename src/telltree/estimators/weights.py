@@ -55,7 +55,8 @@ def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
         whole = np.floor(weights / weights.max() * ONE + 0.5 + _SAME)
     else:  # by a power of two, which no sum of them notices
         whole = np.ldexp(whole, ONE.bit_length() - 1 - np.frexp(whole.max())[1])
-    return np.maximum(whole, weights > 0).astype(np.int64)
+    found: NDArray[np.int64] = np.maximum(whole, weights > 0).astype(np.int64)
+    return found
 
 
 def _ratios(weights: Weights) -> Weights | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,7 @@ def categorize(
     unsure = missing_columns(tree, panel) if missing is None else missing
     everyone = _counts(labels or [], tree.classes)
     headlines = headlines_of(tree, panel, clusters, unsure)
+    said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
@@ -141,10 +142,10 @@ def categorize(
                 label=label,
                 branches=branches,
                 description=conjunction(signed(branches)),
-                english=sentence(branches, tree.schema, unsure, step=panel.step),
+                english=said(branches),
                 headline=headlines[number - 1],
-                shared=sentence(branches[:-1], tree.schema, unsure, step=panel.step),
-                apart=sentence(branches[-1:], tree.schema, unsure, step=panel.step),
+                shared=said(branches[:-1]),
+                apart=said(branches[-1:]),
                 positions=positions,
                 members=panel.ids[positions],
                 counts=counts,

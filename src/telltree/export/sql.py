@@ -127,7 +127,9 @@ class _Steps:
         found = [f"{self.name}0 AS (\n  {source}\n)"]
         for i, added in enumerate(self._added, 1):
             columns = ",\n         ".join(["*", *added])
-            found.append(f"{self.name}{i} AS MATERIALIZED (\n  SELECT {columns}\n    FROM {self.name}{i - 1}{_WINDOWS}\n)")
+            found.append(
+                f"{self.name}{i} AS MATERIALIZED (\n  SELECT {columns}\n    FROM {self.name}{i - 1}{_WINDOWS}\n)"
+            )
         return found
 
     def _named(self, e: Expression, text: str) -> str:

@@ -19,6 +19,9 @@ from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive, re
 _PATIENCE = 200
 """A search that proposes nothing new so many times in a row has said all that its grammar can say."""
 
+_FIRST_PART, _SHORT = 8, 0.25
+"""Formulas scored at a time to begin with; twice as many once that took less than so many seconds."""
+
 
 class Scores(NamedTuple):
     """What an objective makes of individuals: less fitness is better; equal answers mean the same split."""
@@ -154,7 +157,7 @@ class _Run:
         self._history: list[Moment] = []
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
-        self._evaluations = 0
+        self._evaluations, self._at_a_time = 0, _FIRST_PART
 
     def result(self) -> Found:
         try:
@@ -194,7 +197,7 @@ class _Run:
         return (
             (search.evaluations is not None and self._evaluations >= search.evaluations)
             or (search.generations is not None and generation >= search.generations)
-            or (search.seconds is not None and self._elapsed() >= search.seconds)
+            or self._late()
         )
 
     def _try(self, population: Population) -> bool:
@@ -202,7 +205,7 @@ class _Run:
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
-        scores = self._objective(population, fresh) if len(fresh) else _NO_SCORES
+        fresh, scores = self._scored(population, fresh)
         fitness, answer = np.array(scores.fitness, np.float64), scores.answer
         of_all = self._memory.scores(places, fresh, fitness, answer)
         if len(fresh):
@@ -211,6 +214,25 @@ class _Run:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
         self._breeder.learn(population, *of_all)
         return len(fresh) > 0
+
+    def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:
+        """The scores of what is new, part by part, and of how much of it there was time to know them.
+
+        Where records are many, one generation takes longer than anybody who says `seconds`, or Ctrl-C, will wait.
+        """
+        done, parts = 0, [_NO_SCORES]
+        while done < len(fresh) and (not done or not (self._late() or self._stop())):
+            part, began = fresh[done : done + self._at_a_time], time.monotonic()
+            parts.append(self._objective(population, part))
+            done += len(part)
+            if time.monotonic() - began < _SHORT:
+                self._at_a_time *= 2
+        if len(parts) == 2:
+            return fresh[:done], parts[1]
+        return fresh[:done], Scores(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _late(self) -> bool:
+        return self._search.seconds is not None and self._elapsed() >= self._search.seconds
 
     def _report(self) -> None:
         assert self._progress is not None

@@ -4,7 +4,7 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +21,23 @@ _WAYS = 16  # places tried at a time on each side: formulas are cheapest to eval
 Path = tuple[int, ...]
 
 
-def centred(formula: Expression, panel: Panel, signals: Signals, columns: Container[str]) -> Expression:
+def centred(
+    formula: Expression, panel: Panel, signals: Signals, columns: Container[str], late: Callable[[], bool] = bool
+) -> Expression:
     """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
 
     The answers for the records of the panel stay what they are. An atom that decides nothing stays as it is, and so
-    does all of a formula to which a grammar gave English of its own, which may quote constants.
+    does all of a formula to which a grammar gave English of its own, which may quote constants. When it is `late`,
+    constants that have not moved yet stay.
     """
-    if any(e.english is not None for e in formula.walk()):
+    if late() or any(e.english is not None for e in formula.walk()):
         return formula
     answers = truth_of([formula], panel)[0]
     for path in list(_comparisons(formula, ())):
         atom = _at(formula, path)
         names = atom.attributes()
-        if names and all(name in columns for name in names):  # times stay where the data have steps
-            gap = _Gap(formula, path, panel, signals, answers).bounds()
+        if not late() and names and all(name in columns for name in names):  # times stay where the data have steps
+            gap = _Gap(formula, path, panel, signals, answers, late).bounds()
             if gap is not None:
                 moved = _with_constant(formula, path, roundest(*gap))
                 if np.array_equal(truth_of([moved], panel)[0], answers):
@@ -75,8 +78,15 @@ class _Gap:
     """
 
     def __init__(
-        self, formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
+        self,
+        formula: Expression,
+        path: Path,
+        panel: Panel,
+        signals: Signals,
+        answers: NDArray[np.bool_],
+        late: Callable[[], bool],
     ) -> None:
+        self._late = late
         self._formula, self._path, self._panel, self._answers = formula, path, panel, answers
         left, right = _at(formula, path).args
         signal, constant = (right, left) if isinstance(left.head, Number) else (left, right)
@@ -97,7 +107,7 @@ class _Gap:
     def _furthest(self, start: int, end: int) -> int:
         """How far from `start` towards `end` all gaps give the same answers, as long as answers change but once."""
         step = 1 if end > start else -1
-        while start != end:
+        while start != end and not self._late():  # what was tried so far is true
             count = min(_WAYS, abs(end - start))
             tried = [start + step * (abs(end - start) * k // count) for k in range(1, count + 1)]
             alike = self._alike(tried)
@@ -107,10 +117,14 @@ class _Gap:
             start, end = tried[first - 1] if first else start, tried[first] - step
         return start
 
+    def _middle(self, gap: int) -> float:
+        values = self._values
+        below = values[gap - 1] if gap > 0 else values[0] - 2
+        above = values[gap] if gap < len(values) else values[-1] + 2
+        return float(below + (above - below) / 2)
+
     def _alike(self, gaps: list[int]) -> list[bool]:
         """Whether the formula answers as before with the constant in each of these gaps."""
-        values = self._values
-        below, above = [*(values[:1] - 2), *values], [*values, *(values[-1:] + 2)]
-        constants = [float(below[gap] + (above[gap] - below[gap]) / 2) for gap in gaps]
+        constants = [self._middle(gap) for gap in gaps]
         moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in truth_of(moved, self._panel)]
