@@ -1,4 +1,4 @@
-"""Budgets of time and Ctrl-C are looked at while work is under way, not only between its rounds. No clock is asserted."""
+"""Budgets of time and Ctrl-C are looked at while work is under way, not only between its rounds."""
 
 import itertools
 import os
@@ -100,7 +100,7 @@ def test_the_gaps_beyond_all_values_have_middles_too():
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression
-    gap = _Gap(formula, (0,), panel, signals_of(panel), np.array([True]), bool)
+    gap = _Gap(formula, (0,), panel, signals_of(panel), np.array([True]), late=bool)
     assert [gap._middle(i) for i in (0, 1, 5_000)] == [-1.0, 0.5, 5_000.0]
 
 

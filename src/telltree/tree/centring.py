@@ -37,7 +37,7 @@ def centred(
         atom = _at(formula, path)
         names = atom.attributes()
         if not late() and names and all(name in columns for name in names):  # times stay where the data have steps
-            gap = _Gap(formula, path, panel, signals, answers, late).bounds()
+            gap = _Gap(formula, path, panel, signals, answers, late=late).bounds()
             if gap is not None:
                 moved = _with_constant(formula, path, roundest(*gap))
                 if np.array_equal(truth_of([moved], panel)[0], answers):
@@ -84,6 +84,7 @@ class _Gap:
         panel: Panel,
         signals: Signals,
         answers: NDArray[np.bool_],
+        *,
         late: Callable[[], bool],
     ) -> None:
         self._late = late

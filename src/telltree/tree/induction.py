@@ -214,7 +214,7 @@ def _seed(seed: int, number: int) -> int:
 
 
 class _Ties(NamedTuple):
-    """What decides between formulas that tie: a criterion, how many levels there will be below, and whether time is up."""
+    """What decides between formulas that tie: a criterion, how many levels come below, and whether time is up."""
 
     criterion: Fitness
     levels: int
