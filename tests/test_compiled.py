@@ -1,5 +1,6 @@
 """Compiling: announced, kept for later runs, and possible where nothing can be kept. What is compiled is safe."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from telltree import compiled
+from telltree import compiled, kept
 
 PROGRAM = """
 import gc
@@ -43,6 +44,53 @@ def test_it_works_where_no_cache_can_be_written(monkeypatch):
 
     monkeypatch.setattr(compiled.numba, "njit", refusing)
     assert compiled.kernel(lambda x: x + 1)(2) == 3
+
+
+def damaged(cache, change):
+    """The cache after every file of it was changed."""
+    files = [path for path in cache.rglob("*.nb[ic]") if path.is_file()]
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    for path in files:
+        path.write_bytes(change(path, path.read_bytes()))
+
+
+def flipped(content):
+    return content[:-20] + bytes([content[-20] ^ 1]) + content[-19:]
+
+
+def test_a_damaged_cache_is_compiled_anew_and_said_to_be(tmp_path):
+    run(tmp_path)
+    changes = (
+        lambda path, content: content[:10],
+        lambda path, content: b"",
+        lambda path, content: content[: len(content) // 2] if path.suffix == ".nbc" else content,
+        lambda path, content: flipped(content) if path.suffix == ".nbc" else content,
+    )
+    turn = itertools.cycle(changes)
+
+    def each_differently(path, content):
+        return next(turn)(path, content)
+
+    damaged(tmp_path, each_differently)
+    assert run(tmp_path).count("are damaged; it compiles them anew") == 1
+    assert run(tmp_path) == ""
+
+
+def test_a_full_disk_is_done_without(monkeypatch, tmp_path, caplog):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept, "_said", set())
+    monkeypatch.setattr(kept._Entries, "_open_for_write", full)
+    monkeypatch.setattr(compiled.numba.config, "CACHE_DIR", str(tmp_path))
+    function = compiled.kernel(_added)
+    assert (function(1, 2), function(1.5, 2.0)) == (3, 3.5)
+    assert caplog.text.count("cannot be kept in") == 1
+    assert caplog.text.count("No space left on device") == 1
+
+
+def _added(a, b):
+    return a + b
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError
-from telltree.explain import categories_text, categorize, sentence
+from telltree.estimators import GrammarTreeClassifier
+from telltree.explain import categories, categories_text, categorize, sentence
 from telltree.explain.groups import grouped
 from telltree.logic import Formula
+from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Node, Tree
 
 SCHEMA = Schema([Column("x", "real", unit="m", phrase="height"), Column("a", "Boolean", phrase="it rains")])
@@ -228,3 +230,13 @@ def test_what_sets_a_category_apart_is_said_once_with_its_headline():
     beside = replace(told, headline=f"{apart} (all of its members)").beside("[1] and [2]")
     assert beside.count(apart) == 1
     assert f"unlike [1] and [2]: {apart} (all of its members)" in beside
+
+
+def test_what_siblings_share_is_worked_out_once(panel, labels, monkeypatch):
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=300), max_depth=4, random_state=0).fit(panel, labels)
+    asked = []
+    say = categories.english
+    monkeypatch.setattr(categories, "english", lambda e, *args, **options: asked.append(e) or say(e, *args, **options))
+    found = model.categories(panel)
+    assert len(asked) == len(set(asked))
+    assert len(found) > 2

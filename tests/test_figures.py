@@ -1,5 +1,6 @@
 """Figures of trees, searches, fronts and confusion matrices."""
 
+import io
 import math
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from telltree.report import (
     plot_tree,
 )
 from telltree.search import Found, Moment
-from telltree.tree import Node, Tree
+from telltree.tree import Leaf, Node, Tree
 from telltree.tree.front import Front, Score, Step
 
 # The tree.
@@ -299,3 +300,13 @@ def test_pyplot_is_never_loaded():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("constant", [sys.float_info.max, -sys.float_info.max])
+def test_constants_near_the_largest_float_are_drawn(constant):
+    panel = Panel.from_arrays([np.array([[1.0], [2.0]]), np.array([[5.0], [3.0]])], columns=["x"])
+    formula = Formula.parse(f"F(x > {constant!r})", panel.schema)
+    leaves = Leaf((0, 1), (0.0, 1.0)), Leaf((1, 0), (1.0, 0.0))
+    tree = Tree(Node(formula, *leaves, (1, 1)), ("a", "b"), panel.schema)
+    for figure in (tree.plot(), plot_record(tree, panel, 0), plot_category(tree, panel, number=2)):
+        figure.savefig(io.BytesIO(), format="png")

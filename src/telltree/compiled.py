@@ -10,6 +10,8 @@ import numpy as np
 from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
+from telltree.kept import KernelCache
+
 logger = logging.getLogger("telltree")
 ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's, which Numba brings with it
 
@@ -56,9 +58,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return numba.njit(cache=True, **options)(function)
+        dispatcher = numba.njit(cache=True, **options)(function)
+        dispatcher._cache = KernelCache(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         return numba.njit(**options)(function)
+    return dispatcher
 
 
 _INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -1,14 +1,22 @@
 """Every error and warning telltree raises on purpose, under one root each."""
 
-MOST, END = 1500, 300  # characters of a message, and of its end, which says what to do
+LONGEST_MESSAGE = 2_000
+"""Characters. Messages quote what they complain about, which may be a name of millions."""
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, without its middle if it has more than `most` characters: both ends of a message say what matters."""
+    if len(text) <= most:
+        return text
+    gap = f" … ({len(text) - most:,} characters left out) … "
+    return text[: (most + 1) // 2] + gap + text[len(text) - most // 2 :]
 
 
 class TelltreeError(Exception):
-    """The root of all errors telltree raises on purpose; what they quote may be long, but a message is not."""
+    """The root of all errors telltree raises on purpose. No message is much longer than a page."""
 
     def __init__(self, message: object = "") -> None:
-        text = str(message)
-        super().__init__(text if len(text) <= MOST else f"{text[: MOST - END - 3]} … {text[-END:]}")
+        super().__init__(shortened(str(message), LONGEST_MESSAGE))
 
 
 class DataError(TelltreeError, ValueError):
@@ -54,7 +62,10 @@ class ModelVersionError(ModelFormatError):
 
 
 class TelltreeWarning(UserWarning):
-    """The root of all warnings telltree gives."""
+    """The root of all warnings telltree gives; they are no longer than its errors."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, LONGEST_MESSAGE))
 
 
 class DataWarning(TelltreeWarning):

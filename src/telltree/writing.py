@@ -11,8 +11,16 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that at every moment, also after a crash, it has either its old content or all of the new.
 
     A link goes on pointing to the file. A device or a pipe, such as /dev/stdout, is written to and never replaced.
+    An OSError names this file, whatever went wrong on the way.
     """
-    target = Path(path)
+    try:
+        _write(Path(path), content)
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
+        raise
+
+
+def _write(target: Path, content: bytes) -> None:
     if is_device(target):
         target.write_bytes(content)
         return

@@ -2,7 +2,6 @@
 
 import difflib
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from telltree.cli.outcome import USAGE, fail
 from telltree.cli.output import put
 from telltree.small_files import read_small
 
+_MOST_CHARACTERS = 100_000
 _OWN = ("config", "print_config", "help")
 
 
@@ -22,9 +22,11 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Make what the file says the defaults of the verb; what stands on the command line still goes first."""
     if path is None:
         return path
+    from telltree.data.toml import TomlError, parsed_toml
+
     try:
-        found = tomllib.loads(read_small(path))
-    except (OSError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, not TOML, or too large
+        found = parsed_toml(read_small(path), _MOST_CHARACTERS)
+    except (OSError, ValueError, TomlError) as error:  # ValueError: not UTF-8, or too large
         fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
     options = _options(context)
     settings = {}
@@ -52,7 +54,7 @@ def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[
 
 
 def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
-    near = difflib.get_close_matches(name, list(known), 1)
+    near = difflib.get_close_matches(name[:200], list(known), 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     fail(f"the configuration {path} {what}{hint}", USAGE)
 

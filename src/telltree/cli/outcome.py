@@ -11,7 +11,16 @@ from typing import Any, NoReturn
 import typer
 
 from telltree.cli.text import printable
-from telltree.errors import DataError, GrammarError, ModelFormatError, SettingsError, SpeechError, TelltreeError
+from telltree.errors import (
+    LONGEST_MESSAGE,
+    DataError,
+    GrammarError,
+    ModelFormatError,
+    SettingsError,
+    SpeechError,
+    TelltreeError,
+    shortened,
+)
 
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
 _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
@@ -25,13 +34,15 @@ _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
 
 
 def say(message: str) -> None:
-    """One remark to the user, on stderr."""
+    """One remark to the user, on stderr; to nobody where that is closed."""
+    if sys.stderr is None:  # and print would take stdout for it
+        return
     print(printable(message), file=sys.stderr, flush=True)
 
 
 def fail(message: str, code: int) -> NoReturn:
     """End with an error."""
-    say(f"telltree: error: {message}")
+    say(f"telltree: error: {shortened(message, LONGEST_MESSAGE)}")
     raise typer.Exit(code)
 
 
@@ -43,7 +54,8 @@ def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
         _listen()
         try:
             verb(*args, **kwargs)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except TelltreeError as error:
             fail(str(error), next(code for kind, code in _CODES if isinstance(error, kind)))
         except KeyboardInterrupt:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @contextmanager
 def bar(*, left: bool = True) -> Iterator["Progress | None"]:
     """A bar with room for a remark; with the time `left`, unless the remark tells that. None off a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -45,6 +45,8 @@ class File:
         path = os.fsdecode(source)
         if "\0" in path:
             raise DataError(f"there is no file {clip(path, LONGEST_NAME)!r}")
+        if path == "-" and sys.stdin is None:
+            raise DataError("standard input is closed, so that nothing can be read from it; name a file")
         if path == "-":
             return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin))
         return cls(repr(clip(path, LONGEST_NAME)), path)

@@ -2,12 +2,12 @@
 
 import json
 import os
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from telltree.data.files import File
 from telltree.data.schema import TEXTS, Column, ColumnType, Schema, checked_fields, require_known
+from telltree.data.toml import TomlError, parsed_toml
 from telltree.errors import DataError
 
 HEAD = """\
@@ -51,11 +51,9 @@ def _parsed(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
     What is no such file is a DataError.
     """
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"the schema is not TOML: {error}") from None
-    except RecursionError:
-        raise DataError("the schema is not one: its lists are nested too deeply") from None
+        content = parsed_toml(text)
+    except TomlError as error:
+        raise DataError(f"the schema cannot be read: {error}") from None
     for key in content:
         require_known(key, ("columns", "time"), "table in the schema: columns are [columns.name], but there is")
     columns, time = content.get("columns", {}), content.get("time", {})

@@ -40,6 +40,7 @@ from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
 from telltree.tree.labels import Labels
 from telltree.tree.training import Training
 
+_MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
@@ -197,7 +198,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         validation = None if parts is None else self._validate(training, steps, seed, parts)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
-        tree = with_headlines(tree.narrowed(), panel)
+        tree = (
+            tree.narrowed() if cut_short else with_headlines(tree.narrowed(), panel)
+        )  # who presses Ctrl-C waits no more
         kept = Training.of(panel, coded, tree, seed)
         # all at once: a fit that fails leaves what was learned before as it was
         self.classes_, self.grammar_, self.training_ = classes, grammar, kept
@@ -442,4 +445,4 @@ def _generator(random_state: Any) -> np.random.RandomState:
 
 
 def _threads(n_jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs or 1
+    return (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs or 1, _MOST_THREADS)

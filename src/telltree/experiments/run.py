@@ -1,6 +1,8 @@
 """Run an experiment: plan its runs, leave out those that are done, do the others in parallel, and sum up."""
 
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
 
@@ -14,6 +16,9 @@ from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
 from telltree.search.settings import require_whole
+
+_MOST_PROCESSES = 256
+_LOOK = 1.0  # seconds between two looks whether the parent is still there
 
 
 def run_experiment(
@@ -114,7 +119,7 @@ def _silent(progress: Progress) -> None:
 def _processes(jobs: int | None, tasks: int) -> int:
     from joblib import cpu_count
 
-    return max(1, min(tasks, jobs or cpu_count()))
+    return max(1, min(tasks, jobs or cpu_count(), _MOST_PROCESSES))
 
 
 def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
@@ -131,7 +136,7 @@ def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
 
     workers = Parallel(
         processes, batch_size=1, max_nbytes="100K", return_as="generator_unordered",
-        idle_worker_timeout=30, initializer=compile_all, initargs=(searches,),
+        idle_worker_timeout=30, initializer=_begin, initargs=(searches, os.getpid()),
     )  # fmt: skip
     try:
         yield from workers(delayed(task.run)(study) for task in tasks)
@@ -140,6 +145,19 @@ def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
             f"a process of the experiment was killed, most likely because memory ran out: try fewer jobs than "
             f"{processes}. With a store, the runs that were finished are kept, and the same call goes on from there"
         ) from error
+
+
+def _begin(searches: tuple[Search, ...], parent: int) -> None:
+    """What a process does first: compile, and from then on watch that it is not left behind."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    compile_all(searches)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone: one that is killed tells nobody, and the work would be in vain."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 def _searches(models: Iterable[Model]) -> tuple[Search, ...]:

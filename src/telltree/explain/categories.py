@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -140,28 +140,24 @@ def categorize(
     everyone = _counts(labels or [], tree.classes)
     headlines = headlines_of(tree, panel, clusters, unsure)
     shorts = shorts_of(tree, panel, clusters, unsure)
-    said: dict[Branch, str] = {}
+    said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
         counts = {} if labels is None else _counts([labels[i] for i in positions], tree.classes)
         seen = Share(counts.get(label, 0), len(positions), everyone.get(label, 0), len(panel))
-        for branch in branches:
-            if branch not in said:
-                said[branch] = sentence((branch,), tree.schema, unsure, step=panel.step)
-        whole = sentence(branches, tree.schema, unsure, step=panel.step)
         found.append(
             Category(
                 number=number,
                 label=label,
                 branches=branches,
                 description=conjunction(signed(branches)),
-                english=whole,
-                short=shorts[number - 1] or whole,
+                english=said(branches),
+                short=shorts[number - 1] or said(branches),
                 headline=headlines[number - 1],
-                shared=sentence(branches[:-1], tree.schema, unsure, step=panel.step),
-                apart=said[branches[-1]] if branches else "every record",
-                steps=tuple(said[branch] for branch in branches),
+                shared=said(branches[:-1]),
+                apart=said(branches[-1:]),
+                steps=tuple(said((branch,)) for branch in branches),
                 positions=positions,
                 members=panel.ids[positions],
                 counts=counts,

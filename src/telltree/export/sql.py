@@ -1,7 +1,8 @@
 """One query over a long table, for SQLite and DuckDB alike.
 
 Each row of the table is a step. The query adds columns in layers: what looks at other steps (F, G, count), and
-arithmetic, is given a name in one layer and used by that name in the next. What is missing is NULL.
+arithmetic, is given a name in one layer and used by that name in the next. What is missing is NULL. Layers are
+materialized: SQLite would write each out where it is used, and so again and again, twice as long each time.
 """
 
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ def sql(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa
     found = [steps.condition(node.formula.expression) for node in subject.tree.nodes]
     layers = steps.layers(_source(subject.tree, steps, table, id, time))
     named = "".join(f",\n         {_bit(truth)} AS n{i}" for i, truth in enumerate(found))
-    last = f"{truths} AS (\n  SELECT record{named}\n    FROM {own}{len(layers) - 1}\n   WHERE step = 1\n)"
+    last = f"{truths} AS MATERIALIZED (\n  SELECT record{named}\n    FROM {own}{len(layers) - 1}\n   WHERE step = 1\n)"
     ctes = ",\n".join([*layers, last])
     numbers = {node.formula.expression: i for i, node in enumerate(subject.tree.nodes)}
     chosen = list(subject.categories)
@@ -182,7 +183,9 @@ class _Steps:
         found = [f"{self.name}0 AS (\n  {source}\n)"]
         for i, added in enumerate(self._added, 1):
             columns = ",\n         ".join(["*", *added])
-            found.append(f"{self.name}{i} AS (\n  SELECT {columns}\n    FROM {self.name}{i - 1}{_WINDOWS}\n)")
+            found.append(
+                f"{self.name}{i} AS MATERIALIZED (\n  SELECT {columns}\n    FROM {self.name}{i - 1}{_WINDOWS}\n)"
+            )
         return found
 
     def _named(self, e: Expression, text: str) -> str:

@@ -36,6 +36,7 @@ _WORDS = frozenset({
     "next", "prev", "previous", "true", "false", "time",
 })  # fmt: skip
 _INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity less infinity is none
+_MOST_SIGNS = 4  # in one comparison
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
 // robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
@@ -147,6 +148,8 @@ class _Writer:
 
     def _comparison(self, e: Expression) -> str:
         """Of real vectors; false where one that it reads is missing, or is infinity less infinity."""
+        if len({part for part in e.walk() if part.head is SIGN}) > _MOST_SIGNS:
+            raise unsayable(e, f"STL, where each sign takes four times the text; it has more than {_MOST_SIGNS}")
         parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
         return _joined("and", [*parts, *self._guards(e), self._cases(e)])
 

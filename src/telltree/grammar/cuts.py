@@ -30,20 +30,33 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     low, high = ordered[after], ordered[after + 1]
     if len(after) > most:
         share, place = np.divmod((after + 1) * most, len(ordered))
-        off_centre = np.abs(place / len(ordered) - 0.5)
-        ranked = np.lexsort((off_centre, low - high, share))
+        rivals = _widest(gaps[after], share)
+        off_centre = np.abs(place[rivals] / len(ordered) - 0.5)
+        ranked = rivals[np.lexsort((off_centre, share[rivals]))]
         widest = np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
         low, high = low[widest], high[widest]
     return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
 
 
+def _widest(gaps: NDArray[np.float64], share: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which gaps are the widest of their share; shares lie one after the other. No sort: there may be millions."""
+    starts = np.flatnonzero(np.diff(share, prepend=-1))
+    most = np.repeat(np.maximum.reduceat(gaps, starts), np.diff(starts, append=len(gaps)))
+    return np.flatnonzero(gaps == most)
+
+
 def roundest(low: float, high: float) -> float:
     """The number of fewest decimals close to the middle of an open interval; the middle itself if there is none."""
     middle, band = low + (high - low) / 2, (high - low) * _BAND
+    if not math.isfinite(high - low):  # the interval itself is too wide for a float
+        return low / 2 + high / 2
     if not (math.isfinite(middle) and band > 0):
         return middle
     for decimals in range(-math.ceil(math.log10(abs(middle) + band)) - 1, 17):
-        found = round(middle, decimals)
+        try:
+            found = round(middle, decimals)
+        except OverflowError:  # there are no larger numbers to round to
+            continue
         if abs(found - middle) <= band and low < found < high:
             return found
     return middle

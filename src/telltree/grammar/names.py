@@ -17,6 +17,7 @@ _TYPE_OF = {
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
     ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
 }
+_LONGEST_LIKE = 200  # characters of a name that is compared with others: the time grows with the square of them
 _CALLED: dict[str, Operator | UserFunction] = {o.name: o for o in OPERATORS if o.form is Form.CALL}
 RESERVED = WORDS | {spelling for operator in OPERATORS for spelling in operator.spellings}
 
@@ -28,6 +29,8 @@ def attribute(column: Column) -> Attribute:
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """A hint at the known name most like this one, to end a message with; empty if none is like it."""
+    if len(name) > _LONGEST_LIKE:
+        return ""
     by_fold = {other.casefold(): other for other in known}
     close = difflib.get_close_matches(name.casefold(), by_fold, n=1, cutoff=likeness)
     return f"; did you mean {by_fold[close[0]]}?" if close else ""
@@ -65,6 +68,8 @@ class Names:
 
     def _category(self, name: str) -> str:
         """A hint at the category most like a name that is none; empty if none is like it."""
+        if len(name) > _LONGEST_LIKE:
+            return ""
         quoted = {level: level_text(level) for column in self.schema.values() for level in column.levels}
         close = difflib.get_close_matches(name, quoted, n=1)
         return f"; a category is written in quotes: {quoted[close[0]]}" if close else ""

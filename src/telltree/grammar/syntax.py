@@ -30,6 +30,8 @@ from telltree.operators import Operator, operator_named
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these an alternative would be drawn never, or always
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
+MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
+"""Rules, alternatives and constants: what takes time to read, and is counted before."""
 
 
 def parse_grammar(text: str) -> list[Definition]:
@@ -49,6 +51,9 @@ def _parse(text: str, start: str) -> Any:
         raise GrammarError(f"a {start} is written as text, got {type(text).__name__}")
     if len(text) > LONGEST:
         raise GrammarError(f"the {start} has {len(text):,} characters; at most {LONGEST:,} are read")
+    for sign, most in MOST_OF.items():
+        if text.count(sign) > most:
+            raise GrammarError(f"the {start} has {text.count(sign):,} times {sign!r}; at most {most:,} are read")
     text = text.removeprefix("\ufeff")
     try:
         return _parser().parse(text, start=start)

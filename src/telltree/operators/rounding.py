@@ -1,6 +1,7 @@
 """Formulas in few digits, for people to read."""
 
 import dataclasses
+import math
 
 from telltree.operators import Expression, Number
 from telltree.operators.table import CHANGE
@@ -11,7 +12,8 @@ def rounded(e: Expression, digits: int | None) -> Expression:
     if digits is None:
         return e
     if isinstance(e.head, Number):
-        return dataclasses.replace(e, head=Number(float(f"{e.head.value:.{digits}g}")))
+        few = float(f"{e.head.value:.{digits}g}")
+        return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # the largest have none above
     if e.head is CHANGE:  # a number of steps is no measurement
         return dataclasses.replace(e, args=(rounded(e.args[0], digits), e.args[1]))
     args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))

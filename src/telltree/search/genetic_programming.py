@@ -14,7 +14,13 @@ from telltree.grammar.population import Population
 from telltree.search.breeding import Chances, Desk, Parents, breed, survive
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
-from telltree.search.settings import PaperExperiment, require_experiment, require_share, require_whole
+from telltree.search.settings import (
+    MOST_INDIVIDUALS,
+    PaperExperiment,
+    require_experiment,
+    require_share,
+    require_whole,
+)
 
 _ATTEMPTS = 6
 """How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""
@@ -54,8 +60,8 @@ class GeneticProgramming(Search):
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
         if self.population is not None:
-            require_whole("population", self.population, 2)
-        require_whole("tournament", self.tournament, 1)
+            require_whole("population", self.population, 2, MOST_INDIVIDUALS)
+        require_whole("tournament", self.tournament, 1, MOST_INDIVIDUALS)
         require_share("crossover", self.crossover)
         require_share("mutation", self.mutation)
         if not 0 < self.crossover + self.mutation <= 1:

@@ -18,7 +18,14 @@ from telltree.grammar.population import Population
 from telltree.grammar.streams import after, below_of, first_state, mix, unit_of
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
-from telltree.search.settings import PaperExperiment, require_experiment, require_share, require_whole
+from telltree.search.settings import (
+    MOST_CODONS,
+    MOST_INDIVIDUALS,
+    PaperExperiment,
+    require_experiment,
+    require_share,
+    require_whole,
+)
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
@@ -62,8 +69,9 @@ class GrammaticalEvolution(Search):
             raise SettingsError(
                 "grammatical evolution cannot draw random constants: use a grid in the grammar, or another search"
             )
-        for name, least in (("population", 2), ("codons", 1), ("wraps", 0)):
-            require_whole(name, getattr(self, name), least)
+        bounds = {"population": (2, MOST_INDIVIDUALS), "codons": (1, MOST_CODONS), "wraps": (0, 2**31 - 1)}
+        for name, (least, most) in bounds.items():
+            require_whole(name, getattr(self, name), least, most)
         for name in ("crossover", "mutation", "rate", "elite"):
             require_share(name, getattr(self, name))
         if self.crossover + self.mutation > 1:

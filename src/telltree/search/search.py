@@ -15,10 +15,13 @@ from telltree.grammar.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
 from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory
-from telltree.search.settings import require_positive, require_whole
+from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive, require_whole
 
 _PATIENCE = 200
 """A search that proposes nothing new so many times in a row has said all that its grammar can say."""
+
+_FIRST_PART, _SHORT = 8, 0.25
+"""Formulas scored at a time to begin with; twice as many once that took less than so many seconds."""
 
 
 class Scores(NamedTuple):
@@ -128,12 +131,12 @@ class Search(abc.ABC):
         if self.evaluations is None and self.seconds is None and self.generations is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
-            require_whole("evaluations", self.evaluations, 1)
+            require_whole("evaluations", self.evaluations, 1, MOST_TRIED)
         if self.seconds is not None:
             require_positive("seconds", self.seconds)
         if self.generations is not None:
-            require_whole("generations", self.generations, 1)
-        require_whole("keep", self.keep, 1)
+            require_whole("generations", self.generations, 1, MOST_TRIED)
+        require_whole("keep", self.keep, 1, MOST_KEPT)
         require_whole("max_depth", self.max_depth)
         grammar.check_depth(self.max_depth)
 
@@ -160,7 +163,7 @@ class _Run:
         self._history: list[Moment] = []
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
-        self._evaluations = 0
+        self._evaluations, self._at_a_time = 0, _FIRST_PART
 
     def result(self) -> Found:
         try:
@@ -201,7 +204,7 @@ class _Run:
         return (
             (search.evaluations is not None and self._evaluations >= search.evaluations)
             or (search.generations is not None and generation >= search.generations)
-            or (search.seconds is not None and self._elapsed() >= search.seconds)
+            or self._late()
         )
 
     def _try(self, population: Population) -> bool:
@@ -209,7 +212,7 @@ class _Run:
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
-        scores = self._objective(population, fresh) if len(fresh) else _NO_SCORES
+        fresh, scores = self._scored(population, fresh)
         fitness, answer = np.array(scores.fitness, np.float64), scores.answer
         of_all = self._memory.scores(places, fresh, fitness, answer)
         if len(fresh):
@@ -220,6 +223,25 @@ class _Run:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
         self._breeder.learn(population, *of_all)
         return len(fresh) > 0
+
+    def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:
+        """The scores of what is new, part by part, and of how much of it there was time to know them.
+
+        Where records are many, one generation takes longer than anybody who says `seconds`, or Ctrl-C, will wait.
+        """
+        done, parts = 0, [_NO_SCORES]
+        while done < len(fresh) and (not done or not (self._late() or self._stop())):
+            part, began = fresh[done : done + self._at_a_time], time.monotonic()
+            parts.append(self._objective(population, part))
+            done += len(part)
+            if time.monotonic() - began < _SHORT:
+                self._at_a_time *= 2
+        if len(parts) == 2:
+            return fresh[:done], parts[1]
+        return fresh[:done], Scores(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _late(self) -> bool:
+        return self._search.seconds is not None and self._elapsed() >= self._search.seconds
 
     def _report(self) -> None:
         assert self._progress is not None

@@ -4,7 +4,7 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +24,23 @@ _WAYS = 16  # places tried at a time on each side: formulas are cheapest to eval
 Path = tuple[int, ...]
 
 
-def centred(formula: Expression, panel: Panel, signals: Signals, columns: Container[str]) -> Expression:
+def centred(
+    formula: Expression, panel: Panel, signals: Signals, columns: Container[str], late: Callable[[], bool] = bool
+) -> Expression:
     """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
 
     The answers for the records of the panel stay what they are. An atom that decides nothing stays as it is, and so
-    does all of a formula to which a grammar gave English of its own, which may quote constants.
+    does all of a formula to which a grammar gave English of its own, which may quote constants. When it is `late`,
+    constants that have not moved yet stay.
     """
-    if any(e.english is not None for e in formula.walk()):
+    if late() or any(e.english is not None for e in formula.walk()):
         return formula
     paths = [path for path in _comparisons(formula, ()) if _movable(_at(formula, path), columns)]
     if not paths:
         return formula
     answers = _truth([formula], panel, signals)[0]
     for path in paths:
-        gap = _gap(formula, path, panel, signals, answers)
+        gap = None if late() else _gap(formula, path, panel, signals, answers=answers, late=late)
         if gap is not None:
             moved = _with_constant(formula, path, roundest(*gap))
             if np.array_equal(_truth([moved], panel, signals)[0], answers):
@@ -55,7 +58,13 @@ def _truth(formulas: Sequence[Expression], panel: Panel, signals: Signals) -> ND
 
 
 def _gap(
-    formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
+    formula: Expression,
+    path: Path,
+    panel: Panel,
+    signals: Signals,
+    *,
+    answers: NDArray[np.bool_],
+    late: Callable[[], bool],
 ) -> tuple[float, float] | None:
     """The values of its signal between which a comparison's constant can move and leave all answers as they are; None
     if on one side there is none that would change an answer.
@@ -64,7 +73,7 @@ def _gap(
     own = Atom.of(_at(formula, path), panel.schema)
     twins = sum((atom.signal, atom.constant) == (own.signal, own.constant) for atom in atoms)
     if twins > 1 or any(e.head is COUNT for e in formula.walk()):
-        return _Gap(formula, path, panel, signals, answers).bounds()
+        return _Gap(formula, path, panel, signals, answers, late=late).bounds()
     points = Formulas(panel, signals).turning_points([formula], own)
     points = points[np.isfinite(points)]
     if _falls(formula, path) != bool(own.outcomes & LESS):
@@ -119,10 +128,17 @@ class _Gap:
     """
 
     def __init__(
-        self, formula: Expression, path: Path, panel: Panel, signals: Signals, answers: NDArray[np.bool_]
+        self,
+        formula: Expression,
+        path: Path,
+        panel: Panel,
+        signals: Signals,
+        answers: NDArray[np.bool_],
+        *,
+        late: Callable[[], bool],
     ) -> None:
+        self._late, self._answers = late, answers
         self._formula, self._path, self._panel, self._signals = formula, path, panel, signals
-        self._answers = answers
         left, right = _at(formula, path).args
         signal, constant = (right, left) if isinstance(left.head, Number) else (left, right)
         assert isinstance(constant.head, Number)
@@ -142,7 +158,7 @@ class _Gap:
     def _furthest(self, start: int, end: int) -> int:
         """How far from `start` towards `end` all gaps give the same answers, as long as answers change but once."""
         step = 1 if end > start else -1
-        while start != end:
+        while start != end and not self._late():  # what was tried so far is true
             count = min(_WAYS, abs(end - start))
             tried = [start + step * (abs(end - start) * k // count) for k in range(1, count + 1)]
             alike = self._alike(tried)
@@ -152,11 +168,14 @@ class _Gap:
             start, end = tried[first - 1] if first else start, tried[first] - step
         return start
 
+    def _middle(self, gap: int) -> float:
+        values = self._values
+        below = values[gap - 1] if gap > 0 else values[0] - 2
+        above = values[gap] if gap < len(values) else values[-1] + 2
+        return float(below + (above - below) / 2)
+
     def _alike(self, gaps: list[int]) -> list[bool]:
         """Whether the formula answers as before with the constant in each of these gaps."""
-        values = self._values
-        below = [values[gap - 1] if gap else values[0] - 2 for gap in gaps]
-        above = [values[gap] if gap < len(values) else values[-1] + 2 for gap in gaps]
-        constants = [float(low + (high - low) / 2) for low, high in zip(below, above, strict=True)]
+        constants = [self._middle(gap) for gap in gaps]
         moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in _truth(moved, self._panel, self._signals)]

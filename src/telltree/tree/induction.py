@@ -1,6 +1,8 @@
 """Induction: the paper's Algorithm 1, top-down, one search a node."""
 
 import logging
+import math
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -28,6 +30,7 @@ from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 from telltree.tree.trimming import trimmed
 
 logger = logging.getLogger("telltree")
+_SHORT = 0.05  # seconds; what takes less is followed by four times as much before anybody looks at the clock
 DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
 
 
@@ -116,7 +119,8 @@ class _Growth:
         self.interrupted |= self._interruption.asked
         if self.interrupted or pure or depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
             return leaf
-        grammar, engine = settings.grammar, self._engine(members)
+        grammar, late = settings.grammar, self._lateness()
+        engine = self._engine(members)
         criterion = fitness_at(self._fitness, len(members))
         objective = SplitObjective(engine, labels, criterion, limits.min_members)
         found = settings.search.run(
@@ -131,7 +135,7 @@ class _Growth:
         if found.best is None:
             return leaf
         self.found[number] = found
-        best, margin = _chosen(found, engine, grammar, labels, _Ties(criterion, limits.max_depth - depth - 1))
+        best, margin = _chosen(found, engine, grammar, labels, _Ties(criterion, limits.max_depth - depth - 1, late))
         alone = Population.of([best], grammar.has_random_constants)
         truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
         gain = gain_of(criterion, labels.totals(), len(best), fitness)
@@ -140,7 +144,7 @@ class _Growth:
         same = len({leaf_of(self._labels[side]).label for side in sides}) == 1
         if (least is not None and not gain >= least) or (limits.prevent_same_label and same):
             return leaf
-        formula, margin = self._kept(best.expression, margin, members)
+        formula, margin = self._kept(best.expression, margin, members, late)
         self.chosen.append(formula)
         del engine, objective  # the children need the memory
         true, false = self.split(sides[0], 2 * number), self.split(sides[1], 2 * number + 1)
@@ -166,14 +170,26 @@ class _Growth:
             self._panel[members], grammar.rules, grammar.tables, self._signals, threads=threads, part_of=part_of
         )
 
-    def _kept(self, found: Expression, margin: float, members: NDArray[np.int64]) -> tuple[Formula, float]:
+    def _lateness(self) -> Callable[[], bool]:
+        """Whether what is left to do at the node that begins now must be cut short: Ctrl-C came, or time is up.
+
+        A node may take a second, or a twenty-fifth, longer than its search was given.
+        """
+        given, begun = self._settings.search.seconds, time.monotonic()
+        end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
+        return lambda: self._interruption.asked or time.monotonic() >= end
+
+    def _kept(
+        self, found: Expression, margin: float, members: NDArray[np.int64], late: Callable[[], bool]
+    ) -> tuple[Formula, float]:
         """What is kept of the formula that was found, and its margin.
 
         Parts that decide nothing for these records go, and constants move to the middle of their gaps where that is
         asked for.
         """
         records = self._panel[members]
-        kept = centred(trimmed(found, records, self._signals), records, self._signals, self._settings.centre)
+        kept = trimmed(found, records, self._signals, late)
+        kept = centred(kept, records, self._signals, self._settings.centre, late)
         if kept == found:
             return Formula(found), margin
         return Formula(kept), float(Formulas(records, self._signals).margins([kept])[0])
@@ -213,10 +229,11 @@ def _seed(seed: int, number: int) -> int:
 
 
 class _Ties(NamedTuple):
-    """What decides between formulas that tie: a criterion, and how many levels there will be below."""
+    """What decides between formulas that tie: a criterion, how many levels come below, and whether time is up."""
 
     criterion: Fitness
     levels: int
+    late: Callable[[], bool]
 
     @property
     def shorter_first(self) -> bool:
@@ -237,7 +254,7 @@ def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: 
     if by.shorter_first:
         rivals = rivals[tally.size[rivals] == tally.size[rivals].min()]
     ties = tied.take(rivals)
-    margins = engine.margins(ties, cutoff=True)
+    margins = _margins(engine, ties, by.late)
     widest = np.flatnonzero(margins == margins.max())
     derivations = [ties.derivation(int(i), grammar) for i in widest]
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
@@ -258,6 +275,17 @@ def _brief(found: Found, labels: Labels, criterion: Fitness) -> Population:
             if candidate.fitness <= enough:
                 return ties
     return found.ties
+
+
+def _margins(engine: Engine, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
+    """The margins of formulas, of which only the widest need be exact; −1 for those that are left when it is late."""
+    margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
+    while done < len(margins) and not (done and late()):
+        part, began = np.arange(done, min(done + at_a_time, len(margins))), time.monotonic()
+        margins[part] = engine.margins(ties.take(part), cutoff=True)
+        done += len(part)
+        at_a_time *= 4 if time.monotonic() - began < _SHORT else 1
+    return margins
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ A search keeps what does no harm: `F(a ∧ b)` where b holds whenever a does. Wh
 believes that it matters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from telltree.operators import Expression
 from telltree.operators.table import AND, IMPLIES, NOT, OR
 
 
-def trimmed(formula: Expression, panel: Panel, signals: Signals) -> Expression:
+def trimmed(formula: Expression, panel: Panel, signals: Signals, late: Callable[[], bool] = bool) -> Expression:
     """The formula without parts whose removal changes no answer for the records of the panel.
 
     Of several parts that could go, the longest goes first. A formula to which a grammar gave English of its own stays
-    as it is: the English may speak of every part.
+    as it is: the English may speak of every part. When it is `late`, what is left stays.
     """
     if any(e.english is not None for e in formula.walk()):
         return formula
-    while shorter := list(dict.fromkeys(_shorter(formula))):
+    while not late() and (shorter := list(dict.fromkeys(_shorter(formula)))):
         truth = Formulas(panel, signals).truth([formula, *shorter])
         alike = [e for e, answers in zip(shorter, truth[1:], strict=True) if np.array_equal(answers, truth[0])]
         if not alike:

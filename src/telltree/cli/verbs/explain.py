@@ -70,7 +70,7 @@ def position_of(panel: "Panel", record: str) -> int:
     ids = [str(one) for one in panel.ids.tolist()]
     if record in ids:
         return ids.index(record)
-    near = get_close_matches(record, ids, 3) or ids[:3]
+    near = get_close_matches(record[:200], ids, 3) or ids[:3]
     raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 

@@ -1,5 +1,6 @@
 """telltree fit: learn a tree."""
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,9 +10,10 @@ import typer
 from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
 from telltree.cli.left_out import say_left_out
 from telltree.cli.options import DataOptions, Force, Json, Source
-from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
+from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
+from telltree.errors import TelltreeError
 from telltree.small_files import read_small
 
 if TYPE_CHECKING:
@@ -108,11 +110,7 @@ def fit(
         classifier.set_params(progress=progress).fit(records.panel, records.labels, groups=records.groups)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
-    if output is None:
-        say("the model was not saved; give -o model.json to keep it")
-    else:
-        classifier.save(output, overwrite=force)  # before anything is printed: whoever reads may have gone
-        say(f"wrote {output}")
+    saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
     if not json:
         put(classifier.tree_.outline(), wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state)
@@ -120,8 +118,38 @@ def fit(
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
         put(f"\n{_smaller_and_larger(classifier)}{judgement}")
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+    if interrupted or not saved:
+        raise typer.Exit(INTERRUPTED if saved else FAILURE)
+
+
+def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool) -> bool:
+    """Save the model, if that was asked for; where it cannot be, keep it in another place and say so.
+
+    What took hours to learn is not lost because a disk is full: the tree is printed all the same.
+    """
+    if output is None:
+        say("the model was not saved; give -o model.json to keep it")
+        return True
+    try:
+        classifier.save(output, overwrite=force)
+    except BrokenPipeError:  # the reader has seen enough
+        raise
+    except (OSError, TelltreeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        say(f"telltree: error: {output} cannot be written: {reason}; {_elsewhere(classifier, output)}")
+        return False
+    say(f"wrote {output}")
+    return True
+
+
+def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
+    """Save the model among temporary files, and say where."""
+    try:
+        place = Path(tempfile.mkdtemp(prefix="telltree-")) / (output.name or "model.json")
+        classifier.save(place)
+    except (OSError, TelltreeError) as error:
+        return f"nor could it be saved elsewhere ({getattr(error, 'strerror', None) or error})"
+    return f"the model is in {place}: move it from there"
 
 
 def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:

@@ -18,6 +18,7 @@ from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.front import Front, Score
 from telltree.tree.model.document import (
+    MOST_RUNNERS_UP,
     BitsEntry,
     Branch,
     Classes,
@@ -43,7 +44,7 @@ from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
-_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`')
+_QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 _DAMAGED = "this model file is damaged"
 
@@ -60,6 +61,7 @@ def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
 
 
 def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
+    _check_runners_up(document)
     called = _functions(document.functions, functions)
     schema = Schema(map(_column, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
@@ -86,6 +88,16 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         named=kept.named,
         parameters=_parameters(document.settings, grammar, schema, called),
     )
+
+
+def _check_runners_up(document: Document) -> None:
+    entries = [*document.tree, *(document.front.tree if document.front else ())]
+    branches = [entry for entry in entries if isinstance(entry, Branch)]
+    others = {one.formula for entry in branches for one in (*entry.runners_up, *entry.by_size)}
+    if len(others) > MOST_RUNNERS_UP:
+        raise ModelFormatError(
+            f"{_DAMAGED}: it has {len(others):,} different runners-up, and at most {MOST_RUNNERS_UP:,} are written"
+        )
 
 
 def _step(entry: StepEntry | None) -> tuple[float | None, str] | None:

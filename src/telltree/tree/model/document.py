@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
+MOST_RUNNERS_UP = 20_000  # different ones in all; each takes a third of a millisecond to read
 MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
 
 Item = TypeVar("Item")

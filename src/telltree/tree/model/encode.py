@@ -17,7 +17,7 @@ from telltree.operators import UserFunction
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
-from telltree.tree.model.document import FORMAT, VERSION
+from telltree.tree.model.document import FORMAT, MOST_RUNNERS_UP, VERSION
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
@@ -37,7 +37,7 @@ def encode(model: Model) -> bytes:
         "columns": [_column(column) for column in schema.values()],
         "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
-        "tree": list(_preorder(model.tree.root)),
+        "tree": _nodes(model.tree),
         "front": _front(model),
         "training": {
             "seed": training.seed,
@@ -94,7 +94,12 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
     return {"text": str(grammar), "columns": columns, "left_out": left_out}
 
 
-def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
+def _nodes(tree: Tree) -> list[dict[str, Any]]:
+    """The nodes in preorder; of the runners-up no more than can be read, the best of each node."""
+    return list(_preorder(tree.root, MOST_RUNNERS_UP // (4 * max(1, len(tree.nodes)))))
+
+
+def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
         short = None if node.short is None else str(node.short)
@@ -109,11 +114,11 @@ def _preorder(node: Node | Leaf) -> Iterator[dict[str, Any]]:
         "margin": _number(node.margin),
         "found": None if node.found is None else str(node.found),
         "naming": node.naming,
-        "runners_up": _others(node.runners_up),
-        **({"by_size": _others(node.by_size)} if node.by_size else {}),
+        "runners_up": _others(node.runners_up[:others]),
+        **({"by_size": _others(node.by_size[:others])} if node.by_size else {}),
     }
-    yield from _preorder(node.true)
-    yield from _preorder(node.false)
+    yield from _preorder(node.true, others)
+    yield from _preorder(node.false, others)
 
 
 def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
@@ -125,7 +130,7 @@ def _front(model: Model) -> dict[str, Any] | None:
     scores = [step.score._asdict() for step in model.front if step.score is not None]
     if not scores and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
-    return {"tree": list(_preorder(model.front.whole.root)), "scores": scores}
+    return {"tree": _nodes(model.front.whole), "scores": scores}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:

@@ -1,0 +1,84 @@
+"""Compiled kernels kept on disk: what is damaged is compiled anew, and what cannot be kept is done without."""
+
+import hashlib
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.serialize import dumps
+
+logger = logging.getLogger("telltree")
+_FORMAT = "telltree 1"  # of what is kept; kernels that an older one has kept are passed over
+_DIGEST = hashlib.sha256().digest_size
+_said: set[str] = set()
+
+
+def _say_once(message: str, *args: object) -> None:
+    """A warning, the first time: what befalls one kernel befalls most of them."""
+    if message not in _said:
+        _said.add(message)
+        logger.warning(message, *args)
+
+
+def _say_damaged(path: str) -> None:
+    _say_once("telltree: its compiled kernels in %s are damaged; it compiles them anew", Path(path).parent)
+
+
+class _Entries(IndexDataCacheFile):
+    """Numba's files, with a checksum: machine code of which a bit has changed is not run."""
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
+        super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[no-untyped-call]
+        self._version = f"{self._version}, {_FORMAT}"
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            found: dict[Any, str] = super()._load_index()  # type: ignore[no-untyped-call]
+        except OSError as error:
+            _say_once("telltree: its compiled kernels cannot be read: %s: %s", error.filename, error.strerror)
+            return {}
+        except Exception:  # noqa: BLE001 - a damaged pickle may raise anything
+            _say_damaged(self._index_path)
+            return {}
+        return found
+
+    def _load_data(self, name: str) -> Any:
+        path = self._data_path(name)  # type: ignore[no-untyped-call]
+        content = Path(path).read_bytes()
+        digest, data = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(data).digest() != digest:
+            _say_damaged(path)
+            raise OSError(f"{path} is damaged")  # which Numba takes as "not there"
+        return pickle.loads(data)  # noqa: S301 - Numba's own, and as it was written
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = dumps(obj)  # type: ignore[no-untyped-call]
+        return data
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:  # type: ignore[no-untyped-call]
+            file.write(hashlib.sha256(content).digest() + content)
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of one function, which never stands in the way."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Entries(self._cache_path, self._impl.filename_base, stamp)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if there is room for it."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            self.disable()  # type: ignore[no-untyped-call]
+            _say_once(
+                "telltree: its compiled kernels cannot be kept in %s: %s; every run compiles them anew",
+                self._cache_path,
+                error.strerror or error,
+            )
