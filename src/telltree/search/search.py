@@ -36,6 +36,15 @@ class Scores(NamedTuple):
 _NO_SCORES = Scores(np.empty(0), np.empty(0, np.uint64))
 
 
+def _joined(parts: list[Scores]) -> Scores:
+    """The scores of several parts as those of one."""
+    if len(parts) < 2:
+        return parts[0] if parts else _NO_SCORES
+    sizes = [part.size for part in parts if part.size is not None]
+    size = np.concatenate(sizes) if len(sizes) == len(parts) else None
+    return Scores(np.concatenate([part.fitness for part in parts]), np.concatenate([p.answer for p in parts]), size)
+
+
 class Objective(Protocol):
     """Scores for some rows of a population, in the order in which they are `wanted`."""
 
@@ -229,16 +238,14 @@ class _Run:
 
         Where records are many, one generation takes longer than anybody who says `seconds`, or Ctrl-C, will wait.
         """
-        done, parts = 0, [_NO_SCORES]
+        done, parts = 0, list[Scores]()
         while done < len(fresh) and (not done or not (self._late() or self._stop())):
             part, began = fresh[done : done + self._at_a_time], time.monotonic()
             parts.append(self._objective(population, part))
             done += len(part)
             if time.monotonic() - began < _SHORT:
                 self._at_a_time *= 2
-        if len(parts) == 2:
-            return fresh[:done], parts[1]
-        return fresh[:done], Scores(*map(np.concatenate, zip(*parts, strict=True)))
+        return fresh[:done], _joined(parts)
 
     def _late(self) -> bool:
         return self._search.seconds is not None and self._elapsed() >= self._search.seconds
