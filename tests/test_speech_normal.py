@@ -239,7 +239,7 @@ def test_a_count_is_of_the_whole_record_and_f_and_g_are_not(text):
     ("text", "wanted"),
     [
         ("G(a)", "F(a)"),
-        ("F(a and x > 1)", "F(a) and F(x > 1)"),
+        ("F(a and x > 1)", "F(a and x > 1)"),
         ("F(a and x > 1) and F(a and y > 1)", "F(a) and F(x > 1) and F(y > 1)"),
         ("G(a or x > 1)", "F(a) or G(x > 1)"),
         ("F(a) and G(not a)", "F(a and not a)"),
