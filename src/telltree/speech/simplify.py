@@ -40,12 +40,10 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
         found.append(term)
         if term == found[-2]:
             break
-    given, forms = found[:1], found[1:]
     if first:
-        forms = [_of_record(form, possible) for form in forms]
-        if _times_what_lasts(given[0], moments):  # "at some point age is above 60": cheaper, but nobody says so
-            given = []
-    return min(reversed([*given, *forms, *map(_split, forms)]), key=cost)
+        found[1:] = [_of_record(term, possible) for term in found[1:]]
+    found += [_split(term) for term in found[1:]]
+    return min(reversed(found), key=cost)
 
 
 def _of_record(term: Term, possible: Possible) -> Term:
@@ -55,18 +53,6 @@ def _of_record(term: Term, possible: Possible) -> Term:
     bare = [part for part in term.parts if _of_steps(part)]
     rest = [_of_record(part, possible) for part in term.parts if part not in bare]
     return joined(type(term), [Sometime(joined(type(term), bare, possible)), *rest] if bare else rest, possible)
-
-
-def _times_what_lasts(term: Term, moments: Moments) -> bool:
-    """Whether F or G is said of a list with a part that is the same throughout."""
-    match term:
-        case Sometime(All(parts) | Some(parts)) | Always(All(parts) | Some(parts)):
-            return any(map(moments.lasting, parts)) or any(_times_what_lasts(part, moments) for part in parts)
-        case All(parts) | Some(parts):
-            return any(_times_what_lasts(part, moments) for part in parts)
-        case Sometime(part) | Always(part):
-            return _times_what_lasts(part, moments)
-    return False
 
 
 def _of_steps(term: Term) -> bool:
