@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from strategies import Column, panel_of
 
 from telltree import (
+    DataError,
     DataWarning,
     GeneticProgramming,
     GiniSize,
