@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from telltree.errors import ModelFormatError, SettingsError
+from telltree.errors import SettingsError
 from telltree.operators import UserFunction
 from telltree.writing import would_replace, write_whole
 
@@ -52,13 +52,9 @@ def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()
     on the way is not kept.
     """
     from telltree.estimators.classifier import GrammarTreeClassifier
-    from telltree.tree.model import decode, read_file
+    from telltree.tree.model import load_model
 
-    content = read_file(path)
-    try:
-        model = decode(content, functions)
-    except ModelFormatError as error:
-        raise type(error)(f"{os.fspath(path)!r}: {error}") from error
+    model = load_model(path, functions)
     classifier = GrammarTreeClassifier(**model.parameters)
     classifier.classes_, classifier.grammar_, classifier.training_ = model.classes, model.grammar, model.training
     classifier.tree_, classifier.searches_, classifier.interrupted_ = model.tree, {}, model.interrupted

@@ -33,17 +33,18 @@ def categorize(
       telltree categorize model.json flights.csv --id flight --time t > categories.csv
       telltree categorize model.json flights.csv --id flight --time t --label nmac --text
     """
-    from telltree.estimators import load
-    from telltree.explain import categories_text
+    from telltree import explain
+    from telltree.data import check_labels
+    from telltree.tree.model import load_model
 
     check_output(output, force=force)
-    classifier = load(model)
-    panel, labels = read_sources(source, data, classifier.training_.schema)
-    found = classifier.categories(panel, labels)
+    loaded = load_model(model)
+    panel, labels = read_sources(source, data, loaded.training.schema)
+    found = explain.categorize(loaded.tree, panel, None if labels is None else check_labels(labels, panel))
     if text:
-        put(categories_text(found), output, wrap=True)
+        put(explain.categories_text(found), output, wrap=True)
     elif json:
-        put_json([_plain(category, classifier.tree_) for category in found], output)
+        put_json([_plain(category, loaded.tree) for category in found], output)
     else:
         place = {int(i): category for category in found for i in category.positions}
         rows = [

@@ -31,16 +31,17 @@ def explain(
     Example:
       telltree explain model.json flights.csv --id flight --time t --record 17
     """
-    from telltree.estimators import load
     from telltree.explain import way_of
+    from telltree.tree.model import load_model
 
-    classifier = load(model)
-    panel, _ = read_sources(source, data, classifier.training_.schema)
+    loaded = load_model(model)
+    tree, training = loaded.tree, loaded.training
+    panel, _ = read_sources(source, data, training.schema)
     place = position_of(panel, record)
-    training = classifier.training_
-    turns = way_of(classifier.tree_, panel, place, reference=training.spread)
-    category, label = int(classifier.apply(panel[[place]])[0]), classifier.predict(panel[[place]])[0]
-    headline = _headline(classifier.tree_, category, panel[[place]])
+    turns = way_of(tree, panel, place, reference=training.spread)
+    category = int(tree.apply(panel[[place]])[0])
+    label = loaded.classes[tree.leaves[category - 1][0].label]
+    headline = _headline(tree, category, panel[[place]])
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
         put_json(

@@ -30,11 +30,13 @@ def export(
       telltree export model.json --to sql --table flights --id flight --time t
       telltree export model.json --to python -o classify.py
     """
-    from telltree.estimators import load
     from telltree.export import export_model
+    from telltree.tree.model import load_model
 
     check_output(output, force=force)
     names = {"table": table, "id": id, "time": time} if to == "sql" else {}
-    put(export_model(load(model), to, category=category, **names), output, exact=True)
+    loaded = load_model(model)
+    text = export_model(loaded.tree, to, category=category, missing=loaded.training.missing, **names)
+    put(text, output, exact=True)
     if output is not None:
         say(f"wrote {output}")

@@ -26,16 +26,18 @@ def predict(
       telltree predict model.json new.parquet --id flight --time t > predictions.csv
       cat new.csv | telltree predict model.json - --id flight --time t --json
     """
-    from telltree.estimators import load
+    from telltree.tree.model import (
+        load_model,  # predicting needs none of what learning does, which takes long to import
+    )
 
     check_output(output, force=force)
-    classifier = load(model)
-    panel, _ = read_sources(source, data, classifier.training_.schema)
-    shares = classifier.predict_proba(panel)
-    predictions = classifier.predict(panel)
+    loaded = load_model(model)
+    panel, _ = read_sources(source, data, loaded.training.schema)
+    shares = loaded.tree.probabilities(panel)
+    predictions = loaded.classes[loaded.tree.predict(panel)]
     columns = ["prediction", "probability"]
     if proba:
-        columns += [f"probability of {label}" for label in classifier.classes_]
+        columns += [f"probability of {label}" for label in loaded.classes]
     columns.insert(0, id_heading(data, columns))
     rows = [
         [record, prediction, float(share.max()), *(share.tolist() if proba else ())]

@@ -45,13 +45,13 @@ def show(
     from dataclasses import replace
 
     from telltree.data.clip import clip
-    from telltree.estimators import load
-    from telltree.explain import as_records, rules_text
+    from telltree.explain import as_records, rules_table, rules_text
     from telltree.explain import english as in_words
     from telltree.explain.groups import groups_text
+    from telltree.tree.model import load_model
 
-    classifier = load(model)
-    tree, rules = classifier.tree_, classifier.rules()
+    tree = load_model(model).tree
+    rules = rules_table(tree)
     if json:
         put_json([row | _more(tree, number) for number, row in enumerate(as_records(rules), 1)])
     elif formulas:

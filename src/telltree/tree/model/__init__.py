@@ -2,7 +2,7 @@
 
 from telltree.tree.model.decode import decode
 from telltree.tree.model.encode import encode
+from telltree.tree.model.loading import load_model
 from telltree.tree.model.model import Model
-from telltree.tree.model.reading import read_file
 
-__all__ = ["Model", "decode", "encode", "read_file"]
+__all__ = ["Model", "decode", "encode", "load_model"]
