@@ -41,6 +41,13 @@ class SpeechError(TelltreeError, ValueError):
         self.place = place
 
 
+class OperatorError(TelltreeError, NotImplementedError):
+    """An operator has a row in the table of operators, but some part of telltree does not know what it means there."""
+
+    def __init__(self, operator: str, where: str) -> None:
+        super().__init__(f"operator {operator!r} has no meaning in {where}; CONTRIBUTING.md lists where one is needed")
+
+
 class SettingsError(TelltreeError, ValueError):
     """A parameter of a search, a fitness or an estimator has a value that makes no sense."""
 

@@ -159,6 +159,8 @@ def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
         return f"missing({_asked(asked, reads)})"
     if operator in CLOCKS:
         return _clock(e, reads)
+    if operator.name not in _CALLS:
+        raise unsayable(e, "Python")
     args = [_code(arg, reads) for arg in e.args]
     if operator in (GREATER, GREATER_EQUAL):
         args.reverse()

@@ -221,7 +221,8 @@ class _Steps:
             return f"({self._over_time(e, head)} = 1)"
         if head is MISSING:
             return "FALSE" if is_never_missing(e.args[0]) else f"({self._asked(e.args[0])} IS NULL)"
-        assert head in COMPARISONS
+        if head not in COMPARISONS:
+            raise unsayable(e, "SQL")
         if e.args[0].type is Type.CATEGORICAL_VECTOR:
             return self._same_category(e)
         left, right = (self.number(arg) for arg in e.args)

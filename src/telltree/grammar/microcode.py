@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.errors import OperatorError
 from telltree.operators import Attribute, Expression, Hole, Number, Operator, Type
 from telltree.operators.expression import RandomNumber
 
@@ -76,6 +77,10 @@ _OF_COUNTS = {
 }  # fmt: skip
 
 
+_IN_ATOMS = frozenset({"<", "<=", ">", ">=", "=", "abs", "-", "sign", "missing", "elapsed", "gone", "change"})
+"""What makes signals and compares them (`logic/signals.py`); the engine sees only the atoms they end in."""
+
+
 class Microcode(NamedTuple):
     """Column by column; the codes of rule r are `start[r]` … `start[r + 1] − 1`."""
 
@@ -125,6 +130,8 @@ def code_of(e: Expression) -> Code:
         on_counts = any(arg.type is Type.COUNT for arg in e.args)
         if on_counts:
             return _OF_COUNTS[e.head.name]
+        if e.head.name not in _IN_ATOMS:
+            raise OperatorError(e.head.name, "grammar/microcode.py")
     return Code.ATOM if e.type is Type.BOOLEAN_VECTOR else Code.NAME
 
 

@@ -6,9 +6,25 @@ from dataclasses import dataclass, field
 
 from telltree.data import Column
 from telltree.data.schema import require_known
-from telltree.errors import SettingsError
+from telltree.errors import OperatorError, SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, ELAPSED, GONE, SIGN
+from telltree.operators.table import (
+    ABS,
+    AND,
+    CHANGE,
+    COMPARISONS,
+    COUNT,
+    DIFFERENCE,
+    ELAPSED,
+    EVENTUALLY,
+    GLOBALLY,
+    GONE,
+    IMPLIES,
+    MISSING,
+    NOT,
+    OR,
+    SIGN,
+)
 from telltree.speech.atoms import has_own_words
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
@@ -16,6 +32,7 @@ from telltree.speech.vocabulary import Vocabulary
 from telltree.speech.words import bare_or_quoted, number_words
 
 CLOCK_NOUNS = {ELAPSED: "the time since the start", GONE: "the share of the record that has passed"}
+_IN_SENTENCES = (EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, MISSING, *COMPARISONS)
 _OF_ONE = {ABS: "the absolute value of", SIGN: "the sign of"}
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
@@ -59,6 +76,8 @@ class Nouns:
             return CLOCK_NOUNS[e.head]
         if isinstance(e.head, Operator) and e.head in _OF_ONE:
             return f"{_OF_ONE[e.head]} {self.part(e.args[0])}"
+        if isinstance(e.head, Operator) and e.head not in _IN_SENTENCES:
+            raise OperatorError(e.head.name, "speech/")
         return self.quotation(e)
 
     def column(self, e: Expression) -> Column:
