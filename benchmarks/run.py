@@ -24,6 +24,7 @@ BENCHMARKS = (
     "first_fit",
     "reading",
     "induction_cost",
+    "whole_fit",
     "plain_speech",
     "judgement",
 )  # each is a module with a function `rows`
