@@ -14,7 +14,7 @@ from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
 from telltree.grammar.draft import lift
-from telltree.grammar.fitting import fitting_text
+from telltree.grammar.fitting import fitting_definitions
 from telltree.grammar.infer import infer
 from telltree.grammar.levels import check_levels
 from telltree.grammar.match import Matcher
@@ -24,7 +24,8 @@ from telltree.grammar.printing import grammar_text
 from telltree.grammar.resolve import resolve
 from telltree.grammar.rules import Rule
 from telltree.grammar.sizes import Sizes
-from telltree.grammar.stock import OPERATORS, stock_text
+from telltree.grammar.source import Definition
+from telltree.grammar.stock import OPERATORS, stock_definitions
 from telltree.grammar.syntax import parse_grammar
 from telltree.grammar.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
@@ -63,7 +64,12 @@ class Grammar:
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
-        definitions = parse_grammar(text)
+        return cls._of(parse_grammar(text), data, functions)
+
+    @classmethod
+    def _of(
+        cls, definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction] = ()
+    ) -> "Grammar":
         drafts, left_out = resolve(definitions, data, functions)
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
@@ -98,8 +104,8 @@ class Grammar:
         but the unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
-        text, left_out = fitting_text(panel, known, columns)
-        return replace(cls.parse(text, panel), left_out=left_out)
+        definitions, left_out = fitting_definitions(panel, known, columns)
+        return replace(cls._of(definitions, panel), left_out=left_out)
 
     @classmethod
     def generic(
@@ -118,8 +124,8 @@ class Grammar:
         alternative, drawn `atoms_weight` times as often as each connective. `columns` are those to use, by default all
         but the unusable, which `left_out` lists.
         """
-        text, left_out = stock_text(panel, operators, points, atoms_weight, columns)
-        return replace(cls.parse(text, panel), left_out=left_out)
+        definitions, left_out = stock_definitions(panel, operators, points, atoms_weight, columns)
+        return replace(cls._of(definitions, panel), left_out=left_out)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ until they no longer change; then every combination that some derivation could w
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import lru_cache
 
 from telltree.errors import GrammarError
 from telltree.grammar.check import mentioned
 from telltree.grammar.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.source import Place
-from telltree.operators import Attribute, Level, Number, Type, UserFunction
-from telltree.operators.expression import RandomNumber
+from telltree.operators import Attribute, Level, Operator, Type, UserFunction
 from telltree.operators.table import COMPARISONS, EQUAL
 from telltree.operators.types import join
 
@@ -38,39 +38,53 @@ def _grow(symbols: Definitions) -> dict[str, Types]:
             for mention in set(mentioned(option.body)):
                 users[mention].append((symbol, option))
     found: dict[str, Types] = dict.fromkeys(symbols, ())
-    waiting = deque((symbol, option) for symbol, options in symbols.items() for option in options)
+    # Choices without a name do not go round: where they come first, inner before outer, few are looked at again.
+    inner_first = sorted(symbols, key=lambda symbol: Symbol(symbol).named)
+    waiting = deque((symbol, option) for symbol in inner_first for option in symbols[symbol])
     while waiting:
         symbol, option = waiting.popleft()
-        grown = _ordered({*found[symbol], *types_of(option.body, found)})
-        if grown != found[symbol]:
-            found[symbol] = grown
+        before, given = found[symbol], types_of(option.body, found)
+        if any(t not in before for t in given):
+            found[symbol] = _ordered({*before, *given})
             waiting.extend(users[symbol])
     return found
 
 
-def _ordered(types: set[Type]) -> Types:
+def _ordered(types: Container[Type | None]) -> Types:
     return tuple(t for t in Type if t in types)
 
 
 def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
-    match body.head:
-        case Symbol(name):
-            return found[name]
-        case Attribute():
-            return (body.head.type,)
-        case Number() | RandomNumber():
-            return (Type.REAL,)
-        case Level():
-            return (Type.LEVEL,)
-    results = {body.head.result(operands) for operands in _combinations(body, found)}
-    return _ordered({result for result in results if result is not None})
+    head = body.head
+    if isinstance(head, Operator | UserFunction):
+        each = tuple(types_of(arg, found) for arg in body.args)
+        return tuple(t for t in _results(head, each) if t is not None)
+    if isinstance(head, Symbol):
+        return found[head.name]
+    if isinstance(head, Attribute):
+        return (head.type,)
+    return (Type.LEVEL,) if isinstance(head, Level) else (Type.REAL,)
 
 
-def _combinations(term: Term, found: Mapping[str, Types]) -> Iterator[Types]:
-    each = [types_of(arg, found) for arg in term.args]
-    if not isinstance(term.head, UserFunction) or not all(each):
+def _results(head: Operator | UserFunction, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
+    """The types that the whole may have, given those of each operand; None comes last, if some operands do not fit."""
+    return _remembered(head, each) if isinstance(head, Operator) else _worked_out(head, each)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(head: Operator, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
+    return _worked_out(head, each)
+
+
+def _worked_out(head: Operator | UserFunction, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
+    results = {head.result(operands) for operands in _combinations(head, each)}
+    return (*_ordered(results), *([None] if None in results else []))
+
+
+def _combinations(head: Operator | UserFunction, each: tuple[Types, ...]) -> Iterator[Types]:
+    if not isinstance(head, UserFunction) or not all(each):
         yield from itertools.product(*each)
         return
     # A user function asks the same of an operand whatever the others are: vary one at a time.
@@ -91,10 +105,14 @@ def _report_misfit(symbols: Definitions, found: Mapping[str, Types]) -> None:
 def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[Place, str]]:
     assert isinstance(body, Term)
     for arg in body.args:
-        yield from _misfits(arg, found)
-    if isinstance(body.head, Attribute | Number | RandomNumber | Level | Symbol):
+        if isinstance(arg, Term) and arg.args:
+            yield from _misfits(arg, found)
+    if not isinstance(body.head, Operator | UserFunction):
         return
-    for operands in _combinations(body, found):
+    each = tuple(types_of(arg, found) for arg in body.args)
+    if None not in _results(body.head, each):
+        return
+    for operands in _combinations(body.head, each):
         if body.head.result(operands) is None:
             got = " and ".join(_a(given) for given in operands)
             yield body.place, f"{body.head.symbol} takes {body.head.operands}; found {got}{_remedy(body, operands)}"
@@ -122,6 +140,8 @@ def _remedy(term: Term, operands: Types) -> str:
 
 def _joined(symbol: str, symbols: Definitions, found: Mapping[str, Types]) -> Type | None:
     """The type of a symbol, whose alternatives must agree; None if no alternative has one."""
+    if len(found[symbol]) == 1:
+        return found[symbol][0]
     so_far: Type | None = None
     for option in symbols[symbol]:
         for given in types_of(option.body, found):

@@ -1,7 +1,8 @@
 """Draft to normal form: rules that only rename are folded into those they lead to."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from telltree.errors import GrammarError
@@ -21,30 +22,46 @@ Weighted: TypeAlias = dict[Expression, float]
 def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type]) -> tuple[Rule, ...]:
     """The rules, grouped by symbol, the start first; `order` has each symbol after those it renames."""
     folded = _merge(_reached(_fold(symbols, order, types), start))
-    names = _names(folded)
+    renaming = _Renaming(_names(folded))
     return tuple(
-        Rule(names[symbol], _substitute(template, names), weight)
+        Rule(renaming.names[symbol], renaming.of(template), weight)
         for symbol, rules in folded.items()
         for template, weight in rules.items()
     )
 
 
-def template_of(body: Draft, types: Mapping[str, Type], english: str | None = None) -> Expression:
-    """The expression of a lifted body, with holes for its symbols."""
-    assert isinstance(body, Term)
-    if isinstance(body.head, Symbol):
-        return Expression(Hole(body.head.name, types[body.head.name]))
-    return Expression(body.head, tuple(template_of(arg, types) for arg in body.args), english)
+class Templates:
+    """The expressions of lifted bodies, with holes for their symbols."""
+
+    def __init__(self, types: Mapping[str, Type]) -> None:
+        self._types = types
+        self._operands: dict[Term, Expression] = {}  # those that are met again and again
+
+    def of(self, body: Draft, english: str | None = None) -> Expression:
+        """The expression of one body."""
+        assert isinstance(body, Term)
+        if isinstance(body.head, Symbol):
+            return Expression(Hole(body.head.name, self._types[body.head.name]))
+        return Expression(body.head, tuple(map(self._operand, body.args)), english)
+
+    def _operand(self, body: Draft) -> Expression:
+        assert isinstance(body, Term)
+        if body.args:
+            return self.of(body)
+        if body not in self._operands:
+            self._operands[body] = self.of(body)
+        return self._operands[body]
 
 
 def _fold(symbols: Definitions, order: Iterable[str], types: Mapping[str, Type]) -> dict[str, Weighted]:
     folded: dict[str, Weighted] = {}
+    templates = Templates(types)
     made = 0
     for symbol in order:
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
         for option in symbols[symbol]:
-            for template, weight in _rules_of(option, folded, types):
+            for template, weight in _rules_of(option, folded, templates):
                 rules[template] = rules.get(template, 0.0) + weight * (option.weight / total)
         folded[symbol] = rules
         made += len(rules)
@@ -56,17 +73,19 @@ def _fold(symbols: Definitions, order: Iterable[str], types: Mapping[str, Type])
 
 
 def _rules_of(
-    option: Option, folded: Mapping[str, Weighted], types: Mapping[str, Type]
-) -> Iterator[tuple[Expression, float]]:
+    option: Option, folded: Mapping[str, Weighted], templates: Templates
+) -> Iterable[tuple[Expression, float]]:
     target = renamed(option)
     if target is None:
-        yield template_of(option.body, types, option.english), 1.0
-    elif option.english is None:
-        yield from folded[target].items()
-    else:
-        for template, weight in folded[target].items():
-            _limit_sentences(template, option)
-            yield Expression(template.head, template.args, option.english, (template,)), weight
+        return [(templates.of(option.body, option.english), 1.0)]
+    if option.english is None:
+        return folded[target].items()
+    for template in folded[target]:
+        _limit_sentences(template, option)
+    return [
+        (Expression(template.head, template.args, option.english, (template,)), weight)
+        for template, weight in folded[target].items()
+    ]
 
 
 def _limit_sentences(template: Expression, option: Option) -> None:
@@ -90,32 +109,38 @@ def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
     return reached
 
 
-def holes(template: Expression) -> Iterator[str]:
+def holes(template: Expression) -> tuple[str, ...]:
     """The symbols of a template's holes, in prefix order."""
-    return (e.head.symbol for e in template.walk() if isinstance(e.head, Hole))
+    if template.args:
+        return tuple(hole for arg in template.args for hole in holes(arg))
+    return (template.head.symbol,) if isinstance(template.head, Hole) else ()
 
 
 def _merge(folded: dict[str, Weighted]) -> dict[str, Weighted]:
     """Make one of symbols that say the same, so that crossover can exchange what grows from them."""
     first = _alike(folded)
+    if all(symbol == other for symbol, other in first.items()):
+        return folded
+    renaming = _Renaming(first)
     merged: dict[str, Weighted] = {}
     for symbol, rules in folded.items():
         if first[symbol] == symbol:
             merged[symbol] = {}
             for template, weight in rules.items():
-                changed = _substitute(template, first)
+                changed = renaming.of(template)
                 merged[symbol][changed] = merged[symbol].get(changed, 0.0) + weight
     return merged
 
 
 def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
     """For each symbol the first that says the same: all are taken to be alike until their rules tell them apart."""
-    first = dict.fromkeys(folded, next(iter(folded)))
-    for _ in range(MERGE_ROUNDS):
+    leads_to = {symbol: [hole for template in rules for hole in holes(template)] for symbol, rules in folded.items()}
+    first = _alike_but_for_names(folded)
+    for _ in range(1, MERGE_ROUNDS):
         seen: dict[object, str] = {}
         refined = {}
-        for symbol, rules in folded.items():
-            key = tuple((written(_substitute(template, first)), weight) for template, weight in rules.items())
+        for symbol, targets in leads_to.items():
+            key = tuple(map(first.__getitem__, targets))
             refined[symbol] = seen.setdefault((first[symbol], key), symbol)
         if refined == first:
             return first
@@ -123,22 +148,47 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
     return {symbol: symbol for symbol in folded}  # too intricate to tell: merge none
 
 
+def _alike_but_for_names(folded: Mapping[str, Weighted]) -> dict[str, str]:
+    """For each symbol the first whose rules differ from its own in the names of their holes at most."""
+    nameless = _Renaming(dict.fromkeys(folded, ""))
+    similar: dict[object, list[str]] = {}  # at first sight, which tells nearly all apart
+    for symbol, rules in folded.items():
+        similar.setdefault((len(rules), nameless.of(next(iter(rules)))), []).append(symbol)
+    first = {symbol: symbol for symbol in folded}
+    for group in similar.values():
+        seen: dict[object, str] = {}
+        for symbol in group if len(group) > 1 else ():
+            key = tuple((written(nameless.of(template)), weight) for template, weight in folded[symbol].items())
+            first[symbol] = seen.setdefault(key, symbol)
+    return first
+
+
 def written(template: Expression) -> object:
     """All of a template, its English too, which equality leaves out."""
-    parts = tuple(map(written, template.parts))
-    return template, template.english, parts
+    return template, template.english, tuple(map(written, template.parts))
 
 
-def _substitute(e: Expression, names: Mapping[str, str]) -> Expression:
-    """The template with other names for the symbols of its holes."""
-    if isinstance(e.head, Hole):
-        new = names.get(e.head.symbol, e.head.symbol)
-        return e if new == e.head.symbol else Expression(Hole(new, e.head.type))
-    if not e.args:
-        return e
-    args = tuple(_substitute(arg, names) for arg in e.args)
-    parts = tuple(_substitute(part, names) for part in e.parts)
-    return e if args == e.args else Expression(e.head, args, e.english, parts)
+class _Renaming:
+    """Gives templates other names for the symbols of their holes."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self._holes: dict[int, Expression] = {}  # by identity: templates share them
+
+    def of(self, e: Expression) -> Expression:
+        """The template with the new names; itself if none of them is another."""
+        if not e.args:
+            return self._hole(e, e.head) if isinstance(e.head, Hole) else e
+        args = tuple(map(self.of, e.args))
+        if all(map(operator.is_, args, e.args)):
+            return e
+        return Expression(e.head, args, e.english, tuple(map(self.of, e.parts)))
+
+    def _hole(self, e: Expression, hole: Hole) -> Expression:
+        if id(e) not in self._holes:
+            new = self.names[hole.symbol]
+            self._holes[id(e)] = e if new == hole.symbol else Expression(Hole(new, hole.type))
+        return self._holes[id(e)]
 
 
 def _names(symbols: Iterable[str]) -> dict[str, str]:
