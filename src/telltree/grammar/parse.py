@@ -25,7 +25,7 @@ def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction
     types = infer(whole, "the text")
     check_levels(whole, schema)
     check_windows(whole)
-    return Templates(types).of(draft)
+    return Templates(types, {}).of(draft)
 
 
 def _choices(draft: Draft) -> Iterator[Place]:
