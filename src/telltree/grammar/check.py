@@ -24,9 +24,10 @@ def check_whole(name: str, value: object, least: int | None = None, most: int | 
 def mentioned(body: Draft) -> tuple[str, ...]:
     """The symbols in a lifted body, in order, as often as they occur."""
     assert isinstance(body, Term)
-    if body.args:
-        return tuple(name for arg in body.args for name in mentioned(arg))
-    return (body.head.name,) if isinstance(body.head, Symbol) else ()
+    names: tuple[str, ...] = (body.head.name,) if isinstance(body.head, Symbol) else ()
+    for arg in body.args:
+        names += mentioned(arg)
+    return names
 
 
 def renamed(option: Option) -> str | None:
@@ -50,10 +51,10 @@ def check_used(symbols: Definitions, start: str, places: Places) -> None:
 
 def check_ends(symbols: Definitions, places: Places) -> None:
     """Every symbol has a derivation that ends."""
-    needed = {symbol: [set(mentioned(option.body)) for option in options] for symbol, options in symbols.items()}
+    needed = {symbol: [mentioned(option.body) for option in options] for symbol, options in symbols.items()}
     waiting = deque(symbol for symbol, needs in needed.items() if not all(needs))
     missing = {
-        (symbol, i): needs
+        (symbol, i): set(needs)
         for symbol, each in needed.items()
         if all(each)  # the others end as they are
         for i, needs in enumerate(each)

@@ -31,10 +31,24 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     if len(after) > most:
         share, place = np.divmod((after + 1) * most, len(ordered))
         off_centre = np.abs(place / len(ordered) - 0.5)
-        ranked = np.lexsort((off_centre, low - high, share))
-        widest = np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
+        widest = _first_least(share, low - high, off_centre)
         low, high = low[widest], high[widest]
     return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
+
+
+def _first_least(share: NDArray[Any], *amounts: NDArray[np.float64]) -> NDArray[np.intp]:
+    """In each share, which come in order, the first where the amounts are least; a later amount decides on ties."""
+    left = np.arange(len(share))
+    for amount in amounts:
+        first = _firsts(share[left])
+        least = np.minimum.reduceat(amount[left], first)
+        left = left[amount[left] == np.repeat(least, np.diff(first, append=len(left)))]
+    return left[_firsts(share[left])]
+
+
+def _firsts(share: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each share begins."""
+    return np.flatnonzero(np.concatenate(([True], share[1:] != share[:-1])))
 
 
 def roundest(low: float, high: float) -> float:

@@ -8,12 +8,14 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Container, Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from telltree.errors import GrammarError
 from telltree.grammar.check import mentioned
 from telltree.grammar.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.source import Place
-from telltree.operators import Attribute, Level, Operator, Type, UserFunction
+from telltree.operators import Attribute, Level, Number, Operator, Type, UserFunction
+from telltree.operators.expression import RandomNumber
 from telltree.operators.table import COMPARISONS, EQUAL
 from telltree.operators.types import join
 
@@ -34,19 +36,21 @@ def infer(symbols: Definitions, start: str) -> dict[str, Type]:
 def _grow(symbols: Definitions) -> dict[str, Types]:
     users = defaultdict(list)
     for symbol, options in symbols.items():
-        for option in options:
-            for mention in set(mentioned(option.body)):
-                users[mention].append((symbol, option))
+        for mention in {name for option in options for name in mentioned(option.body)}:
+            users[mention].append(symbol)
     found: dict[str, Types] = dict.fromkeys(symbols, ())
     # Choices without a name do not go round: where they come first, inner before outer, few are looked at again.
-    inner_first = sorted(symbols, key=lambda symbol: Symbol(symbol).named)
-    waiting = deque((symbol, option) for symbol in inner_first for option in symbols[symbol])
+    waiting = deque(sorted(symbols, key=lambda symbol: Symbol(symbol).named))
+    queued = set(waiting)
     while waiting:
-        symbol, option = waiting.popleft()
-        before, given = found[symbol], types_of(option.body, found)
-        if any(t not in before for t in given):
-            found[symbol] = _ordered({*before, *given})
-            waiting.extend(users[symbol])
+        symbol = waiting.popleft()
+        queued.discard(symbol)
+        given = {id(types): types for option in symbols[symbol] if (types := types_of(option.body, found))}
+        grown = _ordered({t for types in (found[symbol], *given.values()) for t in types})
+        if grown != found[symbol]:
+            found[symbol] = grown
+            waiting.extend(user for user in users[symbol] if user not in queued)
+            queued.update(users[symbol])
     return found
 
 
@@ -54,33 +58,46 @@ def _ordered(types: Container[Type | None]) -> Types:
     return tuple(t for t in Type if t in types)
 
 
+_OF_CONSTANTS: dict[type, Types] = {Number: (Type.REAL,), RandomNumber: (Type.REAL,), Level: (Type.LEVEL,)}
+
+
 def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
     head = body.head
-    if isinstance(head, Operator | UserFunction):
-        each = tuple(types_of(arg, found) for arg in body.args)
-        return tuple(t for t in _results(head, each) if t is not None)
     if isinstance(head, Symbol):
         return found[head.name]
     if isinstance(head, Attribute):
         return (head.type,)
-    return (Type.LEVEL,) if isinstance(head, Level) else (Type.REAL,)
+    if isinstance(head, Operator | UserFunction):
+        return _outcome(head, _operands(body, found)).types
+    return _OF_CONSTANTS[type(head)]
 
 
-def _results(head: Operator | UserFunction, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
-    """The types that the whole may have, given those of each operand; None comes last, if some operands do not fit."""
+def _operands(term: Term, found: Mapping[str, Types]) -> tuple[Types, ...]:
+    return tuple([types_of(arg, found) for arg in term.args])
+
+
+class _Outcome(NamedTuple):
+    types: Types
+    """That the whole may have."""
+    fits: bool
+    """Whether all operands do."""
+
+
+def _outcome(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
+    """What comes of an operator, given the types of each operand."""
     return _remembered(head, each) if isinstance(head, Operator) else _worked_out(head, each)
 
 
 @lru_cache(maxsize=4096)
-def _remembered(head: Operator, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
+def _remembered(head: Operator, each: tuple[Types, ...]) -> _Outcome:
     return _worked_out(head, each)
 
 
-def _worked_out(head: Operator | UserFunction, each: tuple[Types, ...]) -> tuple[Type | None, ...]:
+def _worked_out(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
     results = {head.result(operands) for operands in _combinations(head, each)}
-    return (*_ordered(results), *([None] if None in results else []))
+    return _Outcome(_ordered(results), None not in results)
 
 
 def _combinations(head: Operator | UserFunction, each: tuple[Types, ...]) -> Iterator[Types]:
@@ -95,7 +112,8 @@ def _combinations(head: Operator | UserFunction, each: tuple[Types, ...]) -> Ite
 
 
 def _report_misfit(symbols: Definitions, found: Mapping[str, Types]) -> None:
-    misfits = (m for options in symbols.values() for option in options for m in _misfits(option.body, found))
+    bodies = (option.body for options in symbols.values() for option in options)
+    misfits = (m for body in bodies if isinstance(body, Term) and body.args for m in _misfits(body, found))
     first = min(misfits, key=lambda misfit: misfit[0], default=None)
     if first is not None:
         place, message = first
@@ -109,8 +127,8 @@ def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[Place, s
             yield from _misfits(arg, found)
     if not isinstance(body.head, Operator | UserFunction):
         return
-    each = tuple(types_of(arg, found) for arg in body.args)
-    if None not in _results(body.head, each):
+    each = _operands(body, found)
+    if _outcome(body.head, each).fits:
         return
     for operands in _combinations(body.head, each):
         if body.head.result(operands) is None:

@@ -13,23 +13,28 @@ from telltree.operators import Expression, Hole, Type
 MOST_RULES = 1_000_000  # while folding, to stay within some hundred megabytes
 MOST_SENTENCES = 50  # one inside the other
 MERGE_ROUNDS = 50
+_UNSAID = (None,)
+
+
+class Spelt(NamedTuple):
+    """All of a body but its English, in a form that is compared fast."""
+
+    shape: int
+    """Bodies that differ in the names of their holes at most have the same."""
+    holes: tuple[str, ...]
+    """The symbols that fill it, in prefix order."""
 
 
 class Body(NamedTuple):
     """What a rule writes. Expressions are made of bodies at the very end, when the symbols have their last names."""
 
-    shape: int
-    """Bodies that differ in the names of their holes at most, and in their English, have the same."""
-    holes: tuple[str, ...]
-    """The symbols that fill it, in prefix order."""
+    spelt: Spelt
     term: Term
     english: tuple[str | None, ...]
     """Of the rule itself, then of those that rename it, from the inside out."""
 
 
-Key: TypeAlias = tuple[int, tuple[str, ...]]
-"""Shape and holes: all of a body but its English."""
-Weighted: TypeAlias = dict[Key, tuple[Body, float]]
+Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
 """The rules of a symbol, with their weights."""
 
 
@@ -88,13 +93,13 @@ class _Bodies:
         """The body of one."""
         term = option.body
         assert isinstance(term, Term)
-        shape = self._shapes.setdefault(self._spelt(term), len(self._shapes))
-        return Body(shape, mentioned(term), term, (option.english,))
+        shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
+        return Body(Spelt(shape, mentioned(term)), term, (option.english,) if option.english is not None else _UNSAID)
 
-    def _spelt(self, term: Draft) -> object:
+    def _nameless(self, term: Draft) -> object:
         assert isinstance(term, Term)
         if term.args:
-            return (term.head, *map(self._spelt, term.args))
+            return (term.head, *map(self._nameless, term.args))
         return self._types[term.head.name] if isinstance(term.head, Symbol) else term.head
 
 
@@ -107,7 +112,7 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
         for option in symbols[symbol]:
             share = option.weight / total
             for body, weight in _rules_of(option, folded, bodies):
-                _add(rules, (body.shape, body.holes), body, weight * share)
+                _add(rules, body.spelt, body, weight * share)
         folded[symbol] = rules
         made += len(rules)
         if made > MOST_RULES:
@@ -117,7 +122,7 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
     return folded
 
 
-def _add(rules: Weighted, key: Key, body: Body, weight: float) -> None:
+def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
     """Of equal rules the first one stays, with the weight of all."""
     before = rules.get(key)
     rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
@@ -145,7 +150,7 @@ def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
     waiting = [start]
     for symbol in waiting:  # grows while it is walked
         for body, _ in folded[symbol].values():
-            for hole in body.holes:
+            for hole in body.spelt.holes:
                 if hole not in reached:
                     reached[hole] = folded[hole]
                     waiting.append(hole)
@@ -159,7 +164,7 @@ def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, W
     merged: dict[str, Weighted] = {symbol: {} for symbol in folded if first[symbol] == symbol}
     for symbol, rules in merged.items():
         for body, weight in folded[symbol].values():
-            _add(rules, (body.shape, tuple(first[hole] for hole in body.holes)), body, weight)
+            _add(rules, Spelt(body.spelt.shape, tuple(first[hole] for hole in body.spelt.holes)), body, weight)
     return merged
 
 
@@ -168,9 +173,9 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
     shapes: dict[object, str] = {}
     first, leads_to = {}, {}
     for symbol, rules in folded.items():
-        key = tuple((body.shape, body.english, weight) for body, weight in rules.values())
+        key = tuple((body.spelt.shape, body.english, weight) for body, weight in rules.values())
         first[symbol] = shapes.setdefault(key, symbol)
-        leads_to[symbol] = [hole for body, _ in rules.values() for hole in body.holes]
+        leads_to[symbol] = [hole for body, _ in rules.values() for hole in body.spelt.holes]
     for _ in range(1, MERGE_ROUNDS):
         seen: dict[object, str] = {}
         refined = {
