@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from telltree.grammar.source import NOWHERE, Place
 from telltree.operators import Attribute, Level, Number, Operator, UserFunction
@@ -33,8 +34,7 @@ class Term:
         return isinstance(self.head, Symbol | RandomNumber)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One alternative; its English has {0}, {1} … for what fills the body, or {0} for a body that only renames."""
 
     body: "Draft"

@@ -1,7 +1,7 @@
 """Grammars: what may be said about the records of a panel."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
@@ -13,6 +13,7 @@ from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
+from telltree.grammar.collecting import collecting_later
 from telltree.grammar.draft import lift
 from telltree.grammar.fitting import fitting_definitions
 from telltree.grammar.infer import infer
@@ -58,6 +59,7 @@ class Grammar:
     _text: str
 
     @classmethod
+    @collecting_later()
     def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
         """Read a grammar; GrammarError with line and column if there is anything wrong with it.
 
@@ -82,18 +84,20 @@ class Grammar:
         check_levels(symbols, schema)
         check_windows(symbols)
         rules = normal_form(symbols, order, start, types)
-        used = {e.head for rule in rules for e in rule.template.walk()}
-        names = {head.name for head in used if isinstance(head, Attribute)}
+        heads = [e.head for rule in rules for e in _nodes(rule.template)]
+        names = {head.name for head in heads if isinstance(head, Attribute)}
+        called = {head for head in heads if isinstance(head, UserFunction)}
         return cls(
             start=start,
             rules=rules,
             schema=Schema(column for column in schema.values() if column.name in names),
-            functions=tuple(function for function in functions if function in used),
+            functions=tuple(function for function in functions if function in called),
             left_out=left_out,
             _text=grammar_text(drafts),
         )
 
     @classmethod
+    @collecting_later()
     def for_panel(cls, panel: Panel, labels: Any = None, *, columns: Sequence[str] | None = None) -> "Grammar":
         """The default language for the records of a panel: sentences about each column that can tell records apart.
 
@@ -108,6 +112,7 @@ class Grammar:
         return replace(cls._of(definitions, panel), left_out=left_out)
 
     @classmethod
+    @collecting_later()
     def generic(
         cls,
         panel: Panel,
@@ -297,3 +302,7 @@ class Grammar:
     def __repr__(self) -> str:
         symbols, rules = counted(len(self.symbols), "symbol"), counted(len(self.rules), "rule")
         return f"<Grammar of {symbols}, {rules} and {counted(len(self.attributes), 'attribute')}, start {self.start}>"
+
+
+def _nodes(template: Expression) -> Iterable[Expression]:
+    return template.walk() if template.args else (template,)

@@ -135,7 +135,8 @@ class Groups:
                 )
         if self.panel is None:
             _need_data(supply)
-        stacked = np.concatenate([self.panel.stacked(column.name) for column in columns])
+        each = [self.panel.stacked(column.name) for column in columns]
+        stacked = each[0] if len(each) == 1 else np.concatenate(each)
         finite: NDArray[np.float64] = stacked[np.isfinite(stacked)]
         if not len(finite):
             raise GrammarError(f"{name_text(columns[0].name)} has no finite values to choose from", *supply.place)
