@@ -1,12 +1,12 @@
 """Is every symbol used, does every one come to an end, does none only rename itself, and are numbers in bounds?"""
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.draft import Definitions, Draft, Option, Pick, Symbol, Term
+from telltree.grammar.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.grammar.source import Place
 
 Places = Mapping[str, Place]
@@ -21,13 +21,13 @@ def check_whole(name: str, value: object, least: int | None = None, most: int | 
         raise SettingsError(f"{name} must be a whole number{bounds}, got {value!r}")
 
 
-def mentioned(body: Draft) -> Iterator[str]:
+def mentioned(body: Draft) -> tuple[str, ...]:
     """The symbols in a lifted body, in order, as often as they occur."""
-    assert not isinstance(body, Pick)
-    if isinstance(body.head, Symbol):
-        yield body.head.name
+    assert isinstance(body, Term)
+    names: tuple[str, ...] = (body.head.name,) if isinstance(body.head, Symbol) else ()
     for arg in body.args:
-        yield from mentioned(arg)
+        names += mentioned(arg)
+    return names
 
 
 def renamed(option: Option) -> str | None:
@@ -51,17 +51,19 @@ def check_used(symbols: Definitions, start: str, places: Places) -> None:
 
 def check_ends(symbols: Definitions, places: Places) -> None:
     """Every symbol has a derivation that ends."""
+    needed = {symbol: [mentioned(option.body) for option in options] for symbol, options in symbols.items()}
+    waiting = deque(symbol for symbol, needs in needed.items() if not all(needs))
     missing = {
-        (symbol, i): set(mentioned(option.body))
-        for symbol, options in symbols.items()
-        for i, option in enumerate(options)
+        (symbol, i): set(needs)
+        for symbol, each in needed.items()
+        if all(each)  # the others end as they are
+        for i, needs in enumerate(each)
     }
     users = defaultdict(list)
     for key, needs in missing.items():
         for need in needs:
             users[need].append(key)
     ends: set[str] = set()
-    waiting = deque(symbol for (symbol, _), needs in missing.items() if not needs)
     while waiting:
         done = waiting.popleft()
         if done in ends:

@@ -42,7 +42,7 @@ def complaint(error: UnexpectedInput, text: str, start: str) -> GrammarError:
 
 
 def _about_token(token: Token, expected: set[str], text: str, start: str) -> GrammarError:
-    found = f"found {str(token)!r}"
+    found = f"found {'[' if token.type == 'NUMBERS' else str(token)!r}"
     place = Place(token.line or 1, token.column or 1)
     remedy = ""
     misspelt = _misspelt_define(token, text, only=expected == {"HEAD"}) if "HEAD" in expected else None

@@ -19,9 +19,10 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     """
     if most < 1:
         return []
-    ordered = np.sort(values[np.isfinite(values)]).astype(np.float64)
+    ordered = values[np.isfinite(values)].astype(np.float64, copy=False)
+    ordered.sort()
     with np.errstate(over="ignore"):
-        gaps = np.diff(ordered)
+        gaps = ordered[1:] - ordered[:-1]
         least = 2 * _NOISE * (ordered[-1] / 2 - ordered[0] / 2) if len(ordered) else 0.0
     after = np.flatnonzero(gaps > least)  # by the rank of the value below
     aside = len(ordered) // (4 * most)  # the widest gaps of all are those beside outliers
@@ -30,19 +31,23 @@ def cuts(values: NDArray[Any], most: int) -> list[float]:
     low, high = ordered[after], ordered[after + 1]
     if len(after) > most:
         share, place = np.divmod((after + 1) * most, len(ordered))
-        rivals = _widest(gaps[after], share)
-        off_centre = np.abs(place[rivals] / len(ordered) - 0.5)
-        ranked = rivals[np.lexsort((off_centre, share[rivals]))]
-        widest = np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
+        off_centre = np.abs(place / len(ordered) - 0.5)
+        widest = _widest(share, gaps[after], off_centre)
         low, high = low[widest], high[widest]
     return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
 
 
-def _widest(gaps: NDArray[np.float64], share: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which gaps are the widest of their share; shares lie one after the other. No sort: there may be millions."""
-    starts = np.flatnonzero(np.diff(share, prepend=-1))
-    most = np.repeat(np.maximum.reduceat(gaps, starts), np.diff(starts, append=len(gaps)))
-    return np.flatnonzero(gaps == most)
+def _widest(share: NDArray[Any], width: NDArray[np.float64], off_centre: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Of each share, which come in order, the widest gap; of several the most central, and of those the first."""
+    begins = np.empty(len(share), np.bool_)
+    begins[0] = True
+    np.not_equal(share[1:], share[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    widest = np.flatnonzero(width == np.maximum.reduceat(width, first)[np.cumsum(begins) - 1])
+    if len(widest) == len(first):
+        return widest
+    ranked = widest[np.lexsort((off_centre[widest], share[widest]))]
+    return np.sort(ranked[np.unique(share[ranked], return_index=True)[1]])
 
 
 def roundest(low: float, high: float) -> float:

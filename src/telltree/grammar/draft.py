@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from telltree.grammar.source import Place
+from telltree.grammar.source import NOWHERE, Place
 from telltree.operators import Attribute, Level, Number, Operator, UserFunction
 from telltree.operators.expression import RandomNumber
 
@@ -25,7 +26,7 @@ class Term:
 
     head: Operator | UserFunction | Attribute | Number | Level | RandomNumber | Symbol
     args: tuple["Draft", ...] = ()
-    place: Place = field(default=Place(1, 1), compare=False)
+    place: Place = field(default=NOWHERE, compare=False)
 
     @property
     def opens(self) -> bool:
@@ -33,8 +34,7 @@ class Term:
         return isinstance(self.head, Symbol | RandomNumber)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One alternative; its English has {0}, {1} … for what fills the body, or {0} for a body that only renames."""
 
     body: "Draft"
@@ -72,16 +72,20 @@ class _Lift:
     def __init__(self) -> None:
         self.symbols: dict[str, tuple[Option, ...]] = {}
         self._known: dict[tuple[Option, ...], str] = {}
+        self._done: dict[int, Term] = {}  # by identity: the operators of a set share the constants on their right
 
     def option(self, option: Option) -> Option:
         """The option with inline choices replaced by symbols; a random constant may be a rule as it stands."""
         body = option.body
-        keep = isinstance(body, Term) and isinstance(body.head, RandomNumber)
-        return option if keep else Option(self._term(body), option.weight, option.english)
+        if isinstance(body, Term) and not body.args:
+            return option
+        return Option(self._term(body), option.weight, option.english)
 
     def _term(self, body: Draft) -> Term:
         if isinstance(body, Pick):
-            return self._symbol(tuple(map(self.option, body.options)), body.place)
+            if id(body) not in self._done:
+                self._done[id(body)] = self._symbol(tuple(map(self.option, body.options)), body.place)
+            return self._done[id(body)]
         if isinstance(body.head, RandomNumber):
             return self._symbol((Option(body),), body.place)
         return Term(body.head, tuple(map(self._term, body.args)), body.place) if body.args else body

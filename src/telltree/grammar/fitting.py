@@ -5,7 +5,7 @@ that are to hold at once, and those whose steps are counted, have constants amon
 themselves it can speak of when something was, how long it lasted, and how much a value changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,26 @@ from telltree.data.store import is_missing
 from telltree.errors import SettingsError
 from telltree.grammar.cuts import cuts
 from telltree.grammar.level_groups import together
-from telltree.operators.expression import level_text, name_text, number_text
+from telltree.grammar.source import Alternative, Apply, Call, Comparison, Constant, Definition, Name, Source, Supply
+from telltree.grammar.syntax import parse_grammar
+from telltree.operators import Operator
+from telltree.operators.table import (
+    ABS,
+    CHANGE,
+    COUNT,
+    ELAPSED,
+    EQUAL,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    MISSING,
+    NOT,
+    OR,
+)
 
-_SYMBOLS = ("Start", "Peak", "Both", "Fact", "Own", "When", "Change", "Long")
-_EITHER = "{<, >=}"  # complements, so that both are read off one plane where nothing is missing
+_LESS, _GREATER = (LESS,), (GREATER,)
+_EITHER = (LESS, GREATER_EQUAL)  # complements, so that both are read off one plane where nothing is missing
 _EACH_WAY = 0.1  # of all values, how many must lie on each side of 0 for a size to be of interest
 _SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
 _UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
@@ -47,10 +63,10 @@ class Richness:
         return cls(8, 4, 2, 2, 1, 2) if columns <= 400 else cls(4, 3, 0, 0, 0, 0)
 
 
-def fitting_text(
+def fitting_definitions(
     panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None
-) -> tuple[str, dict[str, str]]:
-    """The text of the language, and the columns it leaves out with the reasons."""
+) -> tuple[list[Definition], dict[str, str]]:
+    """The language, and the columns it leaves out with the reasons."""
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
     left_out = {} if columns is not None else dict(unusable(panel))
@@ -65,7 +81,7 @@ def fitting_text(
     if not words.own:
         raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
     words.add_when()
-    return words.text(), left_out
+    return words.definitions(), left_out
 
 
 class _Words:
@@ -78,16 +94,16 @@ class _Words:
         typical = int(np.median(panel.lengths)) if len(panel) else 1
         spans = (1, max(2, round(typical / 20)), max(4, round(typical / 6)))
         self._spans = [span for span in dict.fromkeys(spans[: rich.spans]) if span < typical]
-        self.peak: list[str] = []
-        self.own: list[str] = []
-        self.change: list[str] = []
-        self.when: list[str] = []
-        self.long: list[str] = []
+        self.peak: list[Source] = []
+        self.own: list[Source] = []
+        self.change: list[Source] = []
+        self.when: list[Source] = []
+        self.long: list[Source] = []
 
     def add(self, column: Column) -> bool:
         """What may be said of a column; False if there is nothing."""
         before = len(self.own)
-        name, values = _name(column.name), self._panel.stacked(column.name)
+        name, values = Name(column.name, quoted=True), self._panel.stacked(column.name)
         if column.type is ColumnType.REAL:
             self._add_real(column, name, values)
         elif column.type is ColumnType.BOOLEAN:
@@ -97,58 +113,59 @@ class _Words:
             self._add_facts(self._levels(column, name, values))
         gaps = is_missing(values)
         if gaps.any() and not gaps.all():
-            self._add_facts([f"missing({name})"])
-            self._add_long(column, f"missing({name})", gaps)
+            missing = Call(MISSING.name, (name,))
+            self._add_facts([missing])
+            self._add_long(column, missing, gaps)
         return len(self.own) > before
 
-    def _add_facts(self, facts: Sequence[str]) -> None:
-        both = [word for fact in facts for word in (fact, f"not {fact}")]
+    def _add_facts(self, facts: Sequence[Source]) -> None:
+        both = [word for fact in facts for word in (fact, Apply(NOT, (fact,)))]
         self.peak += both
         self.own += both
 
-    def _levels(self, column: Column, name: str, values: NDArray[Any]) -> list[str]:
+    def _levels(self, column: Column, name: Name, values: NDArray[Any]) -> list[Source]:
         """Each level by itself, or of many the commonest, and those together that go with a class."""
         present = [column.levels[code] for code in np.unique(values[values >= 0])]
         if len(present) <= _SINGLE_LEVELS:
-            return [f"{name} = {level_text(level)}" for level in present]
+            return [_is(name, level) for level in present]
         groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
-        return [_any_of([f"{name} = {level_text(level)}" for level in group]) for group in groups]
+        return [_joined([_is(name, level) for level in group]) for group in groups]
 
-    def _add_real(self, column: Column, name: str, values: NDArray[np.float64]) -> None:
+    def _add_real(self, column: Column, name: Name, values: NDArray[np.float64]) -> None:
         rich, given = self._rich, column.thresholds
         least, most = self._extremes(values)
-        self.peak += _compared(name, ">", given or cuts(most, rich.peaks))
+        self.peak += _compared(name, _GREATER, given or cuts(most, rich.peaks))
         if not column.static:
-            self.peak += _compared(name, "<", given or cuts(least, rich.peaks))
+            self.peak += _compared(name, _LESS, given or cuts(least, rich.peaks))
         self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
         if _both_ways(values):
-            self._add_size(f"abs({name})", np.abs(values), sorted({abs(bound) for bound in given or ()}))
+            self._add_size(Call(ABS.name, (name,)), np.abs(values), sorted({abs(bound) for bound in given or ()}))
         if column.static or not self._lasting:
             return
         for bound in _some_of(given, rich.counted) if given else cuts(values, rich.counted):
-            self._add_long(column, f"{name} > {number_text(bound)}", values > bound)
+            self._add_long(column, Comparison(_GREATER, name, Constant(float(bound))), values > bound)
         for span in self._spans:
-            self._add_change(f"change({name}, {span})", self._changes(values, span))
+            self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), self._changes(values, span))
 
-    def _add_size(self, signal: str, sizes: NDArray[np.float64], given: Sequence[float]) -> None:
+    def _add_size(self, signal: Source, sizes: NDArray[np.float64], given: Sequence[float]) -> None:
         least, most = self._extremes(sizes)
-        self.peak += _compared(signal, ">", given or cuts(most, self._rich.peaks // 2))
-        self.peak += _compared(signal, "<", given or cuts(least, self._rich.peaks // 2))
+        self.peak += _compared(signal, _GREATER, given or cuts(most, self._rich.peaks // 2))
+        self.peak += _compared(signal, _LESS, given or cuts(least, self._rich.peaks // 2))
         self.own += _compared(signal, _EITHER, given or cuts(sizes, self._rich.values // 2))
 
-    def _add_change(self, signal: str, changes: NDArray[np.float64]) -> None:
+    def _add_change(self, signal: Source, changes: NDArray[np.float64]) -> None:
         least, most = self._extremes(changes)
-        self.peak += _compared(signal, ">", cuts(most, self._rich.changes))
-        self.peak += _compared(signal, "<", cuts(least, self._rich.changes))
+        self.peak += _compared(signal, _GREATER, cuts(most, self._rich.changes))
+        self.peak += _compared(signal, _LESS, cuts(least, self._rich.changes))
         self.change += _compared(signal, _EITHER, cuts(changes, self._rich.changes))
 
-    def _add_long(self, column: Column, condition: str, holds: NDArray[np.bool_]) -> None:
+    def _add_long(self, column: Column, condition: Source, holds: NDArray[np.bool_]) -> None:
         """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
         if column.static or not self._lasting or not self._rich.counts:
             return
         counts = np.add.reduceat(holds.astype(np.int64), self._starts)
         bounds = sorted({int(np.floor(bound)) for bound in cuts(counts, self._rich.counts)} - {0})
-        self.long += _compared(f"count({condition})", ">", bounds)
+        self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
 
     def add_when(self) -> None:
         """How much time has passed, and of records of different lengths also which share of the record."""
@@ -160,9 +177,9 @@ class _Words:
         elapsed = times - np.repeat(times[self._starts], self._panel.lengths)
         moments = np.unique(elapsed)
         begun = {float(moments[np.searchsorted(moments, cut)]) for cut in cuts(elapsed, self._rich.values)}
-        self.when += _compared("elapsed()", _EITHER, sorted(begun))
+        self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
-            self.when += _compared("gone()", _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+            self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 
     def _extremes(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest finite value of each record."""
@@ -177,25 +194,26 @@ class _Words:
             changes: NDArray[np.float64] = values - values[before]
         return changes
 
-    def text(self) -> str:
+    def definitions(self) -> list[Definition]:
         """The grammar; weights make simple sentences as common as all others together."""
-        facts = [f"{symbol} @{weight}" for symbol, weight, some in self._facts() if some]
-        lines = {
-            "Start": [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])],
-            "Peak": self.peak,
-            "Both": ["Fact and Fact @2", "Fact and Both", "Fact or Fact", "(Fact or Fact) and Fact"],
-            "Fact": facts,
-            "Own": self.own,
-            "When": self.when,
-            "Change": self.change,
-            "Long": self.long,
-        }
-        return "".join(f"{symbol} ::= {' | '.join(options)}\n" for symbol, options in lines.items() if options)
-
-    def _facts(self) -> Iterator[tuple[str, int, list[str]]]:
-        yield "Own", 2, self.own
-        yield "When", 1, self.when
-        yield "Change", 1, self.change
+        starts = [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])]
+        facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else [])]
+        start, both, fact = parse_grammar(
+            f"Start ::= {' | '.join(starts)}\n"
+            f"Both ::= Fact and Fact @2 | Fact and Both | Fact or Fact | (Fact or Fact) and Fact\n"
+            f"Fact ::= {' | '.join(facts)}\n"
+        )
+        peak, own, when, change, long = (
+            Definition(symbol, tuple(map(Alternative, sentences)))
+            for symbol, sentences in (
+                ("Peak", self.peak),
+                ("Own", self.own),
+                ("When", self.when),
+                ("Change", self.change),
+                ("Long", self.long),
+            )
+        )
+        return [d for d in (start, peak, both, fact, own, when, change, long) if d.alternatives]
 
 
 def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
@@ -210,22 +228,20 @@ def _both_ways(values: NDArray[np.float64]) -> bool:
     return bool(min(below, above) >= _EACH_WAY * max(len(known), 1))
 
 
-def _any_of(facts: Sequence[str]) -> str:
+def _is(name: Name, level: str) -> Source:
+    return Comparison((EQUAL,), name, Constant(level))
+
+
+def _joined(facts: Sequence[Source]) -> Source:
     """One of these, with brackets that nest no deeper than they must: searches limit depth."""
     if len(facts) == 1:
         return facts[0]
     half = len(facts) // 2
-    return f"({_any_of(facts[:half])} or {_any_of(facts[half:])})"
+    return Apply(OR, (_joined(facts[:half]), _joined(facts[half:])))
 
 
-def _compared(signal: str, operators: str, constants: Sequence[float]) -> list[str]:
-    if not constants:
-        return []
-    return [f"{signal} {operators} [{', '.join(number_text(float(constant)) for constant in constants)}]"]
-
-
-def _name(name: str) -> str:
-    return f"`{name}`" if name in _SYMBOLS else name_text(name)
+def _compared(signal: Source, operators: tuple[Operator, ...], constants: Sequence[float]) -> list[Source]:
+    return [Comparison(operators, signal, Supply("list", tuple(map(float, constants))))] if constants else []
 
 
 def _some(left_out: dict[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Grammars: what may be said about the records of a panel."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
@@ -13,8 +13,9 @@ from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
+from telltree.grammar.collecting import collecting_later
 from telltree.grammar.draft import lift
-from telltree.grammar.fitting import fitting_text
+from telltree.grammar.fitting import fitting_definitions
 from telltree.grammar.infer import infer
 from telltree.grammar.levels import check_levels
 from telltree.grammar.match import Matcher
@@ -24,7 +25,8 @@ from telltree.grammar.printing import grammar_text
 from telltree.grammar.resolve import resolve
 from telltree.grammar.rules import Rule
 from telltree.grammar.sizes import Sizes
-from telltree.grammar.stock import OPERATORS, stock_text
+from telltree.grammar.source import Definition
+from telltree.grammar.stock import OPERATORS, stock_definitions
 from telltree.grammar.syntax import parse_grammar
 from telltree.grammar.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
@@ -57,13 +59,19 @@ class Grammar:
     _text: str
 
     @classmethod
+    @collecting_later()
     def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
         """Read a grammar; GrammarError with line and column if there is anything wrong with it.
 
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
-        definitions = parse_grammar(text)
+        return cls._of(parse_grammar(text), data, functions)
+
+    @classmethod
+    def _of(
+        cls, definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction] = ()
+    ) -> "Grammar":
         drafts, left_out = resolve(definitions, data, functions)
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
@@ -76,18 +84,20 @@ class Grammar:
         check_levels(symbols, schema)
         check_windows(symbols)
         rules = normal_form(symbols, order, start, types)
-        used = {e.head for rule in rules for e in rule.template.walk()}
-        names = {head.name for head in used if isinstance(head, Attribute)}
+        heads = [e.head for rule in rules for e in _nodes(rule.template)]
+        names = {head.name for head in heads if isinstance(head, Attribute)}
+        called = {head for head in heads if isinstance(head, UserFunction)}
         return cls(
             start=start,
             rules=rules,
             schema=Schema(column for column in schema.values() if column.name in names),
-            functions=tuple(function for function in functions if function in used),
+            functions=tuple(function for function in functions if function in called),
             left_out=left_out,
             _text=grammar_text(drafts),
         )
 
     @classmethod
+    @collecting_later()
     def for_panel(cls, panel: Panel, labels: Any = None, *, columns: Sequence[str] | None = None) -> "Grammar":
         """The default language for the records of a panel: sentences about each column that can tell records apart.
 
@@ -98,10 +108,11 @@ class Grammar:
         but the unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
-        text, left_out = fitting_text(panel, known, columns)
-        return replace(cls.parse(text, panel), left_out=left_out)
+        definitions, left_out = fitting_definitions(panel, known, columns)
+        return replace(cls._of(definitions, panel), left_out=left_out)
 
     @classmethod
+    @collecting_later()
     def generic(
         cls,
         panel: Panel,
@@ -118,8 +129,8 @@ class Grammar:
         alternative, drawn `atoms_weight` times as often as each connective. `columns` are those to use, by default all
         but the unusable, which `left_out` lists.
         """
-        text, left_out = stock_text(panel, operators, points, atoms_weight, columns)
-        return replace(cls.parse(text, panel), left_out=left_out)
+        definitions, left_out = stock_definitions(panel, operators, points, atoms_weight, columns)
+        return replace(cls._of(definitions, panel), left_out=left_out)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -291,3 +302,7 @@ class Grammar:
     def __repr__(self) -> str:
         symbols, rules = counted(len(self.symbols), "symbol"), counted(len(self.rules), "rule")
         return f"<Grammar of {symbols}, {rules} and {counted(len(self.attributes), 'attribute')}, start {self.start}>"
+
+
+def _nodes(template: Expression) -> Iterable[Expression]:
+    return template.walk() if template.args else (template,)

@@ -22,6 +22,11 @@ OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"}
 """Supplies that depend on the attribute they are compared with, unless they give their range."""
 
 
+def constant(value: float | str) -> Number | Level:
+    """The constant that text writes so: −0 is written as 0."""
+    return Level(value) if isinstance(value, str) else Number(value + 0.0)
+
+
 def needs_attribute(supply: Supply) -> bool:
     """Whether the supply can only stand right of an attribute."""
     return supply.word in OWN and len(supply.values) < 2
@@ -114,9 +119,7 @@ class Groups:
 
     def _choice(self, values: Sequence[float | str], place: Place) -> Draft:
         distinct = dict.fromkeys(values)
-        return self._any(
-            [Term(Level(v) if isinstance(v, str) else Number(float(v)), (), place) for v in distinct], place
-        )
+        return self._any([Term(constant(v), (), place) for v in distinct], place)
 
     def _any(self, terms: list[Draft], place: Place) -> Draft:
         self._made += len(terms)
@@ -132,7 +135,8 @@ class Groups:
                 )
         if self.panel is None:
             _need_data(supply)
-        stacked = np.concatenate([self.panel.stacked(column.name) for column in columns])
+        each = [self.panel.stacked(column.name) for column in columns]
+        stacked = each[0] if len(each) == 1 else np.concatenate(each)
         finite: NDArray[np.float64] = stacked[np.isfinite(stacked)]
         if not len(finite):
             raise GrammarError(f"{name_text(columns[0].name)} has no finite values to choose from", *supply.place)

@@ -6,13 +6,15 @@ until they no longer change; then every combination that some derivation could w
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from telltree.errors import GrammarError
 from telltree.grammar.check import mentioned
 from telltree.grammar.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.source import Place
-from telltree.operators import Attribute, Level, Number, Type, UserFunction
+from telltree.operators import Attribute, Level, Number, Operator, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.operators.table import COMPARISONS, EQUAL
 from telltree.operators.types import join
@@ -34,43 +36,72 @@ def infer(symbols: Definitions, start: str) -> dict[str, Type]:
 def _grow(symbols: Definitions) -> dict[str, Types]:
     users = defaultdict(list)
     for symbol, options in symbols.items():
-        for option in options:
-            for mention in set(mentioned(option.body)):
-                users[mention].append((symbol, option))
+        for mention in {name for option in options for name in mentioned(option.body)}:
+            users[mention].append(symbol)
     found: dict[str, Types] = dict.fromkeys(symbols, ())
-    waiting = deque((symbol, option) for symbol, options in symbols.items() for option in options)
+    # Choices without a name do not go round: where they come first, inner before outer, few are looked at again.
+    waiting = deque(sorted(symbols, key=lambda symbol: Symbol(symbol).named))
+    queued = set(waiting)
     while waiting:
-        symbol, option = waiting.popleft()
-        grown = _ordered({*found[symbol], *types_of(option.body, found)})
+        symbol = waiting.popleft()
+        queued.discard(symbol)
+        given = {id(types): types for option in symbols[symbol] if (types := types_of(option.body, found))}
+        grown = _ordered({t for types in (found[symbol], *given.values()) for t in types})
         if grown != found[symbol]:
             found[symbol] = grown
-            waiting.extend(users[symbol])
+            waiting.extend(user for user in users[symbol] if user not in queued)
+            queued.update(users[symbol])
     return found
 
 
-def _ordered(types: set[Type]) -> Types:
+def _ordered(types: Container[Type | None]) -> Types:
     return tuple(t for t in Type if t in types)
+
+
+_OF_CONSTANTS: dict[type, Types] = {Number: (Type.REAL,), RandomNumber: (Type.REAL,), Level: (Type.LEVEL,)}
 
 
 def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
-    match body.head:
-        case Symbol(name):
-            return found[name]
-        case Attribute():
-            return (body.head.type,)
-        case Number() | RandomNumber():
-            return (Type.REAL,)
-        case Level():
-            return (Type.LEVEL,)
-    results = {body.head.result(operands) for operands in _combinations(body, found)}
-    return _ordered({result for result in results if result is not None})
+    head = body.head
+    if isinstance(head, Symbol):
+        return found[head.name]
+    if isinstance(head, Attribute):
+        return (head.type,)
+    if isinstance(head, Operator | UserFunction):
+        return _outcome(head, _operands(body, found)).types
+    return _OF_CONSTANTS[type(head)]
 
 
-def _combinations(term: Term, found: Mapping[str, Types]) -> Iterator[Types]:
-    each = [types_of(arg, found) for arg in term.args]
-    if not isinstance(term.head, UserFunction) or not all(each):
+def _operands(term: Term, found: Mapping[str, Types]) -> tuple[Types, ...]:
+    return tuple([types_of(arg, found) for arg in term.args])
+
+
+class _Outcome(NamedTuple):
+    types: Types
+    """That the whole may have."""
+    fits: bool
+    """Whether all operands do."""
+
+
+def _outcome(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
+    """What comes of an operator, given the types of each operand."""
+    return _remembered(head, each) if isinstance(head, Operator) else _worked_out(head, each)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(head: Operator, each: tuple[Types, ...]) -> _Outcome:
+    return _worked_out(head, each)
+
+
+def _worked_out(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
+    results = {head.result(operands) for operands in _combinations(head, each)}
+    return _Outcome(_ordered(results), None not in results)
+
+
+def _combinations(head: Operator | UserFunction, each: tuple[Types, ...]) -> Iterator[Types]:
+    if not isinstance(head, UserFunction) or not all(each):
         yield from itertools.product(*each)
         return
     # A user function asks the same of an operand whatever the others are: vary one at a time.
@@ -81,7 +112,8 @@ def _combinations(term: Term, found: Mapping[str, Types]) -> Iterator[Types]:
 
 
 def _report_misfit(symbols: Definitions, found: Mapping[str, Types]) -> None:
-    misfits = (m for options in symbols.values() for option in options for m in _misfits(option.body, found))
+    bodies = (option.body for options in symbols.values() for option in options)
+    misfits = (m for body in bodies if isinstance(body, Term) and body.args for m in _misfits(body, found))
     first = min(misfits, key=lambda misfit: misfit[0], default=None)
     if first is not None:
         place, message = first
@@ -91,10 +123,14 @@ def _report_misfit(symbols: Definitions, found: Mapping[str, Types]) -> None:
 def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[Place, str]]:
     assert isinstance(body, Term)
     for arg in body.args:
-        yield from _misfits(arg, found)
-    if isinstance(body.head, Attribute | Number | RandomNumber | Level | Symbol):
+        if isinstance(arg, Term) and arg.args:
+            yield from _misfits(arg, found)
+    if not isinstance(body.head, Operator | UserFunction):
         return
-    for operands in _combinations(body, found):
+    each = _operands(body, found)
+    if _outcome(body.head, each).fits:
+        return
+    for operands in _combinations(body.head, each):
         if body.head.result(operands) is None:
             got = " and ".join(_a(given) for given in operands)
             yield body.place, f"{body.head.symbol} takes {body.head.operands}; found {got}{_remedy(body, operands)}"
@@ -122,6 +158,8 @@ def _remedy(term: Term, operands: Types) -> str:
 
 def _joined(symbol: str, symbols: Definitions, found: Mapping[str, Types]) -> Type | None:
     """The type of a symbol, whose alternatives must agree; None if no alternative has one."""
+    if len(found[symbol]) == 1:
+        return found[symbol][0]
     so_far: Type | None = None
     for option in symbols[symbol]:
         for given in types_of(option.body, found):

@@ -6,17 +6,17 @@ from telltree.data import Schema
 from telltree.errors import GrammarError
 from telltree.grammar.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.names import nearest
-from telltree.operators import Attribute, Level
+from telltree.operators import Attribute, Level, Operator
 from telltree.operators.expression import level_text, name_text
 from telltree.operators.table import EQUAL
 
 
 def check_levels(symbols: Definitions, schema: Schema) -> None:
     """GrammarError for a category name that none of the attributes it is compared with has."""
-    for left, right in dict.fromkeys(
-        pair for options in symbols.values() for o in options for pair in _equalities(o.body)
-    ):
+    for left, right in dict.fromkeys(term.args for term in terms_of(EQUAL, symbols)):
         named = [leaf for leaf in leaves(right, symbols) if isinstance(leaf.head, Level)]
+        if not named:
+            continue
         columns = [leaf.head.name for leaf in leaves(left, symbols) if isinstance(leaf.head, Attribute)]
         known = dict.fromkeys(level for name in columns for level in schema[name].levels)
         for leaf in named:
@@ -28,18 +28,20 @@ def check_levels(symbols: Definitions, schema: Schema) -> None:
                 raise GrammarError(f"{told} has no category {level_text(leaf.head.name)}{hint}", *leaf.place)
 
 
-def _equalities(body: Draft) -> Iterator[tuple[Term, Term]]:
-    assert isinstance(body, Term)
-    if body.head is EQUAL:
-        left, right = body.args
-        assert isinstance(left, Term)
-        assert isinstance(right, Term)
-        yield left, right
-    for arg in body.args:
-        yield from _equalities(arg)
+def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
+    """Where the operator is applied, in the order of the text."""
+    for options in symbols.values():
+        for option in options:
+            waiting = [option.body]
+            while waiting:
+                body = waiting.pop()
+                assert isinstance(body, Term)
+                if body.head is operator:
+                    yield body
+                waiting.extend(reversed(body.args))
 
 
-def leaves(term: Term, symbols: Definitions) -> Iterator[Term]:
+def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:
     """The terms that may stand in this place, by way of symbols that only rename."""
     seen: set[str] = set()
     waiting: list[Draft] = [term]

@@ -1,11 +1,11 @@
 """Draft to normal form: rules that only rename are folded into those they lead to."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeAlias
 
 from telltree.errors import GrammarError
-from telltree.grammar.check import renamed
+from telltree.grammar.check import mentioned, renamed
 from telltree.grammar.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.grammar.rules import Rule
 from telltree.operators import Expression, Hole, Type
@@ -13,39 +13,106 @@ from telltree.operators import Expression, Hole, Type
 MOST_RULES = 1_000_000  # while folding, to stay within some hundred megabytes
 MOST_SENTENCES = 50  # one inside the other
 MERGE_ROUNDS = 50
+_UNSAID = (None,)
 
-Weighted: TypeAlias = dict[Expression, float]
-"""The rules of a symbol: templates and their weights."""
+
+class Spelt(NamedTuple):
+    """All of a body but its English, in a form that is compared fast."""
+
+    shape: int
+    """Bodies that differ in the names of their holes at most have the same."""
+    holes: tuple[str, ...]
+    """The symbols that fill it, in prefix order."""
+
+
+class Body(NamedTuple):
+    """What a rule writes. Expressions are made of bodies at the very end, when the symbols have their last names."""
+
+    spelt: Spelt
+    term: Term
+    english: tuple[str | None, ...]
+    """Of the rule itself, then of those that rename it, from the inside out."""
+
+
+Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
+"""The rules of a symbol, with their weights."""
 
 
 def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type]) -> tuple[Rule, ...]:
     """The rules, grouped by symbol, the start first; `order` has each symbol after those it renames."""
-    folded = _merge(_reached(_fold(symbols, order, types), start))
-    names = _names(folded)
+    folded = _reached(_fold(symbols, order, _Bodies(types)), start)
+    first = _alike(folded)
+    merged = _merge(folded, first)
+    names = _names(merged)
+    templates = Templates(types, {symbol: names[first[symbol]] for symbol in folded})
     return tuple(
-        Rule(names[symbol], _substitute(template, names), weight)
-        for symbol, rules in folded.items()
-        for template, weight in rules.items()
+        Rule(names[symbol], templates.of_body(body), weight)
+        for symbol, rules in merged.items()
+        for body, weight in rules.values()
     )
 
 
-def template_of(body: Draft, types: Mapping[str, Type], english: str | None = None) -> Expression:
-    """The expression of a lifted body, with holes for its symbols."""
-    assert isinstance(body, Term)
-    if isinstance(body.head, Symbol):
-        return Expression(Hole(body.head.name, types[body.head.name]))
-    return Expression(body.head, tuple(template_of(arg, types) for arg in body.args), english)
+class Templates:
+    """Makes expressions of lifted terms, with holes for their symbols."""
+
+    def __init__(self, types: Mapping[str, Type], names: Mapping[str, str]) -> None:
+        self._types = types
+        self._names = names
+        self._operands: dict[int, Expression] = {}  # by identity: the operators of a set share their operands
+
+    def of_body(self, body: Body) -> Expression:
+        """The expression of a rule's body, with its English."""
+        own, *renaming = body.english
+        template = self.of(body.term, own)
+        for english in renaming:
+            template = Expression(template.head, template.args, english, (template,))
+        return template
+
+    def of(self, term: Draft, english: str | None = None) -> Expression:
+        """The expression of a term."""
+        assert isinstance(term, Term)
+        if isinstance(term.head, Symbol):
+            name = term.head.name
+            return Expression(Hole(self._names[name], self._types[name]))
+        return Expression(term.head, tuple(map(self._operand, term.args)), english)
+
+    def _operand(self, term: Draft) -> Expression:
+        if id(term) not in self._operands:
+            self._operands[id(term)] = self.of(term)
+        return self._operands[id(term)]
 
 
-def _fold(symbols: Definitions, order: Iterable[str], types: Mapping[str, Type]) -> dict[str, Weighted]:
+class _Bodies:
+    """Makes bodies of the rules that options write."""
+
+    def __init__(self, types: Mapping[str, Type]) -> None:
+        self._types = types
+        self._shapes: dict[object, int] = {}
+
+    def of(self, option: Option) -> Body:
+        """The body of one."""
+        term = option.body
+        assert isinstance(term, Term)
+        shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
+        return Body(Spelt(shape, mentioned(term)), term, (option.english,) if option.english is not None else _UNSAID)
+
+    def _nameless(self, term: Draft) -> object:
+        assert isinstance(term, Term)
+        if term.args:
+            return (term.head, *map(self._nameless, term.args))
+        return self._types[term.head.name] if isinstance(term.head, Symbol) else term.head
+
+
+def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[str, Weighted]:
     folded: dict[str, Weighted] = {}
     made = 0
     for symbol in order:
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
         for option in symbols[symbol]:
-            for template, weight in _rules_of(option, folded, types):
-                rules[template] = rules.get(template, 0.0) + weight * (option.weight / total)
+            share = option.weight / total
+            for body, weight in _rules_of(option, folded, bodies):
+                _add(rules, body.spelt, body, weight * share)
         folded[symbol] = rules
         made += len(rules)
         if made > MOST_RULES:
@@ -55,26 +122,26 @@ def _fold(symbols: Definitions, order: Iterable[str], types: Mapping[str, Type])
     return folded
 
 
-def _rules_of(
-    option: Option, folded: Mapping[str, Weighted], types: Mapping[str, Type]
-) -> Iterator[tuple[Expression, float]]:
+def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
+    """Of equal rules the first one stays, with the weight of all."""
+    before = rules.get(key)
+    rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
+
+
+def _rules_of(option: Option, folded: Mapping[str, Weighted], bodies: _Bodies) -> Iterable[tuple[Body, float]]:
     target = renamed(option)
     if target is None:
-        yield template_of(option.body, types, option.english), 1.0
-    elif option.english is None:
-        yield from folded[target].items()
-    else:
-        for template, weight in folded[target].items():
-            _limit_sentences(template, option)
-            yield Expression(template.head, template.args, option.english, (template,)), weight
+        return ((bodies.of(option), 1.0),)
+    if option.english is None:
+        return folded[target].values()
+    return [(_said(body, option), weight) for body, weight in folded[target].values()]
 
 
-def _limit_sentences(template: Expression, option: Option) -> None:
-    inside = 0
-    while template.parts:
-        template, inside = template.parts[0], inside + 1
-    if inside >= MOST_SENTENCES:
+def _said(body: Body, option: Option) -> Body:
+    """The body in the words of an option that renames its symbol."""
+    if len(body.english) > MOST_SENTENCES:
         raise GrammarError(f"more than {MOST_SENTENCES} English sentences, one inside the other", *option.body.place)
+    return body._replace(english=(*body.english, option.english))
 
 
 def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
@@ -82,41 +149,39 @@ def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
     reached = {start: folded[start]}
     waiting = [start]
     for symbol in waiting:  # grows while it is walked
-        for template in folded[symbol]:
-            for hole in holes(template):
+        for body, _ in folded[symbol].values():
+            for hole in body.spelt.holes:
                 if hole not in reached:
                     reached[hole] = folded[hole]
                     waiting.append(hole)
     return reached
 
 
-def holes(template: Expression) -> Iterator[str]:
-    """The symbols of a template's holes, in prefix order."""
-    return (e.head.symbol for e in template.walk() if isinstance(e.head, Hole))
-
-
-def _merge(folded: dict[str, Weighted]) -> dict[str, Weighted]:
+def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, Weighted]:
     """Make one of symbols that say the same, so that crossover can exchange what grows from them."""
-    first = _alike(folded)
-    merged: dict[str, Weighted] = {}
-    for symbol, rules in folded.items():
-        if first[symbol] == symbol:
-            merged[symbol] = {}
-            for template, weight in rules.items():
-                changed = _substitute(template, first)
-                merged[symbol][changed] = merged[symbol].get(changed, 0.0) + weight
+    if all(symbol == other for symbol, other in first.items()):
+        return folded
+    merged: dict[str, Weighted] = {symbol: {} for symbol in folded if first[symbol] == symbol}
+    for symbol, rules in merged.items():
+        for body, weight in folded[symbol].values():
+            _add(rules, Spelt(body.spelt.shape, tuple(first[hole] for hole in body.spelt.holes)), body, weight)
     return merged
 
 
 def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
-    """For each symbol the first that says the same: all are taken to be alike until their rules tell them apart."""
-    first = dict.fromkeys(folded, next(iter(folded)))
-    for _ in range(MERGE_ROUNDS):
+    """For each symbol the first that says the same: they are alike until the symbols they lead to tell them apart."""
+    shapes: dict[object, str] = {}
+    first, leads_to = {}, {}
+    for symbol, rules in folded.items():
+        key = tuple((body.spelt.shape, body.english, weight) for body, weight in rules.values())
+        first[symbol] = shapes.setdefault(key, symbol)
+        leads_to[symbol] = [hole for body, _ in rules.values() for hole in body.spelt.holes]
+    for _ in range(1, MERGE_ROUNDS):
         seen: dict[object, str] = {}
-        refined = {}
-        for symbol, rules in folded.items():
-            key = tuple((written(_substitute(template, first)), weight) for template, weight in rules.items())
-            refined[symbol] = seen.setdefault((first[symbol], key), symbol)
+        refined = {
+            symbol: seen.setdefault((first[symbol], *map(first.__getitem__, holes)), symbol)
+            for symbol, holes in leads_to.items()
+        }
         if refined == first:
             return first
         first = refined
@@ -125,20 +190,7 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
 
 def written(template: Expression) -> object:
     """All of a template, its English too, which equality leaves out."""
-    parts = tuple(map(written, template.parts))
-    return template, template.english, parts
-
-
-def _substitute(e: Expression, names: Mapping[str, str]) -> Expression:
-    """The template with other names for the symbols of its holes."""
-    if isinstance(e.head, Hole):
-        new = names.get(e.head.symbol, e.head.symbol)
-        return e if new == e.head.symbol else Expression(Hole(new, e.head.type))
-    if not e.args:
-        return e
-    args = tuple(_substitute(arg, names) for arg in e.args)
-    parts = tuple(_substitute(part, names) for part in e.parts)
-    return e if args == e.args else Expression(e.head, args, e.english, parts)
+    return template, template.english, tuple(map(written, template.parts))
 
 
 def _names(symbols: Iterable[str]) -> dict[str, str]:

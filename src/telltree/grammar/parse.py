@@ -7,7 +7,7 @@ from telltree.errors import GrammarError
 from telltree.grammar.draft import Draft, Option, Pick
 from telltree.grammar.infer import infer
 from telltree.grammar.levels import check_levels
-from telltree.grammar.normal import template_of
+from telltree.grammar.normal import Templates
 from telltree.grammar.resolve import Resolver
 from telltree.grammar.source import Place
 from telltree.grammar.syntax import parse_expression
@@ -25,7 +25,7 @@ def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction
     types = infer(whole, "the text")
     check_levels(whole, schema)
     check_windows(whole)
-    return template_of(draft, types)
+    return Templates(types, {}).of(draft)
 
 
 def _choices(draft: Draft) -> Iterator[Place]:

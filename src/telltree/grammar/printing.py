@@ -93,7 +93,7 @@ def _is_list(choice: Pick) -> bool:
 def _is_operator_set(choice: Pick) -> bool:
     """Whether its options are comparisons that differ in the operator alone."""
     terms = _terms(choice)
-    if not terms or any(term.head not in COMPARISONS for term in terms):
+    if not terms or not all(isinstance(term.head, Operator) and term.head in COMPARISONS for term in terms):
         return False
     return all(term.args == terms[0].args for term in terms) and _plain(choice)
 

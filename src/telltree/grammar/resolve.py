@@ -8,7 +8,7 @@ from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
-from telltree.grammar.groups import Groups, needs_attribute
+from telltree.grammar.groups import Groups, constant, needs_attribute
 from telltree.grammar.names import RESERVED, Names
 from telltree.grammar.source import (
     Alternative,
@@ -25,7 +25,7 @@ from telltree.grammar.source import (
     Source,
     Supply,
 )
-from telltree.operators import Attribute, Level, Number, UserFunction
+from telltree.operators import Attribute, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
@@ -68,7 +68,7 @@ class Resolver:
             case Name():
                 return Term(self._named(source), (), source.place)
             case Constant(value, place):
-                return Term(Level(value) if isinstance(value, str) else Number(value), (), place)
+                return Term(constant(value), (), place)
             case Supply():
                 if needs_attribute(source):
                     _refuse(source)

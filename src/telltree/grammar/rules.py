@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from telltree.operators import Expression, Hole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One alternative of a symbol: a template whose holes are to be filled from their own symbols."""
 

@@ -1,5 +1,9 @@
-"""What the author of a grammar wrote, as a tree with places; names are not looked up yet."""
+"""What the author of a grammar wrote, as a tree with places; names are not looked up yet.
 
+The languages that telltree itself writes begin here: as text, thousands of columns would take seconds to read.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,13 +20,17 @@ class Place(NamedTuple):
     column: int
 
 
+NOWHERE = Place(1, 1)
+"""Of what telltree itself writes, without a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """An attribute or a symbol; an attribute for certain if it was quoted."""
 
     text: str
     quoted: bool
-    place: Place
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class Constant:
     """A number or the name of a category."""
 
     value: float | str
-    place: Place
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class Supply:
 
     word: str
     values: tuple[float | str, ...]
-    place: Place
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class Each:
     word: str
     """real, Boolean, categorical or kind"""
     kind: str
-    place: Place
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Call:
 
     name: str
     args: tuple["Source", ...]
-    place: Place
+    place: Place = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,7 +79,7 @@ class Apply:
 
     operator: Operator
     args: tuple["Source", ...]
-    place: Place
+    place: Place = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,7 +93,7 @@ class Comparison:
     operators: tuple[Operator, ...]
     left: "Source"
     right: "Source"
-    place: Place
+    place: Place = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +105,7 @@ class English:
     """The sentence of an alternative, as written."""
 
     text: str
-    place: Place
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +113,8 @@ class Alternative:
     """One of the things a symbol or an inline choice may become."""
 
     body: "Source"
-    weight: float
-    english: English | None
+    weight: float = 1.0
+    english: English | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,7 @@ class Choice:
     """An inline choice."""
 
     alternatives: tuple[Alternative, ...]
-    place: Place
+    place: Place = NOWHERE
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,13 +132,18 @@ class Choice:
 Source = Name | Constant | Supply | Each | Call | Apply | Comparison | Choice
 
 
+def any_of(bodies: Sequence[Source]) -> Source:
+    """An inline choice among these; one alone stands for itself."""
+    return bodies[0] if len(bodies) == 1 else Choice(tuple(map(Alternative, bodies)))
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A symbol and its alternatives."""
 
     symbol: str
     alternatives: tuple[Alternative, ...]
-    place: Place
+    place: Place = NOWHERE
 
 
 def _depth_over(below: tuple[Source, ...], place: Place) -> int:

@@ -1,4 +1,8 @@
-"""The paper's generic grammar, written for a panel as anybody could write it by hand."""
+"""The paper's generic grammar, written for a panel as anybody could write it by hand:
+
+Start ::= F(VB) | G(VB)
+VB    ::= VB implies VB | not VB | VB or VB | VB and VB | (x1 | x2 {<, <=, >, >=} grid(10) | x3 = levels) @4
+"""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -6,20 +10,22 @@ from numbers import Real
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.errors import SettingsError
 from telltree.grammar.check import check_whole
+from telltree.grammar.groups import MOST_POINTS
+from telltree.grammar.source import Alternative, Apply, Call, Comparison, Definition, Name, Source, Supply, any_of
 from telltree.grammar.syntax import LEAST_WEIGHT, MOST_WEIGHT
 from telltree.operators import Operator, operator_named
-from telltree.operators.expression import name_text, number_text
 from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 
 OPERATORS = ("F", "G", "implies", "not", "or", "and", "=", "<", "<=", ">", ">=")
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
 _CONNECTIVES = (IMPLIES, NOT, OR, AND)
+_VB = Name("VB", quoted=False)
 
 
-def stock_text(
+def stock_definitions(
     panel: Panel, operators: Sequence[str], points: int, atoms_weight: float, columns: Sequence[str] | None
-) -> tuple[str, dict[str, str]]:
-    """The text of the grammar, and the columns it leaves out with the reasons."""
+) -> tuple[list[Definition], dict[str, str]]:
+    """The grammar, and the columns it leaves out with the reasons."""
     known = _known(operators)
     if not isinstance(atoms_weight, Real) or not LEAST_WEIGHT <= atoms_weight <= MOST_WEIGHT:
         raise SettingsError(
@@ -29,7 +35,7 @@ def stock_text(
     check_whole("points", points, 1)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
-    temporal = [f"{operator.name}(VB)" for operator in known if operator in _TEMPORAL]
+    temporal = [Call(operator.name, (_VB,)) for operator in known if operator in _TEMPORAL]
     if not temporal:
         raise SettingsError("operators must include F or G, which make a truth value of a vector")
     comparisons = [operator for operator in known if operator in COMPARISONS]
@@ -46,14 +52,10 @@ def stock_text(
                 atoms.append(atom)
     if not atoms:
         raise SettingsError(f"no column is left to make atoms of; left out: {_some(left_out)}")
-    connected = [
-        f"{operator.name} VB" if operator is NOT else f"VB {operator.name} VB"
-        for operator in known
-        if operator in _CONNECTIVES
-    ]
-    choice = f"({' | '.join(atoms)}) @{number_text(atoms_weight)}"
-    text = f"Start ::= {' | '.join(temporal)}\nVB ::= {' | '.join([*connected, choice])}\n"
-    return text, left_out
+    connected = [Apply(operator, (_VB,) * operator.arity) for operator in known if operator in _CONNECTIVES]
+    start = Definition("Start", tuple(map(Alternative, temporal)))
+    vectors = (*map(Alternative, connected), Alternative(any_of(atoms), float(atoms_weight)))
+    return [start, Definition(_VB.text, vectors)], left_out
 
 
 def _known(operators: Sequence[str]) -> list[Operator]:
@@ -69,20 +71,18 @@ def _known(operators: Sequence[str]) -> list[Operator]:
     return list(dict.fromkeys(known))
 
 
-def _atom(column: Column, comparisons: list[Operator], points: int) -> str | None:
-    name = _name(column.name)
+def _atom(column: Column, comparisons: list[Operator], points: int) -> Source | None:
+    name = Name(column.name, quoted=True)
     if column.type is ColumnType.BOOLEAN:
         return name
     if column.type is ColumnType.CATEGORICAL:
-        return f"{name} = levels" if EQUAL in comparisons else None
+        return Comparison((EQUAL,), name, Supply("levels", ())) if EQUAL in comparisons else None
     if not comparisons:
         return None
-    by = "{" + ", ".join(operator.name for operator in comparisons) + "}"
-    return f"{name} {by} " + ("thresholds" if column.thresholds else f"grid({points})")
-
-
-def _name(name: str) -> str:
-    return f"`{name}`" if name in ("Start", "VB") else name_text(name)
+    if not column.thresholds:
+        check_whole("points", points, 2, MOST_POINTS)
+    constants = Supply("thresholds", ()) if column.thresholds else Supply("grid", (float(points),))
+    return Comparison(tuple(comparisons), name, constants)
 
 
 def _some(left_out: dict[str, str]) -> str:

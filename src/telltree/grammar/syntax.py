@@ -29,6 +29,7 @@ from telltree.grammar.source import (
 from telltree.operators import Operator, operator_named
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these an alternative would be drawn never, or always
+_DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
 MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
 """Rules, alternatives and constants: what takes time to read, and is counted before."""
@@ -89,6 +90,18 @@ def _number(token: Token, sign: float = 1.0) -> float:
     if not math.isfinite(value):
         raise GrammarError(f"{token} is too large for a number", *_place(token))
     return value
+
+
+def _numbers(token: Token) -> tuple[float, ...]:
+    """The numbers of a list in brackets."""
+    values = tuple(float("".join(number.split()).replace("−", "-")) for number in token[1:-1].split(","))
+    if all(map(math.isfinite, values)):
+        return values
+    digits = next(d for d in re.finditer(_DIGITS, token) if not math.isfinite(float(d[0])))
+    before = token[: digits.start()]
+    line = (token.line or 1) + before.count("\n")
+    column = len(before) - before.rfind("\n") if "\n" in before else (token.column or 1) + len(before)
+    raise GrammarError(f"{digits[0]} is too large for a number", line, column)
 
 
 def _weight(written: Constant) -> float:
@@ -175,6 +188,9 @@ class _Builder(Transformer[Token, Any]):
 
     def signed(self, minus: Token, token: Token) -> Constant:
         return Constant(_number(token, -1.0), _place(minus))
+
+    def numbers(self, token: Token) -> Supply:
+        return Supply("list", _numbers(token), _place(token))
 
     def listed(self, bracket: Token, *constants: Constant) -> Supply:
         return Supply("list", tuple(constant.value for constant in constants), _place(bracket))
