@@ -111,7 +111,7 @@ def test_what_is_said_does_not_go_to_stdout_where_stderr_is_closed(capsys, monke
     ],
 )
 def test_absurd_budgets_are_refused(search, name, panel, labels):
-    with pytest.raises(SettingsError, match=f"{name} must be a whole number from"):
+    with pytest.raises(SettingsError, match=f"{name} must be a whole number of at most"):
         GrammarTreeClassifier(search=search).fit(panel, labels)
 
 

@@ -15,9 +15,9 @@ import pytest
 from telltree import Panel, small_files
 from telltree.data import delimited, files, read
 from telltree.data.schema_file import load_overrides
-from telltree.errors import DataError
+from telltree.errors import LONGEST_MESSAGE, DataError
 
-SHORT = 1501  # characters that any message keeps to
+SHORT = LONGEST_MESSAGE + 100
 
 
 class Endless(io.RawIOBase):

@@ -122,8 +122,15 @@ def test_categories_of_two_columns_are_equal_by_name():
     assert steps("c = d", c=["u", "v", "v"], d=["v", "v", "w"]) == [False, True, False]
 
 
-def test_the_empty_and_odd_names_are_categories_like_others():
-    assert steps('c = ""', c=["", "u", None]) == [True, False, False]
+def test_the_empty_name_is_a_category_where_the_schema_says_so():
+    frame = pl.DataFrame({"id": [0, 1, 2], "c": ["", "u", None]})
+    panel = Panel.from_frame(frame, id="id", schema={"c": {"type": "categorical", "levels": ["", "u"]}})
+    assert Formula.parse('F(c = "")', panel.schema)(panel).tolist() == [True, False, False]
+    panel = Panel.from_frame(frame, id="id")
+    assert Formula.parse("F(missing(c))", panel.schema)(panel).tolist() == [True, False, True]
+
+
+def test_odd_names_are_categories_like_others():
     assert steps(r'c = "say \"hi\""', c=['say "hi"', "u"]) == [True, False]
 
 

@@ -452,16 +452,18 @@ def test_searches_know_nothing_of_data():
 @pytest.mark.parametrize("kind", KINDS)
 def test_generations_are_a_budget_too(kind):
     settings = replace(kind(), evaluations=None, generations=7)
-    rounds = []
+    rounds, tried = [], []
 
     class Counting(Spy):
         def __call__(self, population, wanted):
-            rounds.append(len(wanted))
+            if not any(population is one for one in rounds):  # the first ones may be scored in parts
+                rounds.append(population)
+            tried.append(len(wanted))
             return super().__call__(population, wanted)
 
     found = settings.run(PAPERS, Counting(PAPERS), 3)
     assert 1 <= len(rounds) <= 7
-    assert found.evaluations == sum(rounds)
+    assert found.evaluations == sum(tried)
 
 
 def test_what_is_nearly_as_good_ties_within_the_tolerance(search):

@@ -33,7 +33,7 @@ from telltree.data.warn import warn
 from telltree.data.written import Clock
 from telltree.errors import DataError
 
-DATES = (-62_167_305_600, 253_402_387_200)  # seconds: the years 1 to 9999, and a day before and after
+DATES = (-9_200_000_000_000, 9_200_000_000_000)  # seconds that 64 bits count in microseconds: some 290,000 years
 NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # seconds that 64 bits count in nanoseconds: some 290 years
 
 

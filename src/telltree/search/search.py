@@ -196,7 +196,7 @@ class _Run:
 
     def _explore(self) -> None:
         generation, idle, reported = 0, 0, -np.inf
-        while idle < _PATIENCE and not self._spent(generation):
+        while idle < _PATIENCE and not (self._interrupted or self._spent(generation)):
             if self._stop():
                 self._interrupted = True
                 break
@@ -241,7 +241,11 @@ class _Run:
         done, parts = 0, list[Scores]()
         while done < len(fresh) and (not done or not (self._late() or self._stop())):
             part, began = fresh[done : done + self._at_a_time], time.monotonic()
-            parts.append(self._objective(population, part))
+            try:
+                parts.append(self._objective(population, part))
+            except KeyboardInterrupt:  # what was scored before is kept
+                self._interrupted = True
+                break
             done += len(part)
             if time.monotonic() - began < _SHORT:
                 self._at_a_time *= 2

@@ -23,7 +23,8 @@ def require_whole(name: str, value: object, least: int | None = None, most: int 
     """SettingsError unless the setting is a whole number, of at least `least` and at most `most` if they are given."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or (least is not None and value < least) or (most is not None and value > most):  # type: ignore[operator]
-        bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most:,}"
+        much = whole and most is not None and value > most  # type: ignore[operator]
+        bounds = f" of at most {most:,}" if much else "" if least is None else f" of at least {least}"
         raise SettingsError(f"{name} must be a whole number{bounds}, got {_shown(value)}")
 
 
