@@ -21,10 +21,6 @@ class Work:
     def __init__(self, most: int) -> None:
         self.left = most
 
-    def spend(self, claims: int) -> None:
-        """Count so many claims."""
-        self.left -= claims
-
     @property
     def over(self) -> bool:
         """Whether nothing more is to be begun."""
@@ -106,7 +102,7 @@ class Situation:
 
     def _learn(self, claims: list[Term]) -> None:
         for claim in claims:  # grows while it is walked
-            self.work.spend(1)
+            self.work.left -= 1
             if self.possible.enduring(claim) and not isinstance(claim, All):
                 self.later[claim] = None
             match claim:
@@ -156,9 +152,9 @@ class Situation:
                 return self._clashes(part)
             case Sometime():
                 return False
-        self.work.spend(1)
+        self.work.left -= 1
         known = self.values.get(subject(claim))
-        return known is not None and (known & values_of(claim)).empty
+        return known is not None and not known.meets(values_of(claim))
 
     def _given(self, claim: Term) -> bool:
         """Whether a claim follows from the values known here alone, or is known itself."""
@@ -171,6 +167,6 @@ class Situation:
                 return claim in self.hopes or self._given(part)
             case Always():
                 return claim in self.later
-        self.work.spend(1)
+        self.work.left -= 1
         known = self.values.get(subject(claim))
         return known is not None and known.within(values_of(claim))

@@ -35,6 +35,11 @@ class _Set:
         beyond: Self = self & ~other
         return beyond.empty
 
+    def meets(self, other: Any) -> bool:
+        """Whether something is in both."""
+        both: Self = self & other
+        return not both.empty
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -64,6 +69,22 @@ class Interval:
     def bounded_above(self) -> bool:
         """Whether some number is too high to be in it."""
         return self.high < math.inf or not self.with_high
+
+    def meets(self, other: "Interval") -> bool:
+        """Whether some number is in both."""
+        if self.low > other.high or other.low > self.high:
+            return False
+        if self.low == other.high and not (self.with_low and other.with_high):
+            return False
+        return self.high != other.low or (self.with_high and other.with_low)
+
+    def within(self, other: "Interval") -> bool:
+        """Whether all its numbers are in `other`."""
+        if self.low < other.low or self.high > other.high:
+            return False
+        if self.low == other.low and self.with_low and not other.with_low:
+            return False
+        return self.high != other.high or other.with_high or not self.with_high
 
     def __and__(self, other: "Interval") -> "Interval":
         low, with_low, high, with_high = self.low, self.with_low, self.high, self.with_high
@@ -117,7 +138,19 @@ class Reals(_Set):
         return Reals(tuple(gaps), not self.missing)
 
     def __contains__(self, number: float) -> bool:
-        return any(not (i & Interval(number, number)).empty for i in self.intervals)
+        return any(Interval(number, number).within(i) for i in self.intervals)
+
+    def within(self, other: Any) -> bool:
+        """Whether it is a part of `other`, or all of it; an interval is, where it is part of one."""
+        if self.missing and not other.missing:
+            return False
+        return all(any(mine.within(yours) for yours in other.intervals) for mine in self.intervals)
+
+    def meets(self, other: Any) -> bool:
+        """Whether something is in both."""
+        if self.missing and other.missing:
+            return True
+        return any(mine.meets(yours) for mine in self.intervals for yours in other.intervals)
 
     @property
     def empty(self) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from telltree.operators import Expression
 from telltree.speech.possible import Possible
 from telltree.speech.terms import Always, Says, Sometime, Term
-from telltree.speech.values import Reals
+from telltree.speech.values import Interval, Reals
 from telltree.tree.seen import Sample
 
 _DIGITS = 3  # of constants that nobody chose with care
@@ -34,6 +34,7 @@ _BOUNDS = (
     Bound(Always, "<=", np.less_equal, True),
     Bound(Always, ">=", np.greater_equal, False),
 )
+_EXTREMES = {True: np.fmax, False: np.fmin}
 
 
 class Bounds:
@@ -53,9 +54,7 @@ class Bounds:
         values = self._signals.values(signal)[self._rows]
         yield from self._ways(signal, values, Reals.compared, -math.inf)
         if np.nanmin(values, initial=0.0) < 0 < np.nanmax(values, initial=0.0):
-            yield from self._ways(
-                signal, np.abs(values), lambda relation, c: Reals.compared(relation, c).under_abs, 0.0
-            )
+            yield from self._ways(signal, np.abs(values), _from_zero, 0.0)
 
     def _ways(
         self, signal: Expression, values: NDArray[np.float64], made: Callable[[str, float], Reals], above: float
@@ -76,7 +75,12 @@ class Bounds:
             yield [bound.over_time(literal) for literal in found], truth[kept]
 
 
-_EXTREMES = {True: np.fmax, False: np.fmin}
+def _from_zero(relation: str, distance: float) -> Reals:
+    """The numbers whose distance from 0 stands in this relation to another one, above 0."""
+    closed = relation in ("<=", ">=")
+    if relation in ("<", "<="):
+        return Reals((Interval(-distance, distance, closed, closed),), False)
+    return Reals((Interval(high=-distance, with_high=closed), Interval(distance, with_low=closed)), False)
 
 
 def _constants(*ends: NDArray[np.float64]) -> list[float]:

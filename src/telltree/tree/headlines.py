@@ -7,7 +7,7 @@ them or more, and few words say it, the best such formula is the headline. Of ho
 it; these are the records that it was chosen by.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -35,6 +35,7 @@ APART = 0.5  # by how much the share of a leaf's records that a headline is true
 _BESIDE = 20.0  # percent of all records that all of the sibling's are worth
 _UNSURE = 5.0  # percent of the records that a formula must set right if it does not follow from the leaf's own
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
+_MOST_RANKED = 300  # formulas that are not of one leaf's own
 _MOST_PAIRED = 20  # formulas of one leaf that are joined with each other
 _MOST_SAID = 40  # formulas of one leaf whose words are counted
 _MOST_ALIKE = 4  # formulas that answer alike
@@ -99,11 +100,11 @@ class _Candidates(NamedTuple):
         alike: dict[bytes, list[int]] = {}
         for i in np.argsort(self.costs, kind="stable").tolist():
             alike.setdefault(self.answers[i].tobytes(), []).append(i)
-        return self.at(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]))
+        return self.at(np.array(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]), np.int64))
 
-    def at(self, places: Sequence[int]) -> "_Candidates":
+    def at(self, places: NDArray[np.int64]) -> "_Candidates":
         """Those at some places."""
-        parts = [self.parts[i] for i in places]
+        parts = [self.parts[i] for i in places.tolist()]
         return _Candidates(parts, self.costs[places], self.sure[places], self.answers[places], self.true[places])
 
     def joined(self, other: "_Candidates") -> "_Candidates":
@@ -129,11 +130,12 @@ class _Choice:
         elsewhere = len(self._seen.records) - members
         if not members or not elsewhere:
             return
-        singles = self._implied(number).joined(self._others)
-        order = np.argsort(self._against(singles.true, singles.costs, singles.sure, number), kind="stable").tolist()
-        short = (i for i in order if self.ways.words(singles.parts[i][0]) < WORDS)
-        every = singles.joined(self._pairs(singles.at(list(islice(short, _MOST_PAIRED)))))
-        against = self._against(every.true, every.costs, every.sure, number)
+        others = self._others.at(np.argsort(self._against(self._others, number), kind="stable")[:_MOST_RANKED])
+        singles = self._implied(number).joined(others)
+        order = np.argsort(self._against(singles, number), kind="stable").tolist()
+        short = (i for i in order if self.ways.roughly(singles.parts[i][0]) < WORDS)
+        every = singles.joined(self._pairs(singles.at(np.array(list(islice(short, _MOST_PAIRED)), np.int64))))
+        against = self._against(every, number)
         told = _tells(every.true, number, members, elsewhere)
         order = np.argsort(against, kind="stable").tolist()
         sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
@@ -148,9 +150,24 @@ class _Choice:
                 yield float(against[i]), np.packbits(truth).tobytes(), headline
 
     def _implied(self, number: int) -> _Candidates:
-        terms = implied(self.ways.whole(number - 1), self.ways.claims[number - 1], self.ways.possible)
-        truth = self._seen.sample.truth([self._written(term) for term in terms])
-        return self._candidates(terms, self._seen.sample.packed(truth), sure=True)
+        terms = self._own[number - 1]
+        answers = self._own_answers[np.array([self._own_places[term] for term in terms], np.int64)]
+        return self._candidates(list(terms), list(terms.values()), answers, sure=True)
+
+    @cached_property
+    def _own(self) -> list[dict[Term, int]]:
+        """What follows from the way to each leaf."""
+        ways = self.ways
+        return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
+
+    @cached_property
+    def _own_places(self) -> dict[Term, int]:
+        return {term: place for place, term in enumerate(dict.fromkeys(chain.from_iterable(self._own)))}
+
+    @cached_property
+    def _own_answers(self) -> NDArray[np.uint8]:
+        sample = self._seen.sample
+        return sample.packed(sample.truth([self._written(term) for term in self._own_places]))
 
     @cached_property
     def _others(self) -> _Candidates:
@@ -158,31 +175,29 @@ class _Choice:
         sample, possible = self._seen.sample, self.ways.possible
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
         truth = sample.truth([self._written(term) for term in terms])
-        costs: dict[Term, int] = {}
+        told: list[Term] = []
+        costs: list[int] = []
         answers = []
-        for told, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
-            new = short(term for term in told if term not in costs)
-            answers.append(found[np.array([term in new for term in told], np.bool_)])
-            costs |= new
+        for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
+            kept = short(sides)
+            told += kept
+            costs += kept.values()
+            answers.append(found[np.array([term in kept for term in sides], np.bool_)])
         bounds = Bounds(sample, possible)
         for alike, found in chain.from_iterable(map(bounds.of, signals)):
-            fresh = np.array([term not in costs for term in alike], np.bool_)
-            answers.append(found[fresh])
-            costs |= {term: cost(alike[0]) for term in alike if term not in costs}
-        return self._candidates(costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
+            told += alike
+            costs += [cost(term) for term in alike[:1]] * len(alike)
+            answers.append(found)
+        return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
 
     def _written(self, term: Term) -> Expression:
         return expression_of(term, self.ways.tree.missing)
 
-    def _candidates(self, costs: dict[Term, int], answers: NDArray[np.uint8], *, sure: bool) -> _Candidates:
-        true = self._seen.sample.true(answers)
-        return _Candidates(
-            [(term,) for term in costs],
-            np.array(list(costs.values()), np.int64),
-            np.full(len(costs), sure),
-            answers,
-            true,
-        )
+    def _candidates(
+        self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
+    ) -> _Candidates:
+        true, all_sure = self._seen.sample.true(answers), np.full(len(terms), sure)
+        return _Candidates([(term,) for term in terms], np.array(costs, np.int64), all_sure, answers, true)
 
     def _pairs(self, singles: _Candidates) -> _Candidates:
         first, second = np.triu_indices(len(singles.parts), 1)
@@ -195,10 +210,9 @@ class _Choice:
             self._seen.sample.true(answers),
         )
 
-    def _against(
-        self, true: NDArray[np.float64], costs: NDArray[np.int64], sure: NDArray[np.bool_], number: int
-    ) -> NDArray[np.float64]:
+    def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
         """What speaks against formulas as the headline of a leaf."""
+        true, costs, sure = candidates.true, candidates.costs, candidates.sure
         members, beside = self._seen.support[number - 1], self._sibling(number)
         inside = true[:, number - 1]
         others = true.sum(axis=1) - inside
@@ -216,7 +230,7 @@ class _Choice:
 
     def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
         """Whether it may have few words; two sentences on one subject may become one."""
-        words = self.ways.words_of_all(parts)
+        words = sum(map(self.ways.roughly, parts))
         return words <= WORDS or (words <= WORDS + _SAVED and len(set().union(*map(subjects, parts))) < len(parts))
 
     def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:

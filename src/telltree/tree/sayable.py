@@ -15,6 +15,7 @@ from telltree.tree.tree import Tree
 
 _MOST_COST = 12  # what costs more takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
+_MOST_RUNNERS_UP = 4  # of one node
 _DIGITS = 3  # of constants that nobody chose with care
 
 
@@ -36,7 +37,11 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
     has so many steps. With them come the signals that these formulas hold against constants.
     """
     possible = Possible(tree.missing, tree.static)
-    others = (rounded(other.formula.expression, _DIGITS) for node in tree.nodes for other in node.runners_up)
+    others = (
+        rounded(other.formula.expression, _DIGITS)
+        for node in tree.nodes
+        for other in node.runners_up[:_MOST_RUNNERS_UP]
+    )
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
     own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
     formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))

@@ -86,6 +86,8 @@ class _Shortening:
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
+            if not tried:
+                return term, truth
             answers = self._seen.truth([self._written(one) for one in tried])
             alike = np.flatnonzero(((answers & open_to) == wanted).all(axis=1))
             if not len(alike):
@@ -101,8 +103,7 @@ class _Shortening:
         most = (1 - _SAVED) * self._ways.words(whole)
         if cost(short) >= cost(whole) or self._ways.words(self._ways.term(formula)) > most:
             return None
-        formula = self._fewer_digits(formula, wanted)
-        return Formula(formula) if len(self._ways.tree.says(formula).split()) <= most else None
+        return Formula(self._fewer_digits(formula, wanted))
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
         """The formula with rounded constants that answers alike; most that do not are found out by the sample."""

@@ -1,16 +1,18 @@
 """What is asked on the way to each leaf of a tree: in terms, and in how many words."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import reduce
 
-from telltree.operators import Expression
+from telltree.operators import Expression, Type
 from telltree.operators.table import AND, NOT
 from telltree.speech import term_of, words_in
 from telltree.speech.possible import Possible
-from telltree.speech.terms import Always, Says, Sometime, Term
+from telltree.speech.terms import All, Always, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Reals
 from telltree.tree.tree import Tree
+
+_POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
 
 
 class Ways:
@@ -45,9 +47,20 @@ class Ways:
             self._words[shape] = words_in(term, tree.schema, step=tree.step, missing=tree.missing)
         return self._words[shape]
 
-    def words_of_all(self, terms: Sequence[Term]) -> int:
-        """About how many words say that several terms are true, each by itself."""
-        return sum(map(self.words, terms))
+    def roughly(self, term: Term) -> int:
+        """How many words a term has, from those of its literals: soon known, and seldom far off."""
+        match term:
+            case All(parts) | Some(parts):
+                return sum(map(self.roughly, parts)) + len(parts) - 1
+            case Sometime(part):
+                return len(_POINT) + self.roughly(part)
+            case Always(part):
+                return 1 + self.roughly(part)
+            case HowOften(part=part):
+                return len(_COUNTED) + self.roughly(part)
+            case Own(expression=e) if e.type is Type.BOOLEAN:
+                return self.words(term)
+        return self.words(Sometime(term)) - len(_POINT)
 
 
 def _shape(term: Term) -> Hashable:
