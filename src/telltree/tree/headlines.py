@@ -39,7 +39,7 @@ _MOST_RANKED = 300  # formulas that are not of one leaf's own
 _MOST_PAIRED = 20  # formulas of one leaf that are joined with each other
 _MOST_SAID = 40  # formulas of one leaf whose words are counted
 _MOST_ALIKE = 4  # formulas that answer alike
-_SAVED = 5  # words that two sentences on one subject may save as one
+_SAVED = 5  # words that a sentence, or two on one subject, may have fewer than their parts
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
 
 
@@ -229,9 +229,11 @@ class _Choice:
         return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
     def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
-        """Whether it may have few words; two sentences on one subject may become one."""
+        """Whether it may have few words; what is said of one subject may have fewer than its parts."""
         words = sum(map(self.ways.roughly, parts))
-        return words <= WORDS or (words <= WORDS + _SAVED and len(set().union(*map(subjects, parts))) < len(parts))
+        if words <= WORDS or words > WORDS + _SAVED:
+            return words <= WORDS
+        return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
     def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
         """The formula that says so, if it takes few words."""

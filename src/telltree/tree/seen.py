@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.logic.formulas import Formulas, signals_of
+from telltree.logic.formulas import Formulas
+from telltree.logic.signals import Signals
 from telltree.operators import Expression
 from telltree.tree.tree import Tree
 
@@ -44,7 +45,7 @@ class Seen:
     @cached_property
     def sample(self) -> "Sample":
         """Some of the records, all of them if they are few."""
-        return Sample(self.records, self.clusters, self.support)
+        return Sample(self.records, self._formulas.signals, self.clusters, self.support)
 
 
 class Sample:
@@ -53,7 +54,10 @@ class Sample:
     Answers are bits. Those of a leaf begin with a byte, so that bytes are counted, not bits.
     """
 
-    def __init__(self, records: Panel, clusters: NDArray[np.int64], support: NDArray[np.int64]) -> None:
+    def __init__(
+        self, records: Panel, signals: Signals, clusters: NDArray[np.int64], support: NDArray[np.int64]
+    ) -> None:
+        """`signals` are those of all records."""
         fair = np.ceil(support * min(1.0, _MOST_SAMPLED / max(1, len(records)))).astype(np.int64)
         sizes = np.minimum(support, np.maximum(fair, _LEAST_OF_A_LEAF))
         leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
@@ -61,8 +65,8 @@ class Sample:
         self.rows: NDArray[np.int64] = np.concatenate(chosen)
         """Which of the records it has, leaf by leaf."""
         self.panel = records[self.rows]
-        self.signals = signals_of(self.panel)
-        self._formulas = Formulas(self.panel, self.signals)
+        self.signals = signals
+        self._formulas = Formulas(self.panel, signals)
         self._stands_for = support / np.maximum(1, sizes)
         widths = np.maximum(1, -(-sizes // 8))
         self._starts = np.cumsum(widths) - widths

@@ -28,6 +28,7 @@ class Ways:
         """For each leaf, what is true of its records."""
         self._terms: dict[Expression, Term] = {}
         self._words: dict[Hashable, int] = {}
+        self._rough: dict[Term, int] = {}
 
     def whole(self, leaf: int) -> Term:
         """All that is claimed of the records of a leaf, counted from 0, in plain terms."""
@@ -49,6 +50,11 @@ class Ways:
 
     def roughly(self, term: Term) -> int:
         """How many words a term has, from those of its literals: soon known, and seldom far off."""
+        if term not in self._rough:
+            self._rough[term] = self._roughly(term)
+        return self._rough[term]
+
+    def _roughly(self, term: Term) -> int:
         match term:
             case All(parts) | Some(parts):
                 return sum(map(self.roughly, parts)) + len(parts) - 1
