@@ -42,6 +42,7 @@ class Situation:
         """What holds from here on."""
         self.hopes: dict[Sometime, None] = {}
         """What must happen, here or later."""
+        self._subjects: set[Hashable] | None = None  # until asked for, when all is learned
         self._examined: dict[Sometime, int] = {}
         """Hopes looked at, here or on the way here, and how many claims held from there on: no need to ask again."""
 
@@ -57,7 +58,9 @@ class Situation:
     @property
     def subjects(self) -> set[Hashable]:
         """What anything is known about."""
-        return set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+        if self._subjects is None:
+            self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+        return self._subjects
 
     def blank(self) -> "Situation":
         """The same step, with nothing known of it."""

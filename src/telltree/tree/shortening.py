@@ -86,13 +86,23 @@ class _Shortening:
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
-            if not tried:
+            found = self._first_alike([self._written(one) for one in tried], open_to, wanted)
+            if found is None:
                 return term, truth
-            answers = self._seen.truth([self._written(one) for one in tried])
-            alike = np.flatnonzero(((answers & open_to) == wanted).all(axis=1))
-            if not len(alike):
-                return term, truth
-            term, truth = tried[alike[0]], answers[alike[0]]
+            term, truth = tried[found[0]], found[1]
+
+    def _first_alike(
+        self, tried: list[Expression], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
+    ) -> tuple[int, NDArray[np.bool_]] | None:
+        """The place of the first formula that is true of the wanted records alone of those it is open to, and its
+        answers for all; most that are not are found out by the sample."""
+        sample = self._seen.sample
+        likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
+        for place in np.flatnonzero(likely).tolist():
+            truth: NDArray[np.bool_] = self._seen.truth([tried[place]])[0]
+            if np.array_equal(truth & open_to, wanted):
+                return place, truth
+        return None
 
     def _written(self, term: Term) -> Expression:
         return expression_of(term, self._ways.tree.missing)
@@ -100,18 +110,17 @@ class _Shortening:
     def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
         """What says so in few digits, if it has a fifth fewer words than the whole."""
         whole, formula = self._ways.whole(leaf), self._written(short)
-        most = (1 - _SAVED) * self._ways.words(whole)
-        if cost(short) >= cost(whole) or self._ways.words(self._ways.term(formula)) > most:
+        if cost(short) >= cost(whole):
             return None
-        return Formula(self._fewer_digits(formula, wanted))
+        words = self._ways.words(self._ways.term(formula))
+        fewer = words <= (1 - _SAVED) * self._ways.words(whole)
+        return Formula(self._fewer_digits(formula, wanted)) if fewer else None
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
-        """The formula with rounded constants that answers alike; most that do not are found out by the sample."""
-        sample = self._seen.sample
+        """The formula with rounded constants that answers alike."""
         tried = [rounded(formula, digits) for digits in _DIGITS]
-        likely = (sample.truth(tried) == wanted[sample.rows]).all(axis=1)
-        some = (e for e, may_be in zip(tried, likely, strict=True) if may_be)
-        return next((e for e in some if np.array_equal(self._seen.truth([e])[0], wanted)), formula)
+        found = self._first_alike(tried, np.ones_like(wanted), wanted)
+        return formula if found is None else tried[found[0]]
 
 
 def _shorter(term: Term, possible: Possible) -> Iterator[Term]:
