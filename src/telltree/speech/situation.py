@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 
 from telltree.speech.literals import subject, subjects, values_of
 from telltree.speech.possible import Possible
-from telltree.speech.terms import All, Always, HowOften, Literal, Some, Sometime, Term
+from telltree.speech.terms import All, Always, HowOften, Literal, Says, Some, Sometime, Term
 from telltree.speech.values import Values
 
 DEEPEST = 30  # choices and steps into the future, one after the other
@@ -146,6 +146,10 @@ class Situation:
 
     def _clashes(self, claim: Term) -> bool:
         """Whether a claim is refuted by the values known here alone."""
+        if isinstance(claim, Says):  # most are
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and not values.meets(claim.values)
         match claim:
             case All(parts):
                 return any(map(self._clashes, parts))
@@ -161,6 +165,10 @@ class Situation:
 
     def _given(self, claim: Term) -> bool:
         """Whether a claim follows from the values known here alone, or is known itself."""
+        if isinstance(claim, Says):
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and values.within(claim.values)
         match claim:
             case All(parts):
                 return all(map(self._given, parts))

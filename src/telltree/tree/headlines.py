@@ -179,10 +179,10 @@ class _Choice:
         costs: list[int] = []
         answers = []
         for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
-            kept = short(sides)
+            kept, places = short(sides), {term: place for place, term in enumerate(sides)}
             told += kept
             costs += kept.values()
-            answers.append(found[np.array([term in kept for term in sides], np.bool_)])
+            answers.append(found[np.array([places[term] for term in kept], np.int64)])
         bounds = Bounds(sample, possible)
         for alike, found in chain.from_iterable(map(bounds.of, signals)):
             told += alike
