@@ -1,5 +1,7 @@
 """How hard a term is to read: a measure of its structure, whatever words are found for it."""
 
+from functools import lru_cache
+
 from telltree.speech.literals import values_of, with_values
 from telltree.speech.terms import All, Always, HowOften, Literal, Own, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
@@ -85,6 +87,7 @@ def values_cost(values: Values) -> int:
             return 1 + NEGATION * ((less and greater) or missing)
 
 
+@lru_cache(maxsize=1 << 14)
 def _reals_cost(values: Reals) -> int:
     if not values.intervals:
         return 1  # missing
@@ -98,7 +101,7 @@ def _reals_cost(values: Reals) -> int:
 
 def _bounds(values: Reals, least: float | None = None) -> int:
     """How many numbers it takes to say it, `least` being the least there is; those from -c to c take one."""
-    if least is None and values == values.mirrored and values.intervals != _NEVER.intervals:
+    if least is None and values.symmetric and values.intervals != _NEVER.intervals:
         return _bounds(values.from_zero, 0.0)
     below = (i.bounded_below and not (i.low == least and i.with_low) for i in values.intervals)
     return sum(1 if i.point else low + i.bounded_above for i, low in zip(values.intervals, below, strict=True))

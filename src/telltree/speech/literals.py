@@ -1,7 +1,6 @@
 """Literals, all kinds of them alike: each has something it is about, and a set of values that this may have."""
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from telltree.operators import Expression, Operator, Type
 from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
@@ -54,13 +53,13 @@ def with_values(literal: Literal, values: Values) -> Literal:
     """The same literal with other values."""
     match literal:
         case Says():
-            return replace(literal, values=values)
+            return Says(literal.signal, values)
         case Compares():
             assert isinstance(values, Orders)
-            return replace(literal, orders=values)
+            return Compares(literal.first, literal.second, values)
         case HowOften():
             assert isinstance(values, Reals)
-            return replace(literal, times=values.whole)
+            return HowOften(literal.part, values.whole)
         case Own():
             assert isinstance(values, Truths)
             same = values == values_of(literal)

@@ -28,6 +28,17 @@ def say(
     return _spoken(term, schema, step, missing)[0]
 
 
+def words_in(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> int:
+    """How many words `say` has for a term, if they are understood at once: whether they are is not tried."""
+    parts = list(_expressions(term))
+    functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
+    called = Voice(schema, functions, step, missing).nouns.own_words(parts)
+    voice = Voice(schema, functions, step, missing, called=called)
+    return len(voice.says(settled(term, Possible(missing))).text.split())
+
+
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
     """What a signal is called, with its unit: "the change of x within 5 s (ft)"."""
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))

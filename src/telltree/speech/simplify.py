@@ -122,7 +122,7 @@ def _between(least: Values, most: Values) -> Iterator[Values]:
     yield most
     match least, most:
         case Reals(), Reals():
-            wide = tuple(i for i in most.intervals if any(not (i & j).empty for j in least.intervals))
+            wide = tuple(i for i in most.intervals if any(i.meets(j) for j in least.intervals))
             yield from (Reals(wide, missing) for missing in {least.missing, most.missing})
         case Names(), Names():
             yield from (

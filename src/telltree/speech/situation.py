@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 
 from telltree.speech.literals import subject, subjects, values_of
 from telltree.speech.possible import Possible
-from telltree.speech.terms import All, Always, HowOften, Literal, Some, Sometime, Term
+from telltree.speech.terms import All, Always, HowOften, Literal, Says, Some, Sometime, Term
 from telltree.speech.values import Values
 
 DEEPEST = 30  # choices and steps into the future, one after the other
@@ -20,10 +20,6 @@ class Work:
 
     def __init__(self, most: int) -> None:
         self.left = most
-
-    def spend(self, claims: int) -> None:
-        """Count so many claims."""
-        self.left -= claims
 
     @property
     def over(self) -> bool:
@@ -46,6 +42,7 @@ class Situation:
         """What holds from here on."""
         self.hopes: dict[Sometime, None] = {}
         """What must happen, here or later."""
+        self._subjects: set[Hashable] | None = None  # until asked for, when all is learned
         self._examined: dict[Sometime, int] = {}
         """Hopes looked at, here or on the way here, and how many claims held from there on: no need to ask again."""
 
@@ -61,7 +58,9 @@ class Situation:
     @property
     def subjects(self) -> set[Hashable]:
         """What anything is known about."""
-        return set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+        if self._subjects is None:
+            self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
+        return self._subjects
 
     def blank(self) -> "Situation":
         """The same step, with nothing known of it."""
@@ -106,7 +105,7 @@ class Situation:
 
     def _learn(self, claims: list[Term]) -> None:
         for claim in claims:  # grows while it is walked
-            self.work.spend(1)
+            self.work.left -= 1
             if self.possible.enduring(claim) and not isinstance(claim, All):
                 self.later[claim] = None
             match claim:
@@ -147,6 +146,10 @@ class Situation:
 
     def _clashes(self, claim: Term) -> bool:
         """Whether a claim is refuted by the values known here alone."""
+        if isinstance(claim, Says):  # most are
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and not values.meets(claim.values)
         match claim:
             case All(parts):
                 return any(map(self._clashes, parts))
@@ -156,12 +159,16 @@ class Situation:
                 return self._clashes(part)
             case Sometime():
                 return False
-        self.work.spend(1)
+        self.work.left -= 1
         known = self.values.get(subject(claim))
-        return known is not None and (known & values_of(claim)).empty
+        return known is not None and not known.meets(values_of(claim))
 
     def _given(self, claim: Term) -> bool:
         """Whether a claim follows from the values known here alone, or is known itself."""
+        if isinstance(claim, Says):
+            self.work.left -= 1
+            values = self.values.get(claim.signal)
+            return values is not None and values.within(claim.values)
         match claim:
             case All(parts):
                 return all(map(self._given, parts))
@@ -171,6 +178,6 @@ class Situation:
                 return claim in self.hopes or self._given(part)
             case Always():
                 return claim in self.later
-        self.work.spend(1)
+        self.work.left -= 1
         known = self.values.get(subject(claim))
         return known is not None and known.within(values_of(claim))

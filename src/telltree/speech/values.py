@@ -35,6 +35,11 @@ class _Set:
         beyond: Self = self & ~other
         return beyond.empty
 
+    def meets(self, other: Any) -> bool:
+        """Whether something is in both."""
+        both: Self = self & other
+        return not both.empty
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -65,10 +70,29 @@ class Interval:
         """Whether some number is too high to be in it."""
         return self.high < math.inf or not self.with_high
 
+    def meets(self, other: "Interval") -> bool:
+        """Whether some number is in both."""
+        if self.low > other.high or other.low > self.high:
+            return False
+        if self.low == other.high and not (self.with_low and other.with_high):
+            return False
+        return self.high != other.low or (self.with_high and other.with_low)
+
+    def within(self, other: "Interval") -> bool:
+        """Whether all its numbers are in `other`."""
+        if self.low < other.low or self.high > other.high:
+            return False
+        if self.low == other.low and self.with_low and not other.with_low:
+            return False
+        return self.high != other.high or other.with_high or not self.with_high
+
     def __and__(self, other: "Interval") -> "Interval":
-        low, without_low = max((self.low, not self.with_low), (other.low, not other.with_low))
-        high, with_high = min((self.high, self.with_high), (other.high, other.with_high))
-        return Interval(low, high, not without_low, with_high)
+        low, with_low, high, with_high = self.low, self.with_low, self.high, self.with_high
+        if other.low > low or (other.low == low and not other.with_low):
+            low, with_low = other.low, other.with_low
+        if other.high < high or (other.high == high and not other.with_high):
+            high, with_high = other.high, other.with_high
+        return Interval(low, high, with_low, with_high)
 
 
 _EVERY_NUMBER = Interval()
@@ -86,14 +110,9 @@ class Reals(_Set):
     def compared(cls, relation: str, constant: float) -> "Reals":
         """The numbers that stand in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
         c = constant + 0.0  # -0.0 is 0.0
-        interval = {
-            "<": Interval(high=c, with_high=False),
-            "<=": Interval(high=c),
-            ">": Interval(c, with_low=False),
-            ">=": Interval(c),
-            "=": Interval(c, c),
-        }[relation]
-        return cls.of([interval])
+        low, high = c if relation in (">", ">=", "=") else -math.inf, c if relation in ("<", "<=", "=") else math.inf
+        interval = Interval(low, high, relation != ">", relation != "<")
+        return cls(() if interval.empty else (interval,), False)
 
     @classmethod
     def of(cls, intervals: Iterable[Interval], missing: bool = False) -> "Reals":
@@ -105,24 +124,43 @@ class Reals(_Set):
         return found
 
     def __and__(self, other: Any) -> "Reals":
-        met = (mine & yours for mine in self.intervals for yours in other.intervals)
-        return Reals(tuple(i for i in met if not i.empty), self.missing and other.missing)
+        met = [mine & yours for mine in self.intervals for yours in other.intervals]
+        return Reals(tuple([i for i in met if not i.empty]), self.missing and other.missing)
 
     def __invert__(self) -> "Reals":
         gaps, low, with_low = [], -math.inf, True
         for interval in self.intervals:
-            gaps.append(Interval(low, interval.low, with_low, not interval.with_low))
+            if low < interval.low or (low == interval.low and with_low and not interval.with_low):
+                gaps.append(Interval(low, interval.low, with_low, not interval.with_low))
             low, with_low = interval.high, not interval.with_high
-        gaps.append(Interval(low, math.inf, with_low, True))
-        return Reals(tuple(gap for gap in gaps if not gap.empty), not self.missing)
+        if low < math.inf or with_low:
+            gaps.append(Interval(low, math.inf, with_low, True))
+        return Reals(tuple(gaps), not self.missing)
 
     def __contains__(self, number: float) -> bool:
-        return any(not (i & Interval(number, number)).empty for i in self.intervals)
+        return any(Interval(number, number).within(i) for i in self.intervals)
+
+    def within(self, other: Any) -> bool:
+        """Whether it is a part of `other`, or all of it; an interval is, where it is part of one."""
+        if self.missing and not other.missing:
+            return False
+        return all(any(mine.within(yours) for yours in other.intervals) for mine in self.intervals)
+
+    def meets(self, other: Any) -> bool:
+        """Whether something is in both."""
+        if self.missing and other.missing:
+            return True
+        return any(mine.meets(yours) for mine in self.intervals for yours in other.intervals)
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it."""
         return not self.intervals and not self.missing
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether -x is in it for all x in it."""
+        return not self.intervals or (self.intervals[0].low == -self.intervals[-1].high and self == self.mirrored)
 
     @property
     def mirrored(self) -> "Reals":

@@ -126,21 +126,21 @@ def _names(signal: Expression, values: Names, may_miss: bool) -> Expression:
 
 def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
     """That a signal is in a set of numbers, or missing; the shortest of some ways to say it."""
-    is_missing = Expression(MISSING, (signal,))
     if not values.intervals:
-        return is_missing
+        return Expression(MISSING, (signal,))
     if values.missing:
         ways = [_not(_numbers(signal, ~values, may_miss))]
-        ways.append(_chain(OR, [_numbers(signal, Reals(values.intervals, False), may_miss), is_missing]))
+        known = _numbers(signal, Reals(values.intervals, False), may_miss)
+        ways.append(_chain(OR, [known, Expression(MISSING, (signal,))]))
     elif values.intervals == _EVERY_NUMBER:
-        return _not(is_missing)
+        return _not(Expression(MISSING, (signal,)))
     else:
         ways = [_intervals(signal, values)]
-        if not may_miss:
+        if not may_miss and len(values.intervals) > 1:  # what is around one interval takes no fewer words
             ways.append(_not(_intervals(signal, (~values).whole if signal.type is Type.COUNT else ~values)))
-        if values == values.mirrored and values.intervals != _ZERO and signal.type is Type.REAL_VECTOR:
+        if values.symmetric and values.intervals != _ZERO and signal.type is Type.REAL_VECTOR:
             ways.append(_intervals(Expression(ABS, (signal,)), values.from_zero))
-    return min(ways, key=lambda way: way.terminals)
+    return ways[0] if len(ways) == 1 else min(ways, key=lambda way: way.terminals)
 
 
 def _intervals(signal: Expression, values: Reals) -> Expression:

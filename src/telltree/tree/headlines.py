@@ -7,38 +7,40 @@ them or more, and few words say it, the best such formula is the headline. Of ho
 it; these are the records that it was chosen by.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, islice
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.logic import Formula, truth_of
+from telltree.logic import Formula
 from telltree.operators import Expression
-from telltree.speech import expression_of, say
+from telltree.speech import cost, expression_of, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
-from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Term
-from telltree.tree.sayable import implied, nearly_asked
-from telltree.tree.shortening import short_formulas
+from telltree.tree.bounds import Bounds
+from telltree.tree.sayable import implied, nearly_asked, short
+from telltree.tree.seen import Seen
+from telltree.tree.shortening import shortened
 from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
+from telltree.tree.ways import Ways
 
 WORDS = 15
 APART = 0.5  # by how much the share of a leaf's records that a headline is true of exceeds that of all others
 _BESIDE = 20.0  # percent of all records that all of the sibling's are worth
 _UNSURE = 5.0  # percent of the records that a formula must set right if it does not follow from the leaf's own
 _WORTH = 2.0  # percent of the records that a unit of cost must set right
+_MOST_RANKED = 300  # formulas that are not of one leaf's own
 _MOST_PAIRED = 20  # formulas of one leaf that are joined with each other
 _MOST_SAID = 40  # formulas of one leaf whose words are counted
 _MOST_ALIKE = 4  # formulas that answer alike
-_SAVED = 5  # words that two sentences on one subject may save as one
+_SAVED = 5  # words that a sentence, or two on one subject, may have fewer than their parts
 _MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
-_AT_A_TIME = 256  # formulas whose answers are held as a byte a record
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
@@ -49,8 +51,9 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
     """
     if not tree.nodes or len(tree.leaves) > _MOST_LEAVES:
         return tree
-    found = _told_apart(_Choice(tree, panel))
-    told = iter([(found.get(number), short) for number, short in enumerate(short_formulas(tree, panel), 1)])
+    ways, seen = Ways(tree), Seen(tree, panel)
+    found = _told_apart(_Choice(ways, seen))
+    told = iter([(found.get(number), short) for number, short in enumerate(shortened(ways, seen), 1)])
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
@@ -63,7 +66,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 
 def _told_apart(choice: "_Choice") -> dict[int, Headline]:
     """The best headline for each leaf, by its number; of leaves that want the same, the one it suits best has it."""
-    offers = {number: choice.offers(number) for number in range(1, len(choice.tree.leaves) + 1)}
+    offers = {number: choice.offers(number) for number in range(1, len(choice.ways.tree.leaves) + 1)}
     waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
     found: dict[int, Headline] = {}
     taken: set[bytes] = set()
@@ -79,130 +82,172 @@ def _told_apart(choice: "_Choice") -> dict[int, Headline]:
     return found
 
 
-class _Candidate(NamedTuple):
-    parts: tuple[Term, ...]
-    """One term, or two that are to be true together."""
-    cost: int
-    about: frozenset[Hashable]
-    """The subjects of what it says."""
-    sure: bool
-    """Whether it is true of every possible record of the leaf."""
+class _Candidates(NamedTuple):
+    """Formulas, and what is known of them."""
 
-
-class _Candidates:
-    """Formulas, their answers for all records as bits, and of how many records of each leaf they are true."""
-
-    def __init__(self, formulas: Sequence[_Candidate], answers: NDArray[np.uint8], true: NDArray[np.int64]) -> None:
-        self.formulas, self.answers, self.true = formulas, answers, true
+    parts: list[tuple[Term, ...]]
+    """Of each one term, or two that are to be true together."""
+    costs: NDArray[np.int64]
+    sure: NDArray[np.bool_]
+    """Whether each is true of every possible record of the leaf."""
+    answers: NDArray[np.uint8]
+    """For the sample, as bits."""
+    true: NDArray[np.float64]
+    """Of how many records of each leaf they are true, as far as the sample tells."""
 
     def distinct(self) -> "_Candidates":
         """Of formulas that answer alike the cheapest few: which has the fewest words is yet to be seen."""
         alike: dict[bytes, list[int]] = {}
-        for i in sorted(range(len(self.formulas)), key=lambda i: self.formulas[i].cost):
+        for i in np.argsort(self.costs, kind="stable").tolist():
             alike.setdefault(self.answers[i].tobytes(), []).append(i)
-        return self.at(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]))
+        return self.at(np.array(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]), np.int64))
 
-    def at(self, places: Sequence[int]) -> "_Candidates":
+    def at(self, places: NDArray[np.int64]) -> "_Candidates":
         """Those at some places."""
-        return _Candidates([self.formulas[i] for i in places], self.answers[places], self.true[places])
+        parts = [self.parts[i] for i in places.tolist()]
+        return _Candidates(parts, self.costs[places], self.sure[places], self.answers[places], self.true[places])
 
-    def __add__(self, other: "_Candidates") -> "_Candidates":
-        answers = np.concatenate((self.answers, other.answers))
-        return _Candidates([*self.formulas, *other.formulas], answers, np.concatenate((self.true, other.true)))
+    def joined(self, other: "_Candidates") -> "_Candidates":
+        """These and others."""
+        return _Candidates(
+            [*self.parts, *other.parts],
+            np.concatenate((self.costs, other.costs)),
+            np.concatenate((self.sure, other.sure)),
+            np.concatenate((self.answers, other.answers)),
+            np.concatenate((self.true, other.true)),
+        )
 
 
 class _Choice:
     """What could be the headline of each leaf of a tree, by its training records."""
 
-    def __init__(self, tree: Tree, panel: Panel) -> None:
-        self.tree = tree
-        self._records = panel.aligned(tree.schema)
-        clusters = tree.apply(panel)
-        self._leaves = (clusters[:, None] == np.arange(1, len(tree.leaves) + 1)).astype(np.float32)
-        self._support = np.count_nonzero(self._leaves, axis=0)
-        self._possible = Possible(tree.missing, tree.static)
-        self._lengths: dict[Term, int] = {}
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self.ways, self._seen = ways, seen
 
     def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
         """Headlines for a leaf, the best first, each with what speaks against it, and its answers."""
-        members, elsewhere = self._support[number - 1], len(self._records) - self._support[number - 1]
+        members = int(self._seen.support[number - 1])
+        elsewhere = len(self._seen.records) - members
         if not members or not elsewhere:
             return
-        _, branches = self.tree.leaves[number - 1]
-        singles = self._candidates(implied(self.tree, branches), sure=True) + self._others
-        order, _ = self._ranked(singles, number)
-        short = (i for i in order if self._words(singles.formulas[i].parts[0]) < WORDS)
-        every = singles + self._pairs(singles.at(list(islice(short, _MOST_PAIRED))))
-        order, against = self._ranked(every, number)
-        missed, others = self._wrong(every, number)
-        told = members - missed >= (others / elsewhere + APART) * members
-        sayable = (i for i in order if told[i] and self._may_be_short(every.formulas[i]))
+        others = self._others.at(np.argsort(self._against(self._others, number), kind="stable")[:_MOST_RANKED])
+        singles = self._implied(number).joined(others)
+        order = np.argsort(self._against(singles, number), kind="stable").tolist()
+        short = (i for i in order if self.ways.roughly(singles.parts[i][0]) < WORDS)
+        every = singles.joined(self._pairs(singles.at(np.array(list(islice(short, _MOST_PAIRED)), np.int64))))
+        against = self._against(every, number)
+        told = _tells(every.true, number, members, elsewhere)
+        order = np.argsort(against, kind="stable").tolist()
+        sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
         for i in islice(sayable, _MOST_SAID):
-            one = joined(All, every.formulas[i].parts, self._possible)
-            formula = Formula(expression_of(one, self.tree.missing))
-            if len(self.tree.says(formula.expression).split()) <= WORDS:
-                headline = Headline(formula, int(others[i]), int(elsewhere), int(missed[i]))
-                yield float(against[i]), every.answers[i].tobytes(), headline
+            formula = self._in_few_words(every.parts[i])
+            if formula is None:
+                continue
+            truth, true = self._seen.true(formula.expression)
+            if _tells(true, number, members, elsewhere):
+                inside = int(true[number - 1])
+                headline = Headline(formula, int(true.sum()) - inside, elsewhere, members - inside)
+                yield float(against[i]), np.packbits(truth).tobytes(), headline
+
+    def _implied(self, number: int) -> _Candidates:
+        terms = self._own[number - 1]
+        answers = self._own_answers[np.array([self._own_places[term] for term in terms], np.int64)]
+        return self._candidates(list(terms), list(terms.values()), answers, sure=True)
+
+    @cached_property
+    def _own(self) -> list[dict[Term, int]]:
+        """What follows from the way to each leaf."""
+        ways = self.ways
+        return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
+
+    @cached_property
+    def _own_places(self) -> dict[Term, int]:
+        return {term: place for place, term in enumerate(dict.fromkeys(chain.from_iterable(self._own)))}
+
+    @cached_property
+    def _own_answers(self) -> NDArray[np.uint8]:
+        sample = self._seen.sample
+        return sample.packed(sample.truth([self._written(term) for term in self._own_places]))
 
     @cached_property
     def _others(self) -> _Candidates:
-        return self._candidates(nearly_asked(self.tree, self._records), sure=False).distinct()
+        """What any leaf may be told by: terms and their opposites, and whether signals pass some constants."""
+        sample, possible = self._seen.sample, self.ways.possible
+        terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
+        truth = sample.truth([self._written(term) for term in terms])
+        told: list[Term] = []
+        costs: list[int] = []
+        answers = []
+        for sides, found in ((terms, truth), ([possible.negated(term) for term in terms], ~truth)):
+            kept, places = short(sides), {term: place for place, term in enumerate(sides)}
+            told += kept
+            costs += kept.values()
+            answers.append(found[np.array([places[term] for term in kept], np.int64)])
+        bounds = Bounds(sample, possible)
+        for alike, found in chain.from_iterable(map(bounds.of, signals)):
+            told += alike
+            costs += [cost(term) for term in alike[:1]] * len(alike)
+            answers.append(found)
+        return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
 
-    def _candidates(self, terms: dict[Term, int], *, sure: bool) -> _Candidates:
-        expressions = [expression_of(term, self.tree.missing) for term in terms]
-        formulas = [_Candidate((term,), paid, frozenset(subjects(term)), sure) for term, paid in terms.items()]
-        starts = range(0, len(expressions), _AT_A_TIME)
-        return self._with_answers(formulas, (self._truth(expressions[i : i + _AT_A_TIME]) for i in starts))
+    def _written(self, term: Term) -> Expression:
+        return expression_of(term, self.ways.tree.missing)
 
-    def _truth(self, expressions: Sequence[Expression]) -> NDArray[np.bool_]:
-        return truth_of(expressions, self._records)
-
-    def _with_answers(self, formulas: Sequence[_Candidate], parts: Iterator[NDArray[np.bool_]]) -> _Candidates:
-        """Formulas with their answers, which come a few formulas at a time."""
-        answers = [np.zeros((0, -(-len(self._records) // 8)), np.uint8)]
-        true = [np.zeros((0, len(self._support)), np.int64)]
-        for part in parts:
-            answers.append(np.packbits(part, axis=1))
-            true.append(np.rint(part.astype(np.float32) @ self._leaves).astype(np.int64))
-        return _Candidates(formulas, np.concatenate(answers), np.concatenate(true))
+    def _candidates(
+        self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
+    ) -> _Candidates:
+        true, all_sure = self._seen.sample.true(answers), np.full(len(terms), sure)
+        return _Candidates([(term,) for term in terms], np.array(costs, np.int64), all_sure, answers, true)
 
     def _pairs(self, singles: _Candidates) -> _Candidates:
-        pairs = list(combinations(range(len(singles.formulas)), 2))
-        formulas = [_both(singles.formulas[a], singles.formulas[b]) for a, b in pairs]
-        truth = np.unpackbits(singles.answers, axis=1, count=len(self._records)).astype(np.bool_)
-        some = (np.array(pairs[i : i + _AT_A_TIME]) for i in range(0, len(pairs), _AT_A_TIME))
-        return self._with_answers(formulas, (truth[each[:, 0]] & truth[each[:, 1]] for each in some))
+        first, second = np.triu_indices(len(singles.parts), 1)
+        answers = singles.answers[first] & singles.answers[second]
+        return _Candidates(
+            [singles.parts[a] + singles.parts[b] for a, b in zip(first.tolist(), second.tolist(), strict=True)],
+            singles.costs[first] + singles.costs[second],
+            singles.sure[first] & singles.sure[second],
+            answers,
+            self._seen.sample.true(answers),
+        )
 
-    def _wrong(self, candidates: _Candidates, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many of a leaf's records each formula misses, and of how many others it is true."""
-        inside = candidates.true[:, number - 1]
-        return self._support[number - 1] - inside, candidates.true.sum(axis=1) - inside
-
-    def _ranked(self, candidates: _Candidates, number: int) -> tuple[list[int], NDArray[np.float64]]:
-        """The places of formulas by how well they tell a leaf from the others, and what speaks against each."""
-        members, beside = self._support[number - 1], self._sibling(number)
-        missed, others = self._wrong(candidates, number)
-        against = 100 * (missed / members + others / (len(self._records) - members))
-        against += np.array([_WORTH * one.cost + _UNSURE * (not one.sure) for one in candidates.formulas])
+    def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
+        """What speaks against formulas as the headline of a leaf."""
+        true, costs, sure = candidates.true, candidates.costs, candidates.sure
+        members, beside = self._seen.support[number - 1], self._sibling(number)
+        inside = true[:, number - 1]
+        others = true.sum(axis=1) - inside
+        against = 100 * ((members - inside) / members + others / (len(self._seen.records) - members))
+        against += _WORTH * costs + _UNSURE * ~sure
         if beside is not None:
-            against += _BESIDE * candidates.true[:, beside - 1] / max(1, self._support[beside - 1])
-        return np.argsort(against, kind="stable").tolist(), against
+            against += _BESIDE * true[:, beside - 1] / max(1, self._seen.support[beside - 1])
+        found: NDArray[np.float64] = against
+        return found
 
     def _sibling(self, number: int) -> int | None:
         """The number of the leaf on the other side of the same question, if there is one."""
-        ways = {n: way for n, (_, way) in enumerate(self.tree.leaves, 1)}
+        ways = {n: way for n, (_, way) in enumerate(self.ways.tree.leaves, 1)}
         return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
-    def _may_be_short(self, one: _Candidate) -> bool:
-        """Whether it may have few words; two sentences on one subject may become one."""
-        return sum(map(self._words, one.parts)) <= WORDS + _SAVED * (len(one.about) < len(one.parts))
+    def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
+        """Whether it may have few words; what is said of one subject may have fewer than its parts."""
+        words = sum(map(self.ways.roughly, parts))
+        if words <= WORDS or words > WORDS + _SAVED:
+            return words <= WORDS
+        return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
-    def _words(self, term: Term) -> int:
-        if term not in self._lengths:
-            said = say(term, self.tree.schema, step=self.tree.step, missing=self.tree.missing)
-            self._lengths[term] = len(said.split())
-        return self._lengths[term]
+    def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
+        """The formula that says so, if it takes few words."""
+        tree = self.ways.tree
+        formula = self._written(joined(All, parts, self.ways.possible))
+        term = self.ways.term(formula)
+        if self.ways.words(term) > WORDS:
+            return None
+        said = say(term, tree.schema, step=tree.step, missing=tree.missing)
+        return Formula(formula) if len(said.split()) <= WORDS else None
 
 
-def _both(a: _Candidate, b: _Candidate) -> _Candidate:
-    return _Candidate((*a.parts, *b.parts), a.cost + b.cost, a.about | b.about, a.sure and b.sure)
+def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
+    """Whether formulas tell a leaf from all others, if they are true of so many records of each leaf."""
+    inside = true[..., number - 1]
+    told: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
+    return told

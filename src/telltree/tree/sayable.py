@@ -1,53 +1,55 @@
 """What might be said of a leaf in few words: parts of what is true of it, and short sentences on the same columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from itertools import chain, combinations, islice, product
 
-from telltree.data import Panel
 from telltree.operators import Expression
 from telltree.operators.rounding import rounded
-from telltree.operators.table import AND, NOT
-from telltree.speech import cost, term_of
+from telltree.speech import cost
 from telltree.speech.lists import joined
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Some, Sometime, Term
-from telltree.tree.observed import observed
-from telltree.tree.tree import Branch, Tree
+from telltree.tree.observed import atoms_of, observed, signals_asked
+from telltree.tree.tree import Tree
 
 _MOST_COST = 12  # what costs more takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
+_MOST_RUNNERS_UP = 4  # of one node
 _DIGITS = 3  # of constants that nobody chose with care
 
 
-def implied(tree: Tree, branches: Sequence[Branch]) -> dict[Term, int]:
-    """Short terms that are true of every possible record that takes these branches, with their costs."""
-    claims = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
+def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
+    """Short terms that are true of every possible record of which all claims are, with their costs.
+
+    `whole` says the same as all claims. What a grammar says in its own words is not taken apart.
+    """
     if not all(map(_in_common_words, claims)):
         return {}
-    possible = Possible(tree.missing, tree.static)
-    whole = term_of(
-        reduce(lambda left, right: Expression(AND, (left, right)), claims), tree.missing, static=tree.static
-    )
     terms = [whole, *(taken_apart(claim, possible) for claim in claims)]
-    return _short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
+    return short(chain([whole], *(_pieces(term, possible, implied=True) for term in terms)))
 
 
-def nearly_asked(tree: Tree, panel: Panel) -> dict[Term, int]:
-    """Short terms about columns of the tree: parts of its formulas and their runners-up, and what is made of atoms.
+def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
+    """Terms about columns of the tree: parts of its formulas and their runners-up, and what is made of their atoms.
 
-    They may be true or false of the records of any leaf. With each comes its cost.
+    The opposite of each is as good a term. Both may be true or false of the records of any leaf, the longest of which
+    has so many steps. With them come the signals that these formulas hold against constants.
     """
     possible = Possible(tree.missing, tree.static)
-    others = (rounded(other.formula.expression, _DIGITS) for node in tree.nodes for other in node.runners_up)
+    others = (
+        rounded(other.formula.expression, _DIGITS)
+        for node in tree.nodes
+        for other in node.runners_up[:_MOST_RUNNERS_UP]
+    )
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
-    own = [node.formula.expression for node in tree.nodes]
-    formulas = list(filter(_in_common_words, dict.fromkeys(chain(own, known))))
-    terms = [taken_apart(e, possible, truth) for e in formulas for truth in (True, False)]
-    asked = [taken_apart(e, possible, truth) for e in filter(_in_common_words, own) for truth in (True, False)]
-    made = observed(tree.schema.values(), asked, panel, possible)
-    return _short(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
+    own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))
+    formulas = dict.fromkeys(chain(own, filter(_in_common_words, known)))
+    terms = (taken_apart(e, possible) for e in formulas)
+    atoms = atoms_of(taken_apart(e, possible, truth) for e in own for truth in (True, False))
+    made = observed(tree.schema.values(), atoms, longest, possible)
+    found = dict.fromkeys(chain(*(_pieces(term, possible, implied=False) for term in terms), made))
+    return [term for term in found if not _is_settled(term)], signals_asked(tree.schema.values(), atoms)
 
 
 def _in_common_words(e: Expression) -> bool:
@@ -55,7 +57,8 @@ def _in_common_words(e: Expression) -> bool:
     return all(part.english is None for part in e.walk())
 
 
-def _short(terms: Iterable[Term]) -> dict[Term, int]:
+def short(terms: Iterable[Term]) -> dict[Term, int]:
+    """Those that may have few words, with their costs."""
     costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 

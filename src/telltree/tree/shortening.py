@@ -5,22 +5,23 @@ some answers follow from the others, and so do parts of them. Without these, the
 training records; of records yet to come it may be true where the whole is not, or the other way round.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.logic import Formula, truth_of
+from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.rounding import rounded
-from telltree.operators.table import NOT
-from telltree.speech import cost, expression_of, term_of
+from telltree.speech import cost, expression_of
 from telltree.speech.lists import joined
 from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Reals
+from telltree.tree.seen import Seen
 from telltree.tree.tree import Tree
+from telltree.tree.ways import Ways
 
 _MOST_TRIED = 60  # shorter forms of one claim at a time
 _DIGITS = (2, 3, 4)
@@ -33,28 +34,32 @@ def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
     None where none was found, where a question settles itself, and where a grammar has words of its own for a formula
     on the way: they may speak of every part.
     """
-    answers = dict(zip((node.formula for node in tree.nodes), tree.truth(panel), strict=True))
-    work = _Shortening(tree, panel.aligned(tree.schema))
-    found: list[Formula | None] = []
-    for _, branches in tree.leaves:
-        claims = [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
-        if not claims or any(part.english is not None for claim in claims for part in claim.walk()):
-            found.append(None)
-            continue
-        found.append(work.shortened(claims, np.array([answers[f] == truth for f, truth in branches])))
-    return found
+    return shortened(Ways(tree), Seen(tree, panel))
+
+
+def shortened(ways: Ways, seen: Seen) -> list[Formula | None]:
+    """The same, where something is known of the ways to the leaves and of the records already."""
+    work = _Shortening(ways, seen)
+    own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
+    return [
+        None if own or not claims else work.of(leaf)
+        for leaf, (claims, own) in enumerate(zip(ways.claims, own_words, strict=True))
+    ]
 
 
 class _Shortening:
-    def __init__(self, tree: Tree, records: Panel) -> None:
-        self._tree, self._records = tree, records
-        self._possible = Possible(tree.missing, tree.static)
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self._ways, self._seen = ways, seen
+        tree = ways.tree
+        self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
 
-    def shortened(self, claims: Sequence[Expression], truth: NDArray[np.bool_]) -> Formula | None:
-        """What fewer words say, if all claims are true of these records together."""
-        terms = [self._normal(claim) for claim in claims]
+    def of(self, leaf: int) -> Formula | None:
+        """What fewer words say of the records of a leaf, counted from 0."""
+        _, branches = self._ways.tree.leaves[leaf]
+        terms = [self._ways.term(claim) for claim in self._ways.claims[leaf]]
         if any(term in (TRUE, FALSE) for term in terms):
             return None  # no words of its own
+        truth = np.array([self._answers[f] == answer for f, answer in branches])
         wanted: NDArray[np.bool_] = np.logical_and.reduce(truth)
         kept = list(range(len(terms)))
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
@@ -62,38 +67,60 @@ class _Shortening:
             if rest and np.array_equal(truth[rest].all(axis=0), wanted):
                 kept = rest
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
-            open_to = np.flatnonzero(truth[[j for j in kept if j != i]].all(axis=0))  # all others are told apart
-            terms[i] = self._without_parts(terms[i], open_to, wanted[open_to])
-            truth[i] = self._answers([terms[i]], self._records)[0]
-        whole = joined(All, [terms[i] for i in kept], self._possible)
-        short = self._fewer_digits(expression_of(whole, self._tree.missing), wanted)
-        words, before = (len(self._tree.says(*said).split()) for said in ([short], claims))
-        return Formula(short) if words <= (1 - _SAVED) * before else None
+            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # all others are told apart
+            terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
+        short = joined(All, [terms[i] for i in kept], self._ways.possible)
+        return self._if_shorter(short, leaf, wanted)
 
-    def _normal(self, claim: Expression) -> Term:
-        return term_of(claim, self._tree.missing, static=self._tree.static)
+    def _without_parts(
+        self, term: Term, truth: NDArray[np.bool_], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
+    ) -> tuple[Term, NDArray[np.bool_]]:
+        """The term without parts that change no answer for records it is open to, and its answers for all.
 
-    def _without_parts(self, term: Term, rows: NDArray[np.int64], wanted: NDArray[np.bool_]) -> Term:
-        """The term without parts that change no answer for these records; what costs most goes first."""
-        if wanted.all() or len(rows) == 0:
-            return term
-        records = self._records[rows]
+        What costs most goes first.
+        """
+        if np.array_equal(open_to, wanted):
+            return term, truth
         while True:
-            tried = [one for one in dict.fromkeys(_shorter(term, self._possible)) if one not in (TRUE, FALSE)]
-            tried = sorted((one for one in tried if cost(one) < cost(term)), key=cost)[:_MOST_TRIED]
-            answers = self._answers(tried, records)
-            alike = [one for one, truth in zip(tried, answers, strict=True) if np.array_equal(truth, wanted)]
-            if not alike:
-                return term
-            term = alike[0]
+            tried = [one for one in dict.fromkeys(_shorter(term, self._ways.possible)) if one not in (TRUE, FALSE)]
+            now = cost(term)
+            costs = {one: paid for one in tried if (paid := cost(one)) < now}
+            tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
+            found = self._first_alike([self._written(one) for one in tried], open_to, wanted)
+            if found is None:
+                return term, truth
+            term, truth = tried[found[0]], found[1]
 
-    def _answers(self, terms: Sequence[Term], records: Panel) -> NDArray[np.bool_]:
-        return truth_of([expression_of(term, self._tree.missing) for term in terms], records)
+    def _first_alike(
+        self, tried: list[Expression], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
+    ) -> tuple[int, NDArray[np.bool_]] | None:
+        """The place of the first formula that is true of the wanted records alone of those it is open to, and its
+        answers for all; most that are not are found out by the sample."""
+        sample = self._seen.sample
+        likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
+        for place in np.flatnonzero(likely).tolist():
+            truth: NDArray[np.bool_] = self._seen.truth([tried[place]])[0]
+            if np.array_equal(truth & open_to, wanted):
+                return place, truth
+        return None
+
+    def _written(self, term: Term) -> Expression:
+        return expression_of(term, self._ways.tree.missing)
+
+    def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
+        """What says so in few digits, if it has a fifth fewer words than the whole."""
+        whole, formula = self._ways.whole(leaf), self._written(short)
+        if cost(short) >= cost(whole):
+            return None
+        words = self._ways.words(self._ways.term(formula))
+        fewer = words <= (1 - _SAVED) * self._ways.words(whole)
+        return Formula(self._fewer_digits(formula, wanted)) if fewer else None
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
+        """The formula with rounded constants that answers alike."""
         tried = [rounded(formula, digits) for digits in _DIGITS]
-        answers = truth_of(tried, self._records)
-        return next((e for e, truth in zip(tried, answers, strict=True) if np.array_equal(truth, wanted)), formula)
+        found = self._first_alike(tried, np.ones_like(wanted), wanted)
+        return formula if found is None else tried[found[0]]
 
 
 def _shorter(term: Term, possible: Possible) -> Iterator[Term]:
