@@ -1,0 +1,61 @@
+"""Searches keep the best formulas of each size, and a tree asks a short one that is nearly as good as the best."""
+
+import numpy as np
+import pytest
+from golden_trees import encounters
+from test_search_contract import GRAMMARS, Spy
+
+from telltree import Bits, GeneticProgramming, GrammarTreeClassifier, GrammaticalEvolution, MonteCarlo
+from telltree.errors import SettingsError
+
+
+class Sized(Spy):
+    """Tells sizes, too."""
+
+    def __call__(self, population, wanted):
+        before = len(self.derivations)
+        scores = super().__call__(population, wanted)
+        return scores._replace(size=np.array([len(d) for d in self.derivations[before:]]))
+
+
+@pytest.mark.parametrize("search", [MonteCarlo, GeneticProgramming, GrammaticalEvolution])
+@pytest.mark.parametrize("tolerance", [0.0, 3.0])
+def test_the_best_of_each_size_are_kept(search, tolerance):
+    spy = Sized(GRAMMARS["the paper's"], fitnesses=23)
+    found = search(evaluations=600).run(spy.grammar, spy, 4, tolerance=tolerance)
+    by_size = {}
+    for derivation, fitness in zip(spy.derivations, spy.fitness, strict=True):
+        by_size.setdefault(len(derivation), []).append(fitness)
+    least, expected = np.inf, []
+    for size in sorted(by_size):
+        if min(by_size[size]) < least:
+            least = min(by_size[size])
+            ties = sum(fitness <= least + tolerance for fitness in by_size[size])
+            expected.append((size, least, min(ties, 100)))
+    told = [(len(of.best.derivation), of.best.fitness, len(of.ties.lengths)) for of in found.by_size]
+    assert told == expected
+
+
+def test_without_sizes_nothing_is_kept():
+    spy = Spy(GRAMMARS["the paper's"])
+    assert MonteCarlo(evaluations=50).run(spy.grammar, spy, 4).by_size == ()
+
+
+def test_the_shortest_that_saves_enough_is_asked():
+    panel, labels = encounters()
+    search = GeneticProgramming(evaluations=2_000)
+    for leniency in (0.0, 0.2, 0.5):
+        model = GrammarTreeClassifier(search=search, fitness=Bits(leniency=leniency), random_state=0)
+        model.fit(panel, labels)
+        root = model.front_.whole.root
+        best = root.by_size[-1].fitness
+        enough = best + max(2.0, leniency * (root.gain + root.fitness - best))
+        wanted = next(one for one in root.by_size if one.fitness <= enough)
+        asked = root.formula if root.found is None else root.found
+        assert asked.terminals == wanted.formula.terminals
+        assert root.fitness <= enough
+
+
+def test_leniency_is_a_share():
+    with pytest.raises(SettingsError, match="leniency must be a finite number of at least 0, got -1"):
+        Bits(leniency=-1)
