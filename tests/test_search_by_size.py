@@ -49,8 +49,10 @@ def test_the_shortest_that_saves_enough_is_asked():
         model.fit(panel, labels)
         root = model.front_.whole.root
         best = root.by_size[-1].fitness
-        enough = best + max(2.0, leniency * (root.gain + root.fitness - best))
-        wanted = next(one for one in root.by_size if one.fitness <= enough)
+        gain = root.gain + root.fitness - best
+        allowed = [2.0 if one.formula.terminals < 6 else max(2.0, leniency * gain) for one in root.by_size]
+        pairs = zip(root.by_size, allowed, strict=True)
+        wanted, enough = next((one, best + more) for one, more in pairs if one.fitness <= best + more)
         asked = root.formula if root.found is None else root.found
         assert asked.terminals == wanted.formula.terminals
         assert root.fitness <= enough

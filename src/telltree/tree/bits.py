@@ -65,6 +65,7 @@ class Bits:
         the one with the wider margin.
     leniency: the share of what the best split saves that a shorter one may leave unsaved and still be taken. What it
         leaves is for the questions below it: two short questions read better than a long one, and tell as much.
+        Formulas of up to six terminals are short enough.
     """
 
     price: float = 0.5
@@ -112,6 +113,8 @@ class BitsOf:
 
     least_gain = 0.0
     shorter_first = True
+    brief = 6
+    """Terminals of a formula that need not be fewer, such as those of `F(x > 3 ∧ b)`: a shorter one must be as good."""
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
         out = np.empty(len(size))

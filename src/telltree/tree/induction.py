@@ -262,7 +262,7 @@ def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: 
 
 def _brief(found: Found, labels: Labels, criterion: Fitness) -> Population:
     """The formulas that tie for the best; or those of the least size that are nearly as good, as far as the criterion
-    is lenient.
+    is lenient. It is not for the sake of fewer terminals than are `brief`.
     """
     assert found.ties is not None
     assert found.best is not None
@@ -270,9 +270,10 @@ def _brief(found: Found, labels: Labels, criterion: Fitness) -> Population:
     if leniency:
         best = found.best.fitness
         gain = gain_of(criterion, labels.totals(), len(found.best.derivation), best)
-        enough = best + max(leniency * gain, getattr(criterion, "tolerance", 0.0))
+        tolerance = getattr(criterion, "tolerance", 0.0)
         for candidate, ties in found.by_size:
-            if candidate.fitness <= enough:
+            left = leniency * gain if len(candidate.derivation) >= criterion.brief else 0.0  # type: ignore[attr-defined]
+            if candidate.fitness <= best + max(left, tolerance):
                 return ties
     return found.ties
 
