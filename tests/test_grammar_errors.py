@@ -80,7 +80,7 @@ def test_text_is_text_of_a_reasonable_length():
 )
 def test_no_depth_of_text_exhausts_the_stack(text):
     error = complaint(text)
-    assert error is None or error.line is not None
+    assert error is None or error.line is not None or "are read" in str(error)  # what is refused by its size has none
 
 
 def test_chains_of_symbols_may_be_long():

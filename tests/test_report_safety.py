@@ -94,7 +94,8 @@ def test_hostile_text_stays_text(slot):
         tree, panel, y = small(**{name: with_text(value, text) for name, value in SLOTS[slot].items()})
         return report_html(headed(tree), panel, y, held_out=(panel[:20], y[:20]))
 
-    hostile = made(HOSTILE if slot in ("phrase", "unit", "time unit") else TABLES)
+    words = HOSTILE.replace("\ud800", "")  # half of a character is refused where columns are told of
+    hostile = made({"phrase": words, "unit": words, "time unit": HOSTILE}.get(slot, TABLES))
     page, harmless = Page(hostile), Page(made("zzz"))
     assert page.elements == harmless.elements
     assert "boom()" in page.block

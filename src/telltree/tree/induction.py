@@ -246,36 +246,43 @@ def _chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: 
     classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text.
     """
-    tied = _brief(found, labels, by.criterion)
-    everyone = np.arange(len(tied.lengths))
-    classes = [labels.codes == k for k in range(labels.classes)]
-    tally = engine.evaluate(tied, everyone, engine.layout.masks(classes))
-    rivals = _with_room(tally.counts, labels.counts(), by.levels)
-    if by.shorter_first:
-        rivals = rivals[tally.size[rivals] == tally.size[rivals].min()]
-    ties = tied.take(rivals)
+    assert found.ties is not None
+    ties, size = _rivals(found.ties, engine, labels, by)
+    brief = _brief(found, labels, by.criterion, size)
+    if brief is not None:
+        ties, _ = _rivals(brief, engine, labels, by)
     margins = _margins(engine, ties, by.late)
     widest = np.flatnonzero(margins == margins.max())
     derivations = [ties.derivation(int(i), grammar) for i in widest]
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
 
 
-def _brief(found: Found, labels: Labels, criterion: Fitness) -> Population:
-    """The formulas that tie for the best; or those of the least size that are nearly as good, as far as the criterion
-    is lenient. It is not for the sake of fewer terminals than are `brief`.
+def _rivals(tied: Population, engine: Engine, labels: Labels, by: _Ties) -> tuple[Population, int]:
+    """Those of some formulas between which margins decide, and the size of the smallest."""
+    classes = [labels.codes == k for k in range(labels.classes)]
+    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.layout.masks(classes))
+    rivals = _with_room(tally.counts, labels.counts(), by.levels)
+    least = int(tally.size[rivals].min())
+    if by.shorter_first:
+        rivals = rivals[tally.size[rivals] == least]
+    return tied.take(rivals), least
+
+
+def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Population | None:
+    """Formulas of the least size that are nearly as good as the best, as far as the criterion is lenient; None if they
+    are not smaller than `size`. It is not lenient for the sake of fewer terminals than are brief.
     """
-    assert found.ties is not None
-    assert found.best is not None
     leniency = getattr(criterion, "leniency", 0.0)
-    if leniency:
-        best = found.best.fitness
-        gain = gain_of(criterion, labels.totals(), len(found.best.derivation), best)
-        tolerance = getattr(criterion, "tolerance", 0.0)
-        for candidate, ties in found.by_size:
-            left = leniency * gain if len(candidate.derivation) >= criterion.brief else 0.0  # type: ignore[attr-defined]
-            if candidate.fitness <= best + max(left, tolerance):
-                return ties
-    return found.ties
+    if not leniency:
+        return None
+    assert found.best is not None
+    best = found.best.fitness
+    gain = gain_of(criterion, labels.totals(), len(found.best.derivation), best)
+    least = getattr(criterion, "brief", 0)
+    for candidate, ties in found.by_size:
+        if least <= len(candidate.derivation) < size and candidate.fitness <= best + leniency * gain:
+            return ties
+    return None
 
 
 def _margins(engine: Engine, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
