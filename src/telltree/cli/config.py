@@ -22,11 +22,11 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Make what the file says the defaults of the verb; what stands on the command line still goes first."""
     if path is None:
         return path
-    from telltree.data.toml import TomlError, parsed_toml
+    from telltree.data.toml import parsed_toml
 
     try:
         found = parsed_toml(read_small(path), _MOST_CHARACTERS)
-    except (OSError, ValueError, TomlError) as error:  # ValueError: not UTF-8, or too large
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, not TOML, or too large
         fail(f"the configuration {path} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
     options = _options(context)
     settings = {}

@@ -16,7 +16,7 @@ from telltree.errors import DataError
 from telltree.small_files import MOST_BYTES, small_text
 
 MOST_LINE = 1 << 24  # characters: lines of 100,000 cells have a tenth of it
-LONGEST_NAME = 300  # of a path, in messages
+LONGEST_PATH = 300  # characters of a path in messages
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # how such files begin
 MARKS = {  # byte order marks; the longer first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",
@@ -44,12 +44,12 @@ class File:
             return cls(repr(named) if isinstance(named, str) else "the stream", target)
         path = os.fsdecode(source)
         if "\0" in path:
-            raise DataError(f"there is no file {clip(path, LONGEST_NAME)!r}")
+            raise DataError(f"there is no file {clip(path, LONGEST_PATH)!r}")
         if path == "-" and sys.stdin is None:
             raise DataError("standard input is closed, so that nothing can be read from it; name a file")
         if path == "-":
             return cls("standard input", getattr(sys.stdin, "buffer", sys.stdin))
-        return cls(repr(clip(path, LONGEST_NAME)), path)
+        return cls(repr(clip(path, LONGEST_PATH)), path)
 
     @property
     def is_path(self) -> bool:

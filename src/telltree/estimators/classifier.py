@@ -198,9 +198,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         validation = None if parts is None else self._validate(training, steps, seed, parts)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
-        tree = (
-            tree.narrowed() if cut_short else with_headlines(tree.narrowed(), panel)
-        )  # who presses Ctrl-C waits no more
+        tree = tree.narrowed()
+        if not cut_short:  # who presses Ctrl-C waits no more
+            tree = with_headlines(tree, panel)
         kept = Training.of(panel, coded, tree, seed)
         # all at once: a fit that fails leaves what was learned before as it was
         self.classes_, self.grammar_, self.training_ = classes, grammar, kept

@@ -46,6 +46,11 @@ class Population(NamedTuple):
             self.constants[i, :n] = derivation.constants
         self.lengths[i] = n
 
+    @classmethod
+    def joined(cls, parts: Sequence["Population"]) -> "Population":
+        """The rows of several populations of one grammar and width."""
+        return cls._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
     def for_kernels(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64], NDArray[np.uint64]]:

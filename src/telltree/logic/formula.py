@@ -79,6 +79,4 @@ class Formula:
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
     """The truth of many formulas at once: formulas × records."""
-    if not formulas:
-        return np.zeros((0, len(panel)), np.bool_)
     return Formulas(panel).truth(formulas)

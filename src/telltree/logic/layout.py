@@ -75,7 +75,7 @@ class Layout:
 
     def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """One bit a record (individuals × blocks) to one Boolean a record, in the panel's order."""
-        bits = np.unpackbits(truth.view(np.uint8).reshape(len(truth), -1), axis=1, bitorder="little")
+        bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little")
         found = np.empty((len(truth), self.records), np.bool_)
         found[:, self.order] = bits[:, : self.records]
         return found

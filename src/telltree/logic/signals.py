@@ -17,25 +17,8 @@ from telltree.grammar.names import attribute
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.expression import Level
-from telltree.operators.table import (
-    ABS,
-    AND,
-    CHANGE,
-    CLOCKS,
-    COMPARISONS,
-    DIFFERENCE,
-    ELAPSED,
-    EVENTUALLY,
-    GLOBALLY,
-    IMPLIES,
-    MISSING,
-    NOT,
-    OR,
-    SIGN,
-)
+from telltree.operators.table import ABS, CHANGE, CLOCKS, COMPARISONS, DIFFERENCE, ELAPSED, JOINS, MISSING, SIGN
 
-_JOINS = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY, *COMPARISONS)
-"""Formulas inside atoms: the engine works them out. Comparisons are of counts there."""
 Floats = NDArray[np.float64]
 Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 
@@ -128,7 +111,7 @@ class Signals:
                 return self._laid_out(self._elapsed() if head is ELAPSED else self._gone())
             if head is CHANGE:
                 return self._laid_out(self._change(*e.args))
-            if head not in _JOINS:
+            if head not in (*JOINS, *COMPARISONS):  # formulas inside atoms, where comparisons are of counts
                 raise OperatorError(head.name, "logic/signals.py")
         return self._truth(e)
 

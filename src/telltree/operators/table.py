@@ -164,6 +164,8 @@ OPERATORS: tuple[Operator, ...] = (
     EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL,
     ABS, DIFFERENCE, SIGN, COUNT, MISSING, ELAPSED, GONE, CHANGE,
 )  # fmt: skip
+JOINS: tuple[Operator, ...] = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY)
+"""What makes formulas of conditions."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE)
 """Where in its record a step is; these take no operands."""

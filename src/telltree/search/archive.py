@@ -115,7 +115,7 @@ class Archive:
     def _drop_ties(self) -> None:
         """Leave only what still ties, and not more than there is room for."""
         fitness = np.concatenate([scores for scores, _ in self._ties])
-        rows = Population._make(np.concatenate(parts) for parts in zip(*(rows for _, rows in self._ties), strict=True))
+        rows = Population.joined([rows for _, rows in self._ties])
         ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]
         kept = np.sort(ranked[fitness[ranked] <= self.best + self.tolerance])
         self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)

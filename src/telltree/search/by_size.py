@@ -57,7 +57,7 @@ class BySize:
     def _drop(self) -> None:
         """Leave only what still ties."""
         fitness, size = (np.concatenate([part[k] for part in self._kept]) for k in (0, 1))
-        rows = Population._make(np.concatenate(parts) for parts in zip(*(part[2] for part in self._kept), strict=True))
+        rows = Population.joined([rows for *_, rows in self._kept])
         ranked = np.lexsort((fitness, size))
         ranked = ranked[fitness[ranked] <= self._best[size[ranked]] + self.tolerance]
         place = np.arange(len(ranked)) - np.searchsorted(size[ranked], size[ranked])

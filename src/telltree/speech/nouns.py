@@ -8,23 +8,7 @@ from telltree.data import Column
 from telltree.data.schema import require_known
 from telltree.errors import OperatorError, SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.table import (
-    ABS,
-    AND,
-    CHANGE,
-    COMPARISONS,
-    COUNT,
-    DIFFERENCE,
-    ELAPSED,
-    EVENTUALLY,
-    GLOBALLY,
-    GONE,
-    IMPLIES,
-    MISSING,
-    NOT,
-    OR,
-    SIGN,
-)
+from telltree.operators.table import ABS, CHANGE, COMPARISONS, COUNT, DIFFERENCE, ELAPSED, GONE, JOINS, MISSING, SIGN
 from telltree.speech.atoms import has_own_words
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
@@ -32,7 +16,7 @@ from telltree.speech.vocabulary import Vocabulary
 from telltree.speech.words import bare_or_quoted, number_words
 
 CLOCK_NOUNS = {ELAPSED: "the time since the start", GONE: "the share of the record that has passed"}
-_IN_SENTENCES = (EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, MISSING, *COMPARISONS)
+_IN_SENTENCES = (*JOINS, MISSING, *COMPARISONS)
 _OF_ONE = {ABS: "the absolute value of", SIGN: "the sign of"}
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 

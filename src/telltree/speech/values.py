@@ -4,27 +4,28 @@ Of these sets are the literals of the normal form made (`terms.Says`). Intersect
 "not", and all three are exact: that is why a negation can always be pushed into a literal.
 """
 
+import abc
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 
-class _Set:
+class _Set(abc.ABC):
     """What sets of one kind can do with each other, from intersection and complement alone."""
 
     __slots__ = ()
 
-    def __and__(self, other: Any) -> Self:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def __and__(self, other: Any) -> Self: ...
 
-    def __invert__(self) -> Self:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def __invert__(self) -> Self: ...
 
     @property
+    @abc.abstractmethod
     def empty(self) -> bool:
         """Whether there is nothing in it."""
-        raise NotImplementedError
 
     def __or__(self, other: Any) -> Self:
         mine: Self = ~(~self & ~other)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from telltree.operators import Expression
 from telltree.speech.possible import Possible
 from telltree.speech.terms import Always, Says, Sometime, Term
-from telltree.speech.values import Interval, Reals
+from telltree.speech.values import Reals
 from telltree.tree.seen import Sample
 
-_DIGITS = 3  # of constants that nobody chose with care
+DIGITS = 3  # of constants that nobody chose with care
 _STEPS = 16  # between the constants that are tried of one signal
 Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -76,11 +76,8 @@ class Bounds:
 
 
 def _from_zero(relation: str, distance: float) -> Reals:
-    """The numbers whose distance from 0 stands in this relation to another one, above 0."""
-    closed = relation in ("<=", ">=")
-    if relation in ("<", "<="):
-        return Reals((Interval(-distance, distance, closed, closed),), False)
-    return Reals((Interval(high=-distance, with_high=closed), Interval(distance, with_low=closed)), False)
+    """The numbers whose distance from 0 stands in this relation to another one."""
+    return Reals.compared(relation, distance).under_abs
 
 
 def _constants(*ends: NDArray[np.float64]) -> list[float]:
@@ -89,5 +86,5 @@ def _constants(*ends: NDArray[np.float64]) -> list[float]:
     for values in ends:
         finite = values[np.isfinite(values)]
         quantiles = np.quantile(finite, np.linspace(0, 1, _STEPS + 1)) if len(finite) else ()
-        found |= dict.fromkeys(float(f"{c:.{_DIGITS}g}") for c in quantiles)
+        found |= dict.fromkeys(float(f"{c:.{DIGITS}g}") for c in quantiles)
     return [c for c in found if math.isfinite(c)]

@@ -4,7 +4,8 @@ Constants of a grid lie where the grid has its points, often close to some recor
 that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +39,13 @@ def centred(
     paths = [path for path in _comparisons(formula, ()) if _movable(_at(formula, path), columns)]
     if not paths:
         return formula
-    answers = _truth([formula], panel, signals)[0]
+    formulas = Formulas(panel, signals)
+    answers = formulas.truth([formula])[0]
     for path in paths:
-        gap = None if late() else _gap(formula, path, panel, signals, answers=answers, late=late)
+        gap = None if late() else _Gap(formula, path, formulas, answers, late).bounds()
         if gap is not None:
             moved = _with_constant(formula, path, roundest(*gap))
-            if np.array_equal(_truth([moved], panel, signals)[0], answers):
+            if np.array_equal(formulas.truth([moved])[0], answers):
                 formula = moved
     return formula
 
@@ -51,39 +53,6 @@ def centred(
 def _movable(atom: Expression, columns: Container[str]) -> bool:
     names = atom.attributes()
     return bool(names) and all(name in columns for name in names)  # times stay where the data have steps
-
-
-def _truth(formulas: Sequence[Expression], panel: Panel, signals: Signals) -> NDArray[np.bool_]:
-    return Formulas(panel, signals).truth(formulas)
-
-
-def _gap(
-    formula: Expression,
-    path: Path,
-    panel: Panel,
-    signals: Signals,
-    *,
-    answers: NDArray[np.bool_],
-    late: Callable[[], bool],
-) -> tuple[float, float] | None:
-    """The values of its signal between which a comparison's constant can move and leave all answers as they are; None
-    if on one side there is none that would change an answer.
-    """
-    atoms = [Atom.of(_at(formula, other), panel.schema) for other in _comparisons(formula, ())]
-    own = Atom.of(_at(formula, path), panel.schema)
-    twins = sum((atom.signal, atom.constant) == (own.signal, own.constant) for atom in atoms)
-    if twins > 1 or any(e.head is COUNT for e in formula.walk()):
-        return _Gap(formula, path, panel, signals, answers, late=late).bounds()
-    points = Formulas(panel, signals).turning_points([formula], own)
-    points = points[np.isfinite(points)]
-    if _falls(formula, path) != bool(own.outcomes & LESS):
-        points = -points
-    # a value that equals the constant lies on the side of those for which the comparison says the same
-    with_those_below = own.outcomes in (GREATER, LESS | EQUALITY)
-    below = points <= own.constant if with_those_below else points < own.constant
-    if below.all() or not below.any():
-        return None
-    return float(points[below].max()), float(points[~below].min())
 
 
 def _falls(e: Expression, path: Path) -> bool:
@@ -122,32 +91,53 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
 
 
 class _Gap:
-    """The same for any formula, by trying: what counts may turn back as the constant moves on.
-
-    Gaps are numbered by the values below them: gap 0 is below all values of the signal, the last one above them all.
-    """
+    """Between which values of its signal a comparison's constant can move and leave all answers as they are."""
 
     def __init__(
         self,
         formula: Expression,
         path: Path,
-        panel: Panel,
-        signals: Signals,
+        formulas: Formulas,
         answers: NDArray[np.bool_],
-        *,
         late: Callable[[], bool],
     ) -> None:
-        self._late, self._answers = late, answers
-        self._formula, self._path, self._panel, self._signals = formula, path, panel, signals
-        left, right = _at(formula, path).args
-        signal, constant = (right, left) if isinstance(left.head, Number) else (left, right)
-        assert isinstance(constant.head, Number)
-        values = signals.values(signal)[panel.rows()]
-        self._values, self._constant = np.unique(values[np.isfinite(values)]), constant.head.value
+        self._formula, self._path, self._formulas = formula, path, formulas
+        self._answers, self._late = answers, late
+        self._own = self._atom(path)
+
+    def _atom(self, path: Path) -> Atom:
+        return Atom.of(_at(self._formula, path), self._formulas.panel.schema)
 
     def bounds(self) -> tuple[float, float] | None:
         """The values on either side; None if on one side there is none that would change an answer."""
-        values, place = self._values, int(np.searchsorted(self._values, self._constant))
+        atoms = map(self._atom, _comparisons(self._formula, ()))
+        twins = sum((atom.signal, atom.constant) == (self._own.signal, self._own.constant) for atom in atoms)
+        if twins > 1 or any(e.head is COUNT for e in self._formula.walk()):
+            return self._by_trying()
+        return self._by_turning_points()
+
+    def _by_turning_points(self) -> tuple[float, float] | None:
+        own = self._own
+        points = self._formulas.turning_points([self._formula], own)
+        points = points[np.isfinite(points)]
+        if _falls(self._formula, self._path) != bool(own.outcomes & LESS):
+            points = -points
+        # a value that equals the constant lies on the side of those for which the comparison says the same
+        with_those_below = own.outcomes in (GREATER, LESS | EQUALITY)
+        below = points <= own.constant if with_those_below else points < own.constant
+        if below.all() or not below.any():
+            return None
+        return float(points[below].max()), float(points[~below].min())
+
+    @cached_property
+    def _values(self) -> NDArray[np.float64]:
+        """Of the signal. Gaps are numbered by the values below them: 0 is below all, the last one above them all."""
+        values = self._formulas.signals.values(self._own.signal)[self._formulas.panel.rows()]
+        return np.unique(values[np.isfinite(values)])
+
+    def _by_trying(self) -> tuple[float, float] | None:
+        """For any formula: what counts may turn back as the constant moves on."""
+        values, place = self._values, int(np.searchsorted(self._values, self._own.constant))
         # A constant that is one of the values may belong with those below it or above it.
         for start in (place, place + 1):
             if 0 < start < len(values) and self._alike([start])[0]:
@@ -178,4 +168,4 @@ class _Gap:
         """Whether the formula answers as before with the constant in each of these gaps."""
         constants = [self._middle(gap) for gap in gaps]
         moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
-        return [np.array_equal(truth, self._answers) for truth in _truth(moved, self._panel, self._signals)]
+        return [np.array_equal(truth, self._answers) for truth in self._formulas.truth(moved)]

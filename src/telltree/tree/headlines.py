@@ -4,7 +4,7 @@ What describes a leaf exactly is often long. Parts of it are true of all records
 other short formulas about columns of the tree are true of most of them. A formula tells a leaf from the rest by how
 much larger the share of the leaf's records is that it is true of than the share of all others. Where that is half of
 them or more, and few words say it, the best such formula is the headline. Of how many records it is true is told with
-it; these are the records that it was chosen by.
+it, counted over all records; it is chosen by a sample of them (`tree/seen.py`).
 """
 
 from collections.abc import Iterator

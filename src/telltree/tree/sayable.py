@@ -10,13 +10,13 @@ from telltree.speech.lists import joined
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Some, Sometime, Term
+from telltree.tree.bounds import DIGITS
 from telltree.tree.observed import atoms_of, observed, signals_asked
 from telltree.tree.tree import Tree
 
 _MOST_COST = 12  # what costs more takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
 _MOST_RUNNERS_UP = 4  # of one node
-_DIGITS = 3  # of constants that nobody chose with care
 
 
 def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
@@ -38,9 +38,7 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
     """
     possible = Possible(tree.missing, tree.static)
     others = (
-        rounded(other.formula.expression, _DIGITS)
-        for node in tree.nodes
-        for other in node.runners_up[:_MOST_RUNNERS_UP]
+        rounded(other.formula.expression, DIGITS) for node in tree.nodes for other in node.runners_up[:_MOST_RUNNERS_UP]
     )
     known = (e for e in others if all(name in tree.schema for name in e.attributes()))
     own = list(filter(_in_common_words, (node.formula.expression for node in tree.nodes)))

@@ -18,7 +18,6 @@ from telltree.tree.tree import Tree
 
 _MOST_SAMPLED = 1_500  # but for small leaves
 _LEAST_OF_A_LEAF = 40
-_ONES = np.array([byte.bit_count() for byte in range(256)], np.uint16)
 
 
 class Seen:
@@ -35,7 +34,7 @@ class Seen:
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """The truth of formulas for every record: formulas × records."""
-        return self._formulas.truth(formulas) if formulas else np.zeros((0, len(self.records)), np.bool_)
+        return self._formulas.truth(formulas)
 
     def true(self, formula: Expression) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """The truth of one formula for every record, and of how many records of each leaf it is true."""
@@ -76,7 +75,7 @@ class Sample:
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """The truth of formulas for its records: formulas × records."""
-        return self._formulas.truth(formulas) if formulas else np.zeros((0, len(self.rows)), np.bool_)
+        return self._formulas.truth(formulas)
 
     def packed(self, truth: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """Answers for its records as bits."""
@@ -86,5 +85,6 @@ class Sample:
 
     def true(self, answers: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Of how many records of each leaf packed answers are true, by the share of the sample of it."""
-        found: NDArray[np.float64] = np.add.reduceat(_ONES[answers], self._starts, axis=1) * self._stands_for
+        counted = np.add.reduceat(np.bitwise_count(answers), self._starts, axis=1, dtype=np.int64)
+        found: NDArray[np.float64] = counted * self._stands_for
         return found

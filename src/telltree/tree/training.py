@@ -13,12 +13,11 @@ from telltree.data.usable import doubtful
 from telltree.logic.atoms import Atom
 from telltree.logic.formulas import signals_of
 from telltree.operators import Expression, Operator, Type
-from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.operators.table import COMPARISONS, JOINS
 from telltree.tree.labels import Labels
 from telltree.tree.tree import Tree
 
 _AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied whole
-_JOINS = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _spread(panel: Panel, tree: Tree) -> dict[str, float]:
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
     """The signals whose distance to a constant counts in the margin of a Boolean expression."""
-    if isinstance(e.head, Operator) and e.head in _JOINS:
+    if isinstance(e.head, Operator) and e.head in JOINS:
         for arg in e.args:
             yield from _graded(arg, schema)
     elif not (isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN):  # not of counts

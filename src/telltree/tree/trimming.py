@@ -23,8 +23,9 @@ def trimmed(formula: Expression, panel: Panel, signals: Signals, late: Callable[
     """
     if any(e.english is not None for e in formula.walk()):
         return formula
+    formulas = Formulas(panel, signals)
     while not late() and (shorter := list(dict.fromkeys(_shorter(formula)))):
-        truth = Formulas(panel, signals).truth([formula, *shorter])
+        truth = formulas.truth([formula, *shorter])
         alike = [e for e, answers in zip(shorter, truth[1:], strict=True) if np.array_equal(answers, truth[0])]
         if not alike:
             break

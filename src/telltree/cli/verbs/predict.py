@@ -26,9 +26,7 @@ def predict(
       telltree predict model.json new.parquet --id flight --time t > predictions.csv
       cat new.csv | telltree predict model.json - --id flight --time t --json
     """
-    from telltree.tree.model import (
-        load_model,  # predicting needs none of what learning does, which takes long to import
-    )
+    from telltree.tree.model import load_model
 
     check_output(output, force=force)
     loaded = load_model(model)
