@@ -67,6 +67,14 @@ def test_the_sample_is_stratified_and_holds_the_encounters_of_the_papers_figures
     assert (len(panel.schema.of_type("Boolean")), len(panel.schema.of_type("real"))) == (51, 26)
 
 
+def test_no_column_is_said_in_the_words_of_another(cut):
+    """Nor its negation: "advisory 1 is not to descend" forbids what the lack of an order to descend leaves open."""
+    columns = [column for column in cut[0].schema.values() if column.phrase]
+    told = [phrase for column in columns for phrase in (column.phrase, column.negated) if phrase]
+    assert len(told) == len(set(told)) > 100
+    assert not [phrase for phrase in told if " is not to " in phrase]
+
+
 def test_the_sample_is_small_and_carries_its_licence():
     home = files("telltree.datasets.acasx")
     assert len((home / "sample.npz.xz").read_bytes()) < 4_000_000

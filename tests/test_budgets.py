@@ -12,7 +12,7 @@ import pytest
 from telltree import Formula, Panel
 from telltree.grammar import Grammar
 from telltree.grammar.cuts import cuts, roundest
-from telltree.logic.engine import signals_of
+from telltree.logic.formulas import Formulas, signals_of
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
 from telltree.search import search as searching
 from telltree.tree.centring import centred
@@ -100,7 +100,7 @@ def test_the_gaps_beyond_all_values_have_middles_too():
 
     panel = Panel.from_arrays([np.arange(5_000.0)[:, None]], columns=["x"])
     formula = Formula.parse("F(x > 4998.01)", panel.schema).expression
-    gap = _Gap(formula, (0,), panel, signals_of(panel), np.array([True]), late=bool)
+    gap = _Gap(formula, (0,), Formulas(panel, signals_of(panel)), np.array([True]), late=bool)
     assert [gap._middle(i) for i in (0, 1, 5_000)] == [-1.0, 0.5, 5_000.0]
 
 

@@ -560,6 +560,10 @@ def test_a_negation_that_another_column_owns_is_not_taken():
         ("pilot 2 complies at once", None, "pilot 2 always complies at once", "pilot 2 never complies at once",
          "pilot 2 does not comply at once"),
         ("a pump runs", None, "always a pump runs", "never a pump runs", "it is false that a pump runs"),
+        (
+            "the valve is to open", None, "the valve is always to open", "the valve is never to open",
+            "it is false that the valve is to open",
+        ),
         ("a pump runs hot", "a pump does not run hot", "a pump always runs hot", "a pump never runs hot",
          "a pump does not run hot"),
         ("engine status", None, "always engine status", "never engine status", "it is false that engine status"),

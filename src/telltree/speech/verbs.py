@@ -49,7 +49,8 @@ class Clause:
     @property
     def denied(self) -> "Clause | None":
         """What is so if the sentence is not, if grammar can tell."""
-        if not self.verb or self.predicate.split(" ")[0] in _DOUBTS:
+        first = self.predicate.split(" ")[0]
+        if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
             return None
         if self.verb in _AUXILIARIES:
             return Clause(self.subject, self.verb, f"not {self.predicate}")
