@@ -20,6 +20,8 @@ from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.operators import Expression
 
+_NO_NAMES = np.empty(0, np.uint64)
+
 
 class Engine(Evaluator[Population]):
     """Evaluates derivations of one grammar on the records of one panel."""
@@ -64,23 +66,23 @@ class Engine(Evaluator[Population]):
     def _lower(self, formulas: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         population = formulas
         self._make_room(population)
-        planes, forgot = self._planes, False
+        forgot = False
         while True:
             absent, numbers = self._attempt(population, wanted, mode, simplify)
-            if not absent:
+            if not len(absent):
                 break
-            if planes.add(absent, numbers):
+            if self._add(population, absent, numbers):
                 continue
             if forgot:
                 return False
-            planes.forget()
+            self._planes.forget()
             forgot = True
         return True
 
     def _attempt(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool
-    ) -> tuple[list[tuple[int, Atom]], bool]:
-        """Programs for `wanted`, unless atoms lack planes; returns these, and whether they are known by numbers."""
+    ) -> tuple[NDArray[np.uint64], bool]:
+        """Programs for `wanted`, unless atoms lack planes; returns the names of these, or their numbers, and which."""
         rules, constants, lengths, _ = population
         planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
         self._programs.registers[0] = 1
@@ -89,21 +91,33 @@ class Engine(Evaluator[Population]):
             self._frames, self._lacking, others,
         )  # fmt: skip
         if lacking:
-            planes.numbered[row, self._lacking[:lacking, 0]] = UNKNOWN
-            return self._numbered_atoms(population, self._lacking[:lacking].tolist()), True
+            absent = self._lacking[:lacking, 0].astype(np.uint64)
+            planes.numbered[row, absent] = UNKNOWN
+            return absent, True
         if not odd:
-            return [], False
+            return _NO_NAMES, False
         self._absent.found[0] = 0
         self._absent.keys[:] = 0
         lower(
             self._reading, rules, constants, lengths, others[:odd], mode, planes.keys, planes.slots[row],
             self._programs, end, self._desk, self._absent,
         )  # fmt: skip
-        return self._atoms(population, int(self._absent.found[0])), False
+        return self._absent.name[: self._absent.found[0]], False
 
-    def _numbered_atoms(self, population: Population, lacking: list[list[int]]) -> list[tuple[int, Atom]]:
+    def _add(self, population: Population, absent: NDArray[np.uint64], numbers: bool) -> bool:
+        """Planes for the atoms that the last attempt found absent; False if they do not fit into memory."""
+        adopted = self._planes.adopt(absent, numbers)
+        if adopted is None:
+            return False
+        left = np.flatnonzero(~adopted)
+        if not len(left):
+            return True
+        atoms = self._numbered_atoms(population, left) if numbers else self._atoms(population, left)
+        return self._planes.add(atoms, numbers)
+
+    def _numbered_atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
         found, takes = [], self._tables.rule["takes"]
-        for number, individual, node in lacking:
+        for number, individual, node in self._lacking[which].tolist():
             rule = population.rules.item(individual, node)
             template, constant = self._rules[rule].template, None
             if takes.item(rule):
@@ -114,10 +128,10 @@ class Engine(Evaluator[Population]):
             found.append((number, atom))
         return found
 
-    def _atoms(self, population: Population, absent: int) -> list[tuple[int, Atom]]:
+    def _atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
         found = []
         for name, (individual, node, micro) in zip(
-            self._absent.name[:absent].tolist(), self._absent.where[:absent].tolist(), strict=True
+            self._absent.name[which].tolist(), self._absent.where[which].tolist(), strict=True
         ):
             if name not in self._known:
                 constants = population.constants[individual]

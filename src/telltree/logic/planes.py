@@ -1,10 +1,15 @@
 """Planes: the truth of atoms as bits, made on demand and kept within a memory budget."""
 
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.compiled import kernel
+from telltree.grammar.naming import place_of
 from telltree.logic.aligned import aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL, GREATER
@@ -16,10 +21,12 @@ from telltree.logic.subset import Subset, pick
 
 _LEAST_PLANES = 64
 """However small the budget, so many planes are kept."""
+_AHEAD = 1 << 14
+"""Planes that a search may well need: memory for them is asked for at once, and costs nothing until it is used."""
 
 
 class Planes:
-    """The planes of one layout, and a table from an atom's name to its plane.
+    """The planes of one layout, and tables from an atom's number or name to its plane.
 
     Those of some records of a panel are picked from `source`, the planes of all of them and how to pick, while these
     fit into their memory.
@@ -40,29 +47,61 @@ class Planes:
         """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
         row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
         it, and many thresholds lie at the edge."""
+        self._age = 0
+        self._spare: list[NDArray[np.uint64]] = []  # memory that planes of parts had and will have
+        self._memory = self._lent() if source is not None else None
+        self._search = numbered > 0 or source is not None
         self.forget()
+
+    def _lent(self) -> NDArray[np.uint64]:
+        """Memory from the source, which has it back when these planes are gone: new memory is slow to begin with."""
+        assert self._source is not None
+        spare, words = self._source[0]._spare, self._layout.words
+        needed = words * min(self.capacity, _AHEAD)
+        memory = spare.pop() if spare else aligned_words(1, needed)[0]
+        if len(memory) < needed:
+            memory = aligned_words(1, needed)[0]
+        weakref.finalize(self, spare.append, memory)
+        return memory
 
     def forget(self) -> None:
         """Drop all planes."""
         self.used = 1
+        self._age += 1
         self.numbered[:] = UNKNOWN
+        self._atoms: list[Atom] = []
         self._slot: dict[Atom, int] = {}
         self.keys = np.zeros(1024, np.uint64)
         """The names of all other atoms, where `slots` has their planes in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
+        self._own = np.zeros(0, np.int64)  # for each plane of the source, of the age at hand, its plane here, 0 if none
+        self._own_age = 0
+
+    def adopt(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
+        """Take from the source the planes of atoms that it knows by these names, or numbers, which are known here from
+        now on as well. Says which; None if they do not fit into memory.
+        """
+        if self._source is None:
+            return np.zeros(len(names), np.bool_)
+        whole = self._source[0]
+        theirs = whole.numbered[1, names] if numbers else find(whole.keys, whole.slots[1], names)
+        known: NDArray[np.bool_] = theirs != UNKNOWN
+        planes, negated = theirs[known] >> 1, theirs[known] & 1
+        if not self._pick(planes):
+            return None
+        self._enter(names[known], 2 * self._own[planes] + negated, numbers)
+        return known
 
     def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
         """Make planes for atoms, known from now on by these names, or numbers; False if they do not fit into memory."""
+        names = np.array([name for name, _ in named], np.uint64)
+        if self._source is not None and self._source[0].add(named, numbers):
+            return self.adopt(names, numbers) is not None
         slots = self.held([atom for _, atom in named])
         if slots is None:
             return False
-        both = np.array([self._simplest(np.array(slots)), slots])
-        if numbers:
-            self.numbered[:, [number for number, _ in named]] = both
-        else:
-            for (name, _), pair in zip(named, both.T, strict=True):
-                self._enter(name, pair)
+        self._enter(names, np.array(slots), numbers)
         return True
 
     def held(self, atoms: Sequence[Atom]) -> list[int] | None:
@@ -89,24 +128,32 @@ class Planes:
         if self.used + len(wanted) > self.capacity:
             return False
         self._slot |= wanted
+        self._atoms += wanted
         self.used += len(wanted)
         self._make_room()
-        self._make(self._picked(wanted))
+        self._make(wanted)
         return True
 
-    def _picked(self, wanted: dict[Atom, int]) -> dict[Atom, int]:
-        """Take what planes the source can give; what is left must be made."""
-        if self._source is None:
-            return wanted
+    def _pick(self, planes: NDArray[np.signedinteger]) -> bool:
+        """Have planes of the source here too; False if they do not fit into memory."""
+        assert self._source is not None
         whole, subset = self._source
-        new = [atom for atom in wanted if atom not in whole._slot]
-        had = whole._hold({atom: whole.used + k for k, atom in enumerate(new)})
-        known = wanted if had else {atom: slot for atom, slot in wanted.items() if atom in whole._slot}
-        if known:
-            chosen, slots = np.array([whole._slot[atom] for atom in known]), np.array(list(known.values()))
-            layout = self._layout
-            pick(whole.bits, chosen, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
-        return {} if had else {atom: slot for atom, slot in wanted.items() if atom not in known}
+        if self._own_age != whole._age:  # its planes have other places now; those that were picked stay
+            self._own, self._own_age = np.zeros(0, np.int64), whole._age
+        if len(self._own) < whole.used:
+            self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
+        new = np.unique(planes[self._own[planes] == 0])
+        new = new[new > 0]
+        if self.used + len(new) > self.capacity:
+            return False
+        slots = self.used + np.arange(len(new))
+        self._own[new] = slots
+        self._atoms += [whole._atoms[plane - 1] for plane in new.tolist()]
+        self.used += len(new)
+        self._make_room()
+        layout = self._layout
+        pick(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
+        return True
 
     def _make(self, wanted: dict[Atom, int]) -> None:
         by_signal: dict[object, list[Atom]] = {}
@@ -133,7 +180,7 @@ class Planes:
 
     def atoms(self) -> list[Atom]:
         """The atoms of planes 1, 2, …"""
-        return list(self._slot)
+        return self._atoms
 
     def place(self, atom: Atom) -> tuple[int, int]:
         """The plane that tells of an atom, and for which outcomes it is true."""
@@ -147,26 +194,53 @@ class Planes:
         return atom, 0
 
     def _make_room(self) -> None:
-        if self.used > len(self.bits):
-            expected = 2 * self.used if self._source is None else max(2 * self.used, self._source[0].used)
-            rows = min(self.capacity, max(64, expected))
-            self.bits, self.reduced = _grown(self.bits, rows), _grown(self.reduced, 2 * rows)
+        if self.used <= len(self.bits):
+            return
+        words = self._layout.words
+        rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._search else 0))
+        if self._memory is not None and rows * words <= len(self._memory):
+            bits = self._memory[: rows * words].reshape(rows, words)
+            bits[: len(self.bits)] = self.bits
+            self.bits = bits
+        else:
+            self.bits = _grown(self.bits, rows)
+        self.reduced = _grown(self.reduced, 2 * rows)
 
-    def _enter(self, name: int, slots: NDArray[np.signedinteger]) -> None:
-        if 2 * self._names >= len(self.keys):
+    def _enter(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
+        """Know planes, or their negations, by these names or numbers."""
+        both = np.array([self._simplest(slots), slots], np.int32)
+        if numbers:
+            self.numbered[:, names] = both
+            return
+        if 2 * (self._names + len(names)) >= len(self.keys):
             keys, kept = self.keys, self.slots
-            self.keys = np.zeros(4 * len(keys), np.uint64)
-            self.slots = np.zeros((2, 4 * len(keys)), np.int32)
-            self._names = 0
-            for held in np.flatnonzero(keys):
-                self._enter(int(keys[held]), kept[:, held])
-        mask = len(self.keys) - 1
-        place = (name >> 1) & mask  # as `grammar.naming.place_of` looks for it
-        while self.keys[place]:
-            place = (place + 1) & mask
-        self.keys[place] = name
-        self.slots[:, place] = slots
-        self._names += 1
+            size = 4 * len(keys)
+            while size <= 2 * (self._names + len(names)):
+                size *= 2
+            self.keys, self.slots = np.zeros(size, np.uint64), np.zeros((2, size), np.int32)
+            held = np.flatnonzero(keys)
+            enter(self.keys, self.slots, keys[held], kept[:, held])
+        enter(self.keys, self.slots, names, both)
+        self._names += len(names)
+
+
+@kernel
+def enter(keys, slots, names, both):
+    """Put names into a table, and beside each what both rows have for it."""
+    for k in range(len(names)):
+        place = place_of(keys, names[k])
+        keys[place] = names[k]
+        slots[0, place], slots[1, place] = both[0, k], both[1, k]
+
+
+@kernel
+def find(keys, slots, names):
+    """What a table has for each of some names, UNKNOWN where it has nothing."""
+    found = np.empty(len(names), np.int32)
+    for k in range(len(names)):
+        place = place_of(keys, names[k])
+        found[k] = slots[place] if keys[place] == names[k] else UNKNOWN
+    return found
 
 
 def _grown(array: NDArray[np.uint64], rows: int) -> NDArray[np.uint64]:
