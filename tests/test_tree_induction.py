@@ -532,3 +532,14 @@ def test_a_wider_margin_outweighs_a_difference_within_the_tolerance(tolerance, f
     tree = learn(panel, labels, grammar, search, GiniSize(tolerance=tolerance), max_depth=2).tree
     assert tree.root.formula.expression.attributes() == (first,)
     assert tree.root.fitness == pytest.approx(0.4 if first == "narrow" else 0.4 + 100 * 400 / 201 / 400, abs=0.01)
+
+
+@pytest.mark.parametrize("at_once", [2, 3])
+def test_nodes_that_are_searched_side_by_side_make_the_same_tree(panel, labels, at_once):
+    own, classes = coded(labels)
+    settings = Induction(Grammar.generic(panel), MonteCarlo(evaluations=300), GINI, Limits(max_depth=3), seed=4)
+    alone = settings.run(panel, own, classes)
+    beside = replace(settings, nodes_at_once=at_once).run(panel, own, classes)
+    assert beside.tree == alone.tree  # with gains and runners-up
+    assert list(beside.searches) == list(alone.searches)
+    assert len(alone.searches) > 1

@@ -34,9 +34,10 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
+from telltree.tree.asking import leaf_of
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, leaf_of
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 from telltree.tree.labels import Labels
 from telltree.tree.training import Training
 

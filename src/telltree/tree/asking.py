@@ -1,0 +1,259 @@
+"""One node of a tree: a search for its question, and what is kept of the formula that is found.
+
+What comes of a node depends on its place and its records alone, not on when, where or after which others it is asked.
+"""
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel
+from telltree.data.usable import doubtful, unchanging
+from telltree.grammar import Derivation, Grammar
+from telltree.grammar.population import Population
+from telltree.logic import Formula
+from telltree.logic.engine import Engine
+from telltree.logic.formulas import Formulas, signals_of
+from telltree.operators import Expression
+from telltree.search import Found, Progress, Search
+from telltree.search.archive import Candidate
+from telltree.speech import question
+from telltree.tree.bits import LARGEST
+from telltree.tree.centring import centred
+from telltree.tree.choosing import Ties, chosen
+from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
+from telltree.tree.labels import ONE, Labels
+from telltree.tree.objective import SplitObjective
+from telltree.tree.tree import Leaf, Node, RunnerUp
+from telltree.tree.trimming import trimmed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a node stays a leaf, beside when all its records have one class.
+
+    max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
+    a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
+    the same.
+    """
+
+    max_depth: int = 6
+    min_members: int = 1
+    min_gain: float | None = None
+    prevent_same_label: bool = False
+
+
+class NodeProgress(NamedTuple):
+    """What induction reports while a node is searched."""
+
+    node: int
+    """Nodes are numbered as in a heap: the root is 1, the children of n are 2n (true) and 2n + 1."""
+    depth: int
+    records: int
+    search: Progress
+    fold: tuple[int, int] | None = None
+    """Which fold of how many, in cross-validation."""
+
+
+class Task(NamedTuple):
+    """A node to ask about: its number, and its records by their positions, in ascending order."""
+
+    number: int
+    members: NDArray[np.int64]
+
+    @property
+    def depth(self) -> int:
+        """Branches from the root."""
+        return self.number.bit_length() - 1
+
+
+class Question(NamedTuple):
+    """How a node splits its records: the formula, and what the search knew of it."""
+
+    formula: Formula
+    found: Derivation
+    """What it was before parts that decide nothing were dropped and constants moved."""
+    true: NDArray[np.int64]
+    false: NDArray[np.int64]
+    fitness: float
+    gain: float
+    margin: float
+
+
+class Answer(NamedTuple):
+    """What came of a node: the leaf that it is if nothing is asked, and the question, if there is one worth asking."""
+
+    leaf: Leaf
+    search: Found | None = None
+    question: Question | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C cut the search short."""
+        return self.search is not None and self.search.interrupted
+
+
+class Bench:
+    """What one worker evaluates formulas with: planes made for one node serve the others."""
+
+    def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
+        self._panel, self._grammar, self._threads = panel, grammar, threads
+        self.signals = signals_of(panel)
+        self._whole: Engine | None = None
+
+    def engine(self, members: NDArray[np.int64]) -> Engine:
+        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from."""
+        if self._whole is None:
+            self._whole = self._engine(self._panel)
+        if len(members) == len(self._panel):
+            return self._whole
+        return self._engine(self._panel[members], (self._whole, members))
+
+    def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
+        rules, tables = self._grammar.rules, self._grammar.tables
+        return Engine(panel, rules, tables, self.signals, threads=self._threads, part_of=part_of)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How to find the question of a node, for all nodes of one tree."""
+
+    panel: Panel
+    labels: Labels
+    grammar: Grammar
+    search: Search
+    fitness: Fitness
+    limits: Limits
+    seed: int
+    centre: Collection[str]
+    progress: Callable[[NodeProgress], None] | None
+    stop: Callable[[], bool]
+    """Whether Ctrl-C was pressed."""
+
+    @cached_property
+    def _criterion(self) -> Fitness:
+        return prepared(self.fitness, self.grammar, self.labels)
+
+    @cached_property
+    def _missing(self) -> Collection[str]:
+        return doubtful(self.panel)
+
+    @cached_property
+    def _static(self) -> Collection[str]:
+        return unchanging(self.panel)
+
+    def ask(self, task: Task, bench: Bench) -> Answer:
+        """What comes of a node."""
+        limits, members, labels = self.limits, task.members, self.labels[task.members]
+        leaf = leaf_of(labels)
+        pure = np.count_nonzero(leaf.counts) <= 1
+        if self.stop() or pure or task.depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
+            return Answer(leaf)
+        late, engine = self._lateness(), bench.engine(members)
+        criterion = fitness_at(self._criterion, len(members))
+        objective = SplitObjective(engine, labels, criterion, limits.min_members)
+        found = self.search.run(
+            self.grammar,
+            objective,
+            _seed(self.seed, task.number),
+            self._report(task),
+            tolerance=getattr(criterion, "tolerance", 0.0),
+            stop=self.stop,
+        )
+        if found.best is None:
+            return Answer(leaf, found)
+        ties = Ties(criterion, limits.max_depth - task.depth - 1, late)
+        best, margin = chosen(found, engine, self.grammar, labels, ties)
+        alone = Population.of([best], self.grammar.has_random_constants)
+        truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
+        gain = gain_of(criterion, labels.totals(), len(best), fitness)
+        sides = members[truth], members[~truth]
+        if not self._worth(criterion, gain, sides):
+            return Answer(leaf, found)
+        formula, margin = self._kept(best.expression, margin, members, bench, late)
+        return Answer(leaf, found, Question(formula, best, *sides, fitness, gain, margin))
+
+    def _worth(self, criterion: Fitness, gain: float, sides: tuple[NDArray[np.int64], NDArray[np.int64]]) -> bool:
+        """Whether a split that gains so much is made."""
+        limits = self.limits
+        least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
+        if least is not None and not gain >= least:
+            return False
+        return not limits.prevent_same_label or len({leaf_of(self.labels[side]).label for side in sides}) > 1
+
+    def _lateness(self) -> Callable[[], bool]:
+        """Whether what is left to do at the node that begins now must be cut short: Ctrl-C came, or time is up.
+
+        A node may take a second, or a twenty-fifth, longer than its search was given.
+        """
+        given, begun = self.search.seconds, time.monotonic()
+        end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
+        return lambda: self.stop() or time.monotonic() >= end
+
+    def _kept(
+        self, found: Expression, margin: float, members: NDArray[np.int64], bench: Bench, late: Callable[[], bool]
+    ) -> tuple[Formula, float]:
+        """What is kept of the formula that was found, and its margin.
+
+        Parts that decide nothing for these records go, and constants move to the middle of their gaps where that is
+        asked for.
+        """
+        records = self.panel[members]
+        kept = trimmed(found, records, bench.signals, late)
+        kept = centred(kept, records, bench.signals, self.centre, late)
+        if kept == found:
+            return Formula(found), margin
+        return Formula(kept), float(Formulas(records, bench.signals).margins([kept])[0])
+
+    def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
+        """The node of a question, with what came of its sides.
+
+        It asks whether its formula holds, or does not, whichever reads better, in normal form. This comes after the
+        sides were learned, so that what a seed finds does not depend on it.
+        """
+        asked, search = answer.question, answer.search
+        assert asked is not None
+        assert search is not None
+        others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
+        node = Node(
+            asked.formula, true, false, answer.leaf.counts, asked.fitness, asked.gain, asked.margin,
+            _runners_up(others), naming=self.grammar.bits(LARGEST)[min(len(asked.found), LARGEST)],
+            by_size=_runners_up([best for best, _ in search.by_size]),
+        )  # fmt: skip
+        expression, found = asked.formula.expression, Formula(asked.found.expression)
+        if any(e.english is not None for e in expression.walk()):  # it is said as its grammar has it
+            return node if asked.formula == found else replace(node, found=found)
+        better, opposite = question(expression, self._missing, static=self._static)
+        sides = (false, true) if opposite else (true, false)
+        formula = Formula(better)
+        return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)
+
+    def _report(self, task: Task) -> Callable[[Progress], None] | None:
+        tell = self.progress
+        if tell is None:
+            return None
+        return lambda progress: tell(NodeProgress(task.number, task.depth, len(task.members), progress))
+
+
+def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
+    return tuple(RunnerUp(Formula(one.derivation.expression), one.fitness) for one in candidates)
+
+
+def leaf_of(labels: Labels) -> Leaf:
+    """The leaf for records with these labels."""
+    counts, weights = labels.counts(), labels.totals()
+    if not weights.any():  # records of weight 0 only
+        weights = counts * ONE
+    unit = 1 if labels.weights is None else ONE
+    return Leaf(tuple(counts.tolist()), tuple((weights / unit).tolist()))
+
+
+def _seed(seed: int, number: int) -> int:
+    """A seed for a node that depends on nothing but the tree's seed and the node's place in it."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])
