@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import pairwise
 
 import numpy as np
 import oracle
@@ -28,6 +29,7 @@ from telltree.grammar.population import Population
 from telltree.grammar.tables import Tables
 from telltree.logic import Formula, truth_of
 from telltree.logic.engine import Engine
+from telltree.logic.findings import joined
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
 
 # The bulk: 10 seeds × 10 families × 25 formulas × 4 panels = 10,000 cases.
@@ -216,6 +218,36 @@ def test_little_memory_changes_nothing(capacity, threads):
     judgement = judged(plain, case.records)
     for _ in range(2):  # the second time with planes left over from the first
         assert_truth(engine.truth(population), texts, judgement, case)
+    with_room, _ = engine_of(case, formulas)
+    assert_alike(tally_of(engine, population), tally_of(with_room, population))
+    assert engine.margins(population).tolist() == with_room.margins(population).tolist()
+
+
+def tally_of(engine, population):
+    """What an engine says of the formulas, with counts of two groups of records."""
+    even = np.arange(len(engine.panel)) % 2 == 0
+    return engine.evaluate(population, np.arange(len(population.lengths)), engine.layout.masks([even, ~even]))
+
+
+def assert_alike(one, other):
+    for name in ("counts", "members", "answer", "size"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
+
+
+@pytest.mark.parametrize("bounds", [(0, 1, 5), (0, 2, 3, 4, 5), (0, 3, 5)])
+def test_shards_find_together_what_one_finds_alone(bounds):
+    rng = random.Random(13)
+    columns, _, texts = draw_family(rng, 40)
+    case = draw_case(rng, columns, [rng.choice((1, 2, 3, 9)) for _ in range(300)])
+    alone, population = engine_of(case, parsed(texts, case.panel))
+    even, parts = np.arange(300) % 2 == 0, []
+    for low, high in pairwise(bounds):
+        records = np.sort(alone.layout.order[64 * low : 64 * high])
+        shard = Engine(case.panel[records], alone._rules, alone._tables, alone.signals, before=low)
+        masks = shard.layout.masks([even[records], ~even[records]])
+        parts.append(shard.findings(population, np.arange(40), masks))
+    assert_alike(joined(parts).of_all(), tally_of(alone, population))
+    assert_alike(joined([parts[0], joined(parts[1:])]).of_all(), tally_of(alone, population))
 
 
 @pytest.mark.parametrize("words", [1, 9, 30])

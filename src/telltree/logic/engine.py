@@ -36,12 +36,13 @@ class Engine(Evaluator[Population]):
         memory: int | None = None,
         threads: int = 1,
         part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
+        before: int = 0,
     ) -> None:
-        """`part_of`: see `Evaluator`; it must have the same rules."""
+        """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
         counts = bool((tables.micro["code"] >= Code.COUNT).any())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
-            threads=threads, part_of=part_of,
+            threads=threads, part_of=part_of, before=before,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
@@ -54,6 +55,11 @@ class Engine(Evaluator[Population]):
     @staticmethod
     def _how_many(formulas: Population) -> int:
         return len(formulas.lengths)
+
+    def _for_part(self, panel: Panel, before: int) -> "Engine":
+        return Engine(
+            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads, before=before
+        )
 
     def _make_room(self, population: Population) -> None:
         individuals, width = population.rules.shape

@@ -1,19 +1,25 @@
-"""Evaluation: formulas in, whatever their form, counts and answers out."""
+"""Evaluation: formulas in, whatever their form, counts and answers out.
+
+An evaluator is a shard: it owns some blocks of records and their planes. What several shards find is joined by
+`findings.joined`, so that records can be worked through in parts where their planes do not fit into memory at once.
+"""
 
 import abc
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic.atoms import Atom
+from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
-from telltree.logic.machine import Counting, Registers, Tally, evaluate
+from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, Room, each, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
@@ -45,8 +51,10 @@ class Evaluator(abc.ABC, Generic[F]):
         memory: int | None = None,
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
+        before: int = 0,
     ) -> None:
-        """`numbered`: atoms that are known by numbers. `counts`: whether formulas count.
+        """`numbered`: atoms that are known by numbers. `counts`: whether formulas count. `before`: of one shard of
+        several, how many blocks are in those that come first.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: what it
         knows of atoms need not be found out again.
@@ -62,7 +70,8 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
         self._programs = Programs.room(0, 0)
-        self._threads, self._counts = max(1, threads), counts
+        self._threads, self._counts, self._before = max(1, threads), counts, before
+        self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
 
     @staticmethod
@@ -78,41 +87,58 @@ class Evaluator(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
-        tally = Tally.room(len(wanted), masks.shape[1])
-        self._run(formulas, wanted, masks, tally)
-        return tally
+        return self._findings(formulas, wanted, masks, Asked()).of_all()
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """The truth of every formula for every record, in the panel's order."""
-        tally = Tally.room(self._how_many(formulas), 0, blocks=len(self.layout.blocks) - 1)
-        self._run(formulas, np.arange(self._how_many(formulas)), self.layout.masks([]), tally)
-        return self.layout.unpack(tally.truth)
+        everything = np.arange(self._how_many(formulas))
+        found = self._findings(formulas, everything, self.layout.masks([]), Asked(truth=True))
+        return self.layout.unpack(found.tally.truth)
+
+    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Findings:
+        """The same as a shard has it, to be joined with what the others find."""
+        return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
+
+    def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+        if not self.layout.records or self._fits(formulas, wanted):
+            return self._run(wanted, masks, asked)
+        asked, parts = asked._replace(of_a_shard=True), []
+        for half, blocks in self._halves():
+            parts.append(half._findings(formulas, wanted, masks[blocks], asked))
+            del half  # the other one needs the memory
+        return joined(parts)
 
     def trace(self, formulas: F, which: int) -> list[NDArray[np.bool_]]:
         """The truth of one formula at every step of every record."""
-        tally = Tally.room(0, 0, words=self.layout.words)
-        self._run(formulas, np.array([which]), self.layout.masks([]), tally, mode=STEPS)
-        return self.layout.unpack_steps(tally.steps)
+        wanted = np.array([which])
+        if not self.layout.records:
+            return []
+        self._fits(formulas, wanted, STEPS)
+        found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
+        return self.layout.unpack_steps(found.tally.steps)
 
     def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         With `cutoff` only the widest is exact: formulas that fall behind it are not followed to the end.
         """
-        found = np.zeros(self._how_many(formulas))
-        held: list[NDArray[np.float64]] = []
+        everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
         # what is settled for these records still has a margin, so nothing may be simplified away
-        for part in self._lowered(formulas, np.arange(self._how_many(formulas)), RECORD, simplify=False):
-            used = np.unique(self._operands(part)[0])
-            gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
-            registers = len(self._scratch[0][0].words)
-            room, numbers = Room.of(registers, self.layout.longest), np.empty(registers) if self._counts else None
-            graded = part[self._reads(part, gauges.spread > 0)]
-            found[part] = 1.0  # where nothing is graded
-            narrowest(
-                self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-                self._planes.bits, gauges, room, numbers, cutoff, found,
-            )  # fmt: skip
+        if not self._fits(formulas, everything, simplify=False):
+            found = np.full(len(everything), np.inf)
+            for half, _ in self._halves():
+                np.minimum(found, half.margins(formulas), out=found)
+            return found
+        used = np.unique(self._operands(everything)[0])
+        gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
+        registers = len(self._scratch[0][0].words)
+        room, numbers = Room.of(registers, self.layout.longest), np.empty(registers) if self._counts else None
+        graded = everything[self._reads(everything, gauges.spread > 0)]
+        found = np.ones(len(everything))  # where nothing is graded
+        narrowest(
+            self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
+            self._planes.bits, gauges, room, numbers, cutoff, found,
+        )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
 
@@ -122,19 +148,16 @@ class Evaluator(abc.ABC, Generic[F]):
 
         The formula must not count, and have the atom only once.
         """
-        found = np.empty(self.layout.records)
-        for part in self._lowered(formulas, np.arange(1), RECORD, simplify=False):
-            plane, outcomes = self._planes.place(atom)
-            values = self.signals.values(atom.signal)
-            gauges = Gauges.room(self._planes.used, np.inf)
-            gauges.measure(plane, values, outcomes, 0.0, 1.0)  # the distance to 0 is the value itself
-            room = Room.of(len(self._scratch[0][0].words), self.layout.longest)
-            margins, layout = np.empty(self.layout.records), self.layout
-            each(
-                self._programs, part[0], layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, room,
-                margins,
-            )  # fmt: skip
-            found[layout.order] = margins
+        self._fits(formulas, np.arange(1), simplify=False)
+        plane, outcomes = self._planes.place(atom)
+        gauges = Gauges.room(self._planes.used, np.inf)
+        gauges.measure(plane, self.signals.values(atom.signal), outcomes, 0.0, 1.0)  # the distance to 0 is the value
+        room = Room.of(len(self._scratch[0][0].words), self.layout.longest)
+        margins, layout, found = np.empty(self.layout.records), self.layout, np.empty(self.layout.records)
+        each(
+            self._programs, 0, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, room, margins
+        )  # fmt: skip
+        found[layout.order] = margins
         found[np.abs(found) < LEAST_MARGIN] = 0.0
         return found
 
@@ -160,57 +183,76 @@ class Evaluator(abc.ABC, Generic[F]):
         found[owner[chosen[planes]]] = True
         return found
 
-    def _run(
-        self,
-        formulas: F,
-        wanted: NDArray[np.int64],
-        masks: NDArray[np.uint64],
-        tally: Tally,
-        mode: int = RECORD,
-    ) -> None:
-        if not self.layout.records:
+    def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
+        """What the programs that were written last say of the records here."""
+        layout = self.layout
+        tally = asked.room(len(wanted), masks.shape[1], layout)
+        found = Findings(tally, np.zeros(len(wanted), np.uint64) if asked.of_a_shard else None, layout.records)
+        if not layout.records:
             tally.clear()
-            return
-        done = 0
-        for part in self._lowered(formulas, wanted, mode):
-            threads = self._threads if len(part) * self.layout.words >= WORTH_THREADS else 1
-            tiles = self.layout.tiles(self._planes.used)
-            own = tally if len(part) == len(wanted) else tally.part(done, done + len(part))
-            if threads == 1:
-                self._share((part, tiles, masks, *self._scratch[0], own))
-            else:
-                bounds = [len(part) * share // threads for share in range(threads + 1)]
-                jobs = [
-                    (part[low:high], tiles, masks, *scratch, own.part(low, high))
-                    for (low, high), scratch in zip(pairwise(bounds), self._scratch, strict=True)
-                ]
-                with ThreadPoolExecutor(threads) as pool:
-                    list(pool.map(self._share, jobs))
-            done += len(part)
+            return found
+        threads = self._threads if len(wanted) * layout.words >= WORTH_THREADS else 1
+        tiles = layout.tiles(self._planes.used)
+        if threads == 1:
+            self._share(wanted, tiles, masks, self._scratch[0], found)
+            return found
+        bounds = [len(wanted) * share // threads for share in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [
+                pool.submit(self._share, wanted[low:high], tiles, masks, scratch, found.part(low, high))
+                for (low, high), scratch in zip(pairwise(bounds), self._scratch, strict=True)
+            ]
+            for job in jobs:
+                job.result()
+        return found
 
-    def _share(self, job: tuple[Any, ...]) -> None:
-        """Evaluate a part: which, by which tiles and masks, with a set of registers, and where the tally goes."""
-        part, *rest = job
+    def _share(
+        self,
+        part: NDArray[np.int64],
+        tiles: NDArray[np.int64],
+        masks: NDArray[np.uint64],
+        scratch: tuple[Registers, Counting | None],
+        found: Findings,
+    ) -> None:
+        """Evaluate some of the formulas, by which tiles and masks, with a set of registers."""
         layout, planes = self.layout, self._planes
-        evaluate(self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied, *rest)
+        evaluate(
+            self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
+            self._before, tiles, masks, *scratch, found.tally, found.opposite,
+        )  # fmt: skip
 
-    def _lowered(
-        self, formulas: F, wanted: NDArray[np.int64], mode: int, simplify: bool = True
-    ) -> Iterator[NDArray[np.int64]]:
-        """Lower `wanted` and yield it; in several parts if its planes do not fit into memory at once."""
+    def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
+        """Write the programs of `wanted`; False if their planes do not fit into memory at once: then they do for half
+        of the records, or half of these. Those of a single formula, or block, have to.
+        """
         if not len(wanted):
-            return
-        if self._lower(formulas, wanted, mode, simplify):
-            if self._programs.registers[0] > len(self._scratch[0][0].words):
-                self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
-            yield wanted
-        elif len(wanted) == 1:
-            self._planes.capacity *= 2  # one formula must always fit
-            yield from self._lowered(formulas, wanted, mode, simplify)
-        else:
-            half = len(wanted) // 2
-            yield from self._lowered(formulas, wanted[:half], mode, simplify)
-            yield from self._lowered(formulas, wanted[half:], mode, simplify)
+            return True
+        if len(wanted) < self._too_many and self._lower(formulas, wanted, mode, simplify):
+            self._make_registers()
+            return True
+        if len(wanted) > 1 and len(self.layout.blocks) > 2:
+            self._too_many = min(self._too_many, len(wanted))
+            return False
+        while not self._lower(formulas, wanted, mode, simplify):
+            self._planes.capacity *= 2
+        self._make_registers()
+        return True
+
+    def _make_registers(self) -> None:
+        if self._programs.registers[0] > len(self._scratch[0][0].words):
+            self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
+
+    def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
+        """Two evaluators, each for half of the records, and their blocks: each may use all the memory in its turn."""
+        self._planes.release()
+        blocks = len(self.layout.blocks) - 1
+        for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
+            records = np.sort(self.layout.order[low * LANES : high * LANES])
+            yield self._for_part(self.panel[records], self._before + low), slice(low, high)
+
+    @abc.abstractmethod
+    def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":
+        """The same for some of the records, which come after so many blocks of others, with the same memory."""
 
     def _scratch_for(self, number: int) -> list[tuple[Registers, Counting | None]]:
         """For each thread, so many registers, and of those that counts need as many, if there are any."""

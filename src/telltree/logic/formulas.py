@@ -26,12 +26,23 @@ Operand = tuple[int, int]
 class Formulas(Evaluator[Sequence[Expression]]):
     """Evaluates expressions on the records of one panel."""
 
-    def __init__(self, panel: Panel, signals: Signals | None = None, *, threads: int = 1) -> None:
-        super().__init__(panel, signals or signals_of(panel), threads=threads)
+    def __init__(
+        self,
+        panel: Panel,
+        signals: Signals | None = None,
+        *,
+        threads: int = 1,
+        memory: int | None = None,
+        before: int = 0,
+    ) -> None:
+        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before)
 
     @staticmethod
     def _how_many(formulas: Sequence[Expression]) -> int:
         return len(formulas)
+
+    def _for_part(self, panel: Panel, before: int) -> "Formulas":
+        return Formulas(panel, self.signals, threads=self._threads, memory=self._budget, before=before)
 
     def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         chosen = [formulas[k] for k in wanted]

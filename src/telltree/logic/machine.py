@@ -230,12 +230,13 @@ def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
 
 
 @inline
-def _tally(tally, j, found, skip, negate, low, high, records, masks):
+def _tally(tally, opposite, j, found, skip, negate, low, high, records, masks, before):
     """Add what a program answered for the blocks `low` … `high` − 1: `found`, of which `skip` says where block 0 would
     be, negated or not.
 
     Two formulas have the same answer if they send the same records apart, whichever side they call true: as long as
-    blocks are missing, the second number of members says whether it is true of the first record.
+    blocks are missing, the second number of members says whether it is true of the first record. `before` is the number
+    of blocks in other shards that come first.
     """
     members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
     kept = -1 if low else 0  # what stands there before the first block is not to be added to
@@ -244,9 +245,15 @@ def _tally(tally, j, found, skip, negate, low, high, records, masks):
     for block in range(low, high):
         word = (found[at(skip + block)] ^ negate) & records[at(block)]
         true += popcount(word)
-        answer += mix((word ^ (turn & records[at(block)])) + GOLDEN * at(block + 1))
+        answer += mix((word ^ (turn & records[at(block)])) + GOLDEN * at(before + block + 1))
     members[0], members[1] = (members[0] & kept) + true, true_of_first
     tally.answer[at(j)] = (tally.answer[at(j)] & at(kept)) + answer
+    if opposite is not None:
+        answer = _ZERO
+        for block in range(low, high):
+            word = (found[at(skip + block)] ^ negate) & records[at(block)]
+            answer += mix((word ^ (~turn & records[at(block)])) + GOLDEN * at(before + block + 1))
+        opposite[at(j)] = (opposite[at(j)] & at(kept)) + answer
     for first in range(0, groups - 7, 8):
         _count_eight(counts, kept, masks, first, found, skip, negate, low, high)
     for group in range(groups & ~7, groups):
@@ -259,11 +266,28 @@ def _tally(tally, j, found, skip, negate, low, high, records, masks):
 
 
 @kernel
-def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, masks, registers, counting, tally):
+def evaluate(
+    programs,
+    wanted,
+    planes,
+    reduced,
+    valid,
+    blocks,
+    records,
+    before,
+    tiles,
+    masks,
+    registers,
+    counting,
+    tally,
+    opposite,
+):
     """Run the programs of the individuals `wanted` on all blocks; row j of the tally is for wanted[j].
 
     Blocks are taken a tile at a time, for the whole population, so that planes stay in cache and each instruction has
-    enough words to work on.
+    enough words to work on. In one of several shards, `before` is the number of blocks in those that come first, and
+    `opposite` gets the hash of the answer with true and false swapped, as the first record of all may ask for it; what
+    is written of members is then not the smaller side, but whether a formula is true of the first record here.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
@@ -284,6 +308,6 @@ def evaluate(programs, wanted, planes, reduced, valid, blocks, records, tiles, m
                 continue
             tally.size[at(j)] = programs.size[i]
             found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)
-            _tally(tally, j, found, skip, negate, low, high, records, masks)
-    for j in range(len(tally.answer)):
+            _tally(tally, opposite, j, found, skip, negate, low, high, records, masks, before)
+    for j in range(len(tally.answer) if opposite is None else 0):
         tally.members[j, 1] = min(tally.members[j, 0], total - tally.members[j, 0])

@@ -120,8 +120,12 @@ class Planes:
         """Leave room for the planes of some of the records: take no more than so many bytes from now on."""
         self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
-            self.forget()
-            self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
+            self.release()
+
+    def release(self) -> None:
+        """Drop all planes, and their memory."""
+        self.forget()
+        self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
     def _hold(self, wanted: dict[Atom, int]) -> bool:
         """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
