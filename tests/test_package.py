@@ -41,3 +41,14 @@ def test_importing_the_package_loads_no_heavy_library():
 
 def test_the_version_is_the_installed_one():
     assert telltree.__version__ == metadata.version("telltree")
+
+
+def test_every_search_is_known_wherever_searches_are_named():
+    from telltree.cli.verbs.fit import TreeOptions
+    from telltree.search import SEARCHES
+    from telltree.tree.model.document import SearchEntry
+
+    named = [TreeOptions.__annotations__["search"].__args__[0], SearchEntry.model_fields["name"].annotation]
+    assert set(named[0].__args__) == set(SEARCHES)
+    assert set(named[1].__args__) == {search.__name__ for search in SEARCHES.values()}
+    assert {name: getattr(telltree, search.__name__) for name, search in SEARCHES.items()} == dict(SEARCHES)

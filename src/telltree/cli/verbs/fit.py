@@ -198,10 +198,10 @@ def _text_of(grammar: Path) -> str:
 def _search(options: TreeOptions) -> "Search":
     from dataclasses import replace
 
-    from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+    from telltree.search import SEARCHES
 
-    search: Any = {"gp": GeneticProgramming, "mc": MonteCarlo, "ge": GrammaticalEvolution}[options.search]()
-    given = {
+    search = SEARCHES[options.search]()
+    given: dict[str, Any] = {
         "evaluations": options.search_evaluations,
         "seconds": options.search_seconds,
         "max_depth": options.search_max_depth,

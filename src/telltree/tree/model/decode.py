@@ -14,6 +14,7 @@ from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.search import SEARCHES
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.front import Front, Score
@@ -36,7 +37,6 @@ from telltree.tree.model.document import (
     Settings,
     StepEntry,
 )
-from telltree.tree.model.encode import SEARCHES
 from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
 from telltree.tree.model.reading import read_document
 from telltree.tree.training import Training
@@ -281,7 +281,7 @@ def _given_grammar(
 def _search(entry: SearchEntry | str | None) -> Any:
     if not isinstance(entry, SearchEntry):
         return None if entry is None else ForgottenSearch()
-    kind = next(kind for kind in SEARCHES if kind.__name__ == entry.name)
+    kind = next(kind for kind in SEARCHES.values() if kind.__name__ == entry.name)
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:

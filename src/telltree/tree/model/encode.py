@@ -14,7 +14,7 @@ from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.search import SEARCHES
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import FORMAT, MOST_RUNNERS_UP, VERSION
@@ -22,7 +22,6 @@ from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
-SEARCHES = (GeneticProgramming, GrammaticalEvolution, MonteCarlo)
 _CANNOT = "this model cannot be saved"
 
 
@@ -189,7 +188,7 @@ def _given_grammar(model: Model) -> dict[str, Any] | str | None:
 def _search(search: Any) -> dict[str, Any] | str | None:
     if search is None:
         return None
-    if type(search) not in SEARCHES:
+    if type(search) not in SEARCHES.values():
         return "custom"
     fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
     settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}
