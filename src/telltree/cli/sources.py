@@ -1,13 +1,16 @@
 """From the arguments of a verb to a panel."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from telltree.cli.options import DataOptions
+from telltree.cli.outcome import say
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
     from telltree.data import Panel, Schema
+    from telltree.tree import Tree
 
 
 def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
@@ -17,6 +20,21 @@ def read_sources(sources: list[str], options: DataOptions, like: "Schema | None"
     chosen = {"columns": options.columns or None, "static": options.static or ()}  # a flag not given is an empty list
     panel, labels = read(sources[0] if len(sources) == 1 else sources, like=like, **{**vars(options), **chosen})
     return panel, labels
+
+
+def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOptions:
+    """The options, and where one is not given, how the tree's training data were read; what is added is said."""
+    nameless = any(source.lower().endswith((".ts", ".ts.gz")) for source in sources)  # such files name no columns
+    usual = DataOptions()
+    added = {
+        name: value
+        for name, value in tree.how_read.given().items()
+        if getattr(options, name) == getattr(usual, name) and not (nameless and name in ("id", "time"))
+    }
+    if added:
+        told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in added.items())
+        say(f"reading as the model's training data were read: {told}")
+    return replace(options, **added)
 
 
 def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any]":

@@ -17,6 +17,7 @@ from telltree.data.clock import date_range, duration_text
 from telltree.data.dates import Dates
 from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.frames import frame_per_record, long_frame
+from telltree.data.how_read import AS_USUAL, HowRead
 from telltree.data.levels import align_codes
 from telltree.data.naming import says_missing
 from telltree.data.notebook import panel_html
@@ -55,16 +56,18 @@ class Panel:
     notes: tuple[str, ...]
     _store: Store
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
+    how_read: HowRead = AS_USUAL
+    """What others must know to read more records of this kind."""
 
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def _whole(cls, parts: Parts) -> "Panel":
+    def _whole(cls, parts: Parts, how_read: HowRead = AS_USUAL) -> "Panel":
         store = parts.store
         starts, positions = frozen(store.starts()), frozen(np.arange(len(store.lengths), dtype=Index))
         period, unit = parts.period, parts.time_unit
         ids, lengths = frozen(parts.ids), frozen(store.lengths)
-        return cls(parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions)
+        return cls(parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read)
 
     @classmethod
     def from_frame(
@@ -416,7 +419,7 @@ class Panel:
         does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
         value are missing. Missing values are passed over. Static columns stay as they are.
         """
-        return Panel._whole(resampled(self, every, how))
+        return Panel._whole(resampled(self, every, how), self.how_read.resampled(every, how))
 
     def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
         """Give the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
@@ -476,7 +479,8 @@ class Panel:
             None if store.times is None else store.times[rows],
             self._own_dates(),
         )
-        return Panel._whole, (Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes),)
+        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes)
+        return Panel._whole, (parts, self.how_read)
 
     def _repr_html_(self) -> str:
         return panel_html(self)

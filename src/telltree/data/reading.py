@@ -12,6 +12,7 @@ from telltree.data.assemble import Options, Parts, wanted_type
 from telltree.data.directory import files_of, is_path, record_ids, without
 from telltree.data.files import File
 from telltree.data.frames import frame_per_record, is_frame, long_frame
+from telltree.data.how_read import HowRead
 from telltree.data.labels import check_labels
 from telltree.data.matching import match_labels
 from telltree.data.panel import Panel, Repeated
@@ -112,7 +113,8 @@ def read(
         options = dataclasses.replace(options, like=_names(like), known=known)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
-    panel = Panel._whole(parts)
+    how_read = HowRead(id, time, period, time_unit, time_format, day_first, repeated, wide=wide)
+    panel = Panel._whole(parts, how_read)
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding)
     if every is not None:

@@ -217,7 +217,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             one_class = f"there is only one class, {classes[present[0]]!r}"
             reason = one_class if len(present) == 1 else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            return Learned(Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step), {}, False)
+            leaf = Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step, panel.how_read)
+            return Learned(leaf, {}, False)
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)

@@ -78,15 +78,19 @@ def python_module(subject: Subject, time: str | None = None) -> str:
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
-        head = _HEAD.format(use="`belongs(record)` tells whether it is of the category.")
+        head = _head(subject, "`belongs(record)` tells whether it is of the category.")
         return head + _runtime() + _functions(formulas, reads) + end
     formulas = [node.formula.expression for node in subject.tree.nodes]
     branches: list[str] = []
     start = _walk(subject.tree.root, branches, iter(range(1, len(subject.tree.leaves) + 1)))
     labels = [chosen.label for chosen in subject.categories]
     end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
-    head = _HEAD.format(use="`predict(record)` gives its label, and `find_category(record)` its category.")
+    head = _head(subject, "`predict(record)` gives its label, and `find_category(record)` its category.")
     return head + _runtime() + _functions(formulas, reads) + end
+
+
+def _head(subject: Subject, use: str) -> str:
+    return _HEAD.format(use=f"{use}\n{subject.demand}".rstrip())
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:

@@ -53,6 +53,10 @@ _JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT
 
 def sql(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """A query for the category and label of each record; of one category, for the records that are of it."""
+    return (f"-- {subject.demand}\n" if subject.demand else "") + _query(subject, table, id, time)
+
+
+def _query(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
     steps = _Steps(subject.tree.schema, own, subject.tree.step, time)
     found = [steps.condition(node.formula.expression) for node in subject.tree.nodes]

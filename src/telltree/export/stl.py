@@ -52,7 +52,8 @@ def stl(subject: Subject) -> str:
         label = json.dumps(chosen.label, default=str)
         assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
     signals = [*writer.signals(), *(f"output float category_{one.number}" for one in subject.categories)]
-    return _HEAD + "".join(f"{line}\n" for line in signals) + "".join(assertions)
+    head = _HEAD + (f"// {subject.demand}\n" if subject.demand else "")
+    return head + "".join(f"{line}\n" for line in signals) + "".join(assertions)
 
 
 def _joined(word: str, parts: Iterable[str]) -> str:

@@ -45,6 +45,11 @@ class Subject:
         return cls(tree, category, known)
 
     @property
+    def demand(self) -> str:
+        """What must be done to records before they are asked about; "" if there is nothing."""
+        return self.tree.how_read.demand(self.tree.step)
+
+    @property
     def categories(self) -> Iterator[Chosen]:
         """The categories to export, in order."""
         for number, (leaf, branches) in enumerate(self.tree.leaves, 1):

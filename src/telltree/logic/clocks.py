@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 
 from telltree.data import Panel
+from telltree.data.how_read import Step
 from telltree.errors import DataError
 from telltree.operators import Expression
 from telltree.operators.table import ELAPSED
-
-Step = tuple[float | None, str] | None
-"""As in `Panel.step`: the length of a step, if all have the same, and the unit of times; None if there are none."""
 
 
 def check_clock(formulas: Iterable[Expression], learnt: Step, panel: Panel) -> None:

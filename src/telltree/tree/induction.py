@@ -55,7 +55,7 @@ class Induction:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
         static = unchanging(panel)
         schema = Schema(replace(column, static=column.name in static) for column in panel.schema.values())
-        tree = Tree(_grown(answers, asking), classes, schema, doubtful(panel), panel.step)
+        tree = Tree(_grown(answers, asking), classes, schema, doubtful(panel), panel.step, panel.how_read)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
         return Learned(tree, useful, interrupted)

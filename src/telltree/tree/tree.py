@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
+from telltree.data.how_read import AS_USUAL, HowRead
 from telltree.data.notebook import escaped
 from telltree.data.usable import unchanging
 from telltree.logic import Formula, truth_of
@@ -129,6 +130,8 @@ class Tree:
     """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
 
     Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
+    how_read: HowRead = AS_USUAL
+    """How the training records were read."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
@@ -172,7 +175,12 @@ class Tree:
         return truth_of([node.formula.expression for node in self.nodes], self.aligned(panel))
 
     def aligned(self, panel: Panel) -> Panel:
-        """The records as the tree reads them: with its columns; DataError if it asks for times they do not have."""
+        """The records as the tree reads them: with its columns.
+
+        DataError if it asks for times that they do not have, or learnt from steps of another length, to which its
+        records were resampled.
+        """
+        self.how_read.check(self.step, panel)
         check_clock((node.formula.expression for node in self.nodes), self.step, panel)
         return panel.aligned(self.schema) if self.nodes else panel
 

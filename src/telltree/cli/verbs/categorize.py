@@ -7,7 +7,7 @@ import typer
 
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_csv, put_json
-from telltree.cli.sources import id_heading, read_sources
+from telltree.cli.sources import as_learnt, id_heading, read_sources
 
 if TYPE_CHECKING:
     from telltree.explain import Category
@@ -39,6 +39,7 @@ def categorize(
 
     check_output(output, force=force)
     loaded = load_model(model)
+    data = as_learnt(source, data, loaded.tree)
     panel, labels = read_sources(source, data, loaded.training.schema)
     found = explain.categorize(loaded.tree, panel, None if labels is None else check_labels(labels, panel))
     if text:

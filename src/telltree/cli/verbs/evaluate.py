@@ -7,6 +7,7 @@ import typer
 from telltree.cli.judging import read_judged
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_json
+from telltree.cli.sources import as_learnt
 
 
 def evaluate(
@@ -40,7 +41,7 @@ def evaluate(
 
     check_output(output, force=force)
     classifier = load(model)
-    schema = classifier.training_.schema
+    schema, data = classifier.training_.schema, as_learnt([*source, *(train or ())], data, classifier.tree_)
     panel, labels = read_judged(source, data, schema)
     judgement = judge_on(classifier, panel, labels, read_judged(train, data, schema) if train else None)
     if json:

@@ -8,7 +8,7 @@ import typer
 from telltree.amounts import counted
 from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
-from telltree.cli.sources import read_sources
+from telltree.cli.sources import as_learnt, read_sources
 from telltree.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def explain(
 
     loaded = load_model(model)
     tree, training = loaded.tree, loaded.training
-    panel, _ = read_sources(source, data, training.schema)
+    panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     place = position_of(panel, record)
     turns = way_of(tree, panel, place, reference=training.spread)
     category = int(tree.apply(panel[[place]])[0])

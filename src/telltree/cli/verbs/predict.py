@@ -6,7 +6,7 @@ import typer
 
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put_csv, put_json
-from telltree.cli.sources import id_heading, read_sources
+from telltree.cli.sources import as_learnt, id_heading, read_sources
 
 
 def predict(
@@ -30,6 +30,7 @@ def predict(
 
     check_output(output, force=force)
     loaded = load_model(model)
+    data = as_learnt(source, data, loaded.tree)
     panel, _ = read_sources(source, data, loaded.training.schema)
     shares = loaded.tree.probabilities(panel)
     predictions = loaded.classes[loaded.tree.predict(panel)]

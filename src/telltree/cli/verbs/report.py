@@ -8,7 +8,7 @@ import typer
 from telltree.cli.options import DataOptions, Force, Model, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output
-from telltree.cli.sources import read_sources
+from telltree.cli.sources import as_learnt, read_sources
 
 
 def report(
@@ -39,6 +39,7 @@ def report(
 
     check_output(output, force=force)
     classifier = load(model)
+    data = as_learnt([*source, *(test or ())], data, classifier.tree_)
     panel, labels = read_sources(source, data, classifier.training_.schema)
     held_out = None if not test else read_sources(test, data, classifier.training_.schema)
     write_report(classifier, panel, labels, output, title=title, overwrite=force, held_out=held_out)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from telltree.amounts import counted
 from telltree.data import Column, Schema
+from telltree.data.how_read import HowRead
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
@@ -31,6 +32,7 @@ from telltree.tree.model.document import (
     GrammarEntry,
     GrammarText,
     HeadlineEntry,
+    HowReadEntry,
     LeafEntry,
     RunnerUpEntry,
     SearchEntry,
@@ -74,7 +76,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         _check_shape(entries)
         root = _tree(iter(entries), formulas, len(classes))
         names = tuple(document.classes.values)
-        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step))
+        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
 
     tree = tree_of(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
@@ -276,6 +278,13 @@ def _given_grammar(
     if isinstance(given, GrammarText):
         return given.text
     return None if given is None else grammar
+
+
+def _how_read(entry: HowReadEntry) -> HowRead:
+    found = dict(entry)
+    if not isinstance(entry.how, str):
+        found["how"] = tuple((way.column, way.way) for way in entry.how)
+    return HowRead(**found)
 
 
 def _search(entry: SearchEntry | str | None) -> Any:

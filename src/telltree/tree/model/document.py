@@ -142,11 +142,34 @@ class StepEntry(Entry):
     unit: str
 
 
+class WayEntry(Entry):
+    """How values of one column that fall into a step become one."""
+
+    column: str
+    way: Literal["last", "mean", "any"]
+
+
+class HowReadEntry(Entry):
+    """How the training data were read, as far as other data must be read alike."""
+
+    id: str | None = None
+    time: str | None = None
+    period: Annotated[float, Field(gt=0)] | None = None
+    time_unit: str | None = None
+    time_format: str | None = None
+    day_first: bool = False
+    repeated: Literal["error", "first", "last", "mean"] = "error"
+    every: Annotated[str, Field(max_length=100)] | None = None
+    how: Literal["last", "mean", "any"] | Many[WayEntry] = "last"
+    wide: bool = False
+
+
 class TrainingEntry(Entry):
     """What is kept of the training data."""
 
     seed: Count
     step: StepEntry | None = None
+    how_read: HowReadEntry = HowReadEntry()
     fingerprint: Annotated[str, Field(max_length=200)]
     missing: Many[str]
     still: Many[str] = []

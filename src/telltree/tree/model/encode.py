@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import Column, Schema
+from telltree.data.how_read import HowRead
 from telltree.data.schema import TEXTS
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
@@ -41,6 +42,7 @@ def encode(model: Model) -> bytes:
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
+            "how_read": _how_read(model.tree.how_read),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
             "still": sorted(name for name in model.front.whole.static if not schema[name].static),
@@ -183,6 +185,13 @@ def _given_grammar(model: Model) -> dict[str, Any] | str | None:
     if isinstance(given, Grammar):
         return "learned" if given == model.grammar else _grammar(given, model.training.schema)
     return None if given is None else {"text": given}
+
+
+def _how_read(how_read: HowRead) -> dict[str, Any]:
+    given = how_read.given()
+    if not isinstance(how_read.how, str):
+        given["how"] = [{"column": name, "way": way} for name, way in how_read.how]
+    return given
 
 
 def _search(search: Any) -> dict[str, Any] | str | None:

@@ -1,0 +1,73 @@
+"""How records were read, as far as others that a model is asked about must be read alike."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from telltree.data.clock import duration_text
+from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.data.panel import Panel
+
+Step = tuple[float | None, str] | None
+"""As in `Panel.step`: the length of a step, if all have the same, and the unit of times; None if there are none."""
+
+
+@dataclass(frozen=True)
+class HowRead:
+    """Arguments of `read`, under their names; `how` by column is a tuple of pairs."""
+
+    id: str | None = None
+    time: str | None = None
+    period: float | None = None
+    time_unit: str | None = None
+    time_format: str | None = None
+    day_first: bool = False
+    repeated: str = "error"
+    every: str | None = None
+    how: str | tuple[tuple[str, str], ...] = "last"
+    wide: bool = False
+
+    def resampled(self, every: float | str, how: str | Mapping[str, str]) -> "HowRead":
+        """The same with steps of another length."""
+        return replace(self, every=str(every), how=how if isinstance(how, str) else tuple(sorted(how.items())))
+
+    def given(self) -> dict[str, Any]:
+        """The arguments of `read` that are not as they are by default."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["how"] = self.how if isinstance(self.how, str) else dict(self.how)
+        return {field.name: found[field.name] for field in fields(self) if found[field.name] != field.default}
+
+    def demand(self, learnt: Step) -> str:
+        """What programs that read records by themselves must be told; "" if these were taken as they came."""
+        if self.every is None:
+            return ""
+        return f"Records must be resampled to {_told(learnt)}, as those were that the tree learnt from."
+
+    def check(self, learnt: Step, panel: "Panel") -> None:
+        """DataError if these records were resampled, to steps as `learnt`, and those of the panel have others."""
+        if self.every is None or learnt is None or _alike(learnt, panel.step):
+            return
+        raise DataError(
+            f"the tree learnt from records that were resampled to {_told(learnt)}, but these have {_told(panel.step)}; "
+            f"read them with every={self.every!r}, or hand in panel.resample({self.every!r})"
+        )
+
+
+AS_USUAL = HowRead()
+
+
+def _alike(learnt: Step, found: Step) -> bool:
+    if learnt is None or found is None or learnt[0] is None or found[0] is None:
+        return learnt == found
+    return learnt[1] == found[1] and math.isclose(learnt[0], found[0], rel_tol=1e-9)
+
+
+def _told(step: Step) -> str:
+    if step is None:
+        return "no times"
+    if step[0] is None:
+        return "steps of different lengths"
+    return f"one step every {duration_text(step[0], step[1] or None)}"
