@@ -141,3 +141,14 @@ def test_older_model_files_know_nothing_of_it(fitted, tmp_path):
     assert loaded.tree_.how_read.given() == {}
     assert isinstance(loaded.tree_, Tree)
     assert not isinstance(loaded.tree_.root, Leaf)
+
+
+def test_files_may_be_records_by_themselves(model, table, tmp_path):
+    path, flags = model
+    for name, part in logs().groupby("plant"):
+        part.drop(columns="plant").to_csv(tmp_path / f"{name}.csv", index=False)
+    told = run("predict", path, table, *flags).stdout.splitlines()
+    alone = run("predict", path, tmp_path)
+    assert alone.exit_code == 0, alone.output
+    assert "id plant" not in alone.stderr
+    assert sorted(alone.stdout.splitlines()[1:]) == sorted(told[1:])

@@ -23,13 +23,20 @@ def read_sources(sources: list[str], options: DataOptions, like: "Schema | None"
 
 
 def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOptions:
-    """The options, and where one is not given, how the tree's training data were read; what is added is said."""
-    nameless = any(source.lower().endswith((".ts", ".ts.gz")) for source in sources)  # such files name no columns
+    """The options, and where one is not given, how the tree's training data were read; what is added is said.
+
+    Of a folder, or of several files, each may be a record by itself: whether they are is for the user to say by --id.
+    """
+    from telltree.data.directory import files_of
+
+    several = len(sources) > 1 or (sources[0] != "-" and files_of(sources[0])[1])
+    nameless = sources[0].lower().endswith((".ts", ".ts.gz"))
+    own = {"id"} if several else {"id", "time"} if nameless else set()
     usual = DataOptions()
     added = {
         name: value
         for name, value in tree.how_read.given().items()
-        if getattr(options, name) == getattr(usual, name) and not (nameless and name in ("id", "time"))
+        if getattr(options, name) == getattr(usual, name) and name not in own
     }
     if added:
         told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in added.items())

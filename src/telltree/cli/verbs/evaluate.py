@@ -41,7 +41,7 @@ def evaluate(
 
     check_output(output, force=force)
     classifier = load(model)
-    schema, data = classifier.training_.schema, as_learnt([*source, *(train or ())], data, classifier.tree_)
+    schema, data = classifier.training_.schema, as_learnt(source, data, classifier.tree_)
     panel, labels = read_judged(source, data, schema)
     judgement = judge_on(classifier, panel, labels, read_judged(train, data, schema) if train else None)
     if json:

@@ -39,7 +39,7 @@ def report(
 
     check_output(output, force=force)
     classifier = load(model)
-    data = as_learnt([*source, *(test or ())], data, classifier.tree_)
+    data = as_learnt(source, data, classifier.tree_)
     panel, labels = read_sources(source, data, classifier.training_.schema)
     held_out = None if not test else read_sources(test, data, classifier.training_.schema)
     write_report(classifier, panel, labels, output, title=title, overwrite=force, held_out=held_out)
