@@ -287,6 +287,7 @@ def test_some_freedom_is_allowed(text, formula):
         ("at some point vertical rate is above 3 m", 40, "found 'm'"),
         ("at some point vertical rate is above three", 38, "expected what a column is called, found 'three'"),
         ("at some point mode is upp", 23, "expected a category of 'mode', found 'upp'; did you mean 'up'?"),
+        ("at some point mode is UP", 23, "expected a category of 'mode', found 'UP'; did you mean 'up'?"),
         ("at some point mode is “upp”", 23, "expected a category of 'mode', found “upp”; did you mean 'up'?"),
         ("at some point pressure is above 3", 24, "the name of the column in quotes, for 2 columns are called so"),
         ("at some point pressure “p3” is above 3", 24, "expected the name of a column in quotes, found “p3”"),

@@ -136,7 +136,9 @@ class Cursor:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
                 break
             words.append(token.text[:100])
-        near = difflib.get_close_matches(" ".join(words), list(choices), n=1, cutoff=0.5) if words else []
+        by_fold = {choice.casefold(): choice for choice in choices}
+        close = difflib.get_close_matches(" ".join(words).casefold(), by_fold, n=1, cutoff=0.5) if words else []
+        near = [by_fold[fold] for fold in close]
         hint = f"; did you mean {near[0]!r}?" if near else ""
         hint += f"; {remedy}" if remedy and (not near or self.sees_quotation()) else ""
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)
