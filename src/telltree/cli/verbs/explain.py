@@ -77,5 +77,6 @@ def position_of(panel: "Panel", record: str) -> int:
 
 def _told(turn: "Turn") -> str:
     verdict = "true" if turn.holds else "false"
-    said = f"{turn.formula} is {verdict}\n    decided at {turn.moment}; margin {turn.distance}"
-    return f"\n  {turn.english}\n    {said}"
+    unit = " standard deviations" if turn.unit == "standard deviations" else ""
+    margin = "" if turn.unit is None else f"; margin {turn.distance}{unit}"
+    return f"\n  {turn.english}\n    {turn.formula} is {verdict}\n    decided at {turn.moment}{margin}"
