@@ -139,7 +139,7 @@ class _Choice:
         told = _tells(every.true, number, members, elsewhere)
         order = np.argsort(against, kind="stable").tolist()
         sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
-        for i in islice(sayable, _MOST_SAID):
+        for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
             formula = self._in_few_words(every.parts[i])
             if formula is None:
                 continue
@@ -148,6 +148,17 @@ class _Choice:
                 inside = int(true[number - 1])
                 headline = Headline(formula, int(true.sum()) - inside, elsewhere, members - inside)
                 yield float(against[i]), np.packbits(truth).tobytes(), headline
+
+    def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
+        """Places of formulas in their order, but of those that answer alike the one with the fewest words first."""
+        alike: dict[bytes, list[int]] = {}
+        for i in places:
+            alike.setdefault(every.answers[i].tobytes(), []).append(i)
+
+        def words(i: int) -> float:
+            return _WORTH * sum(map(self.ways.roughly, every.parts[i])) + _UNSURE * (not every.sure[i])
+
+        return [i for same in alike.values() for i in sorted(same, key=words)]
 
     def _implied(self, number: int) -> _Candidates:
         terms = self._own[number - 1]
