@@ -160,9 +160,7 @@ def test_of_headlines_that_are_true_of_the_same_records_the_shorter_one_is_told(
         for i, (first, later, flag) in enumerate(kinds)
     ]
     panel = Panel.from_arrays(arrays, columns=["speed of the left wheel", "flag"])
-    asks = [
-        Formula.parse(f, panel.schema) for f in ("F(flag)", "F(`speed of the left wheel` >= 5 and gone() < 0.1)")
-    ]
+    asks = [Formula.parse(f, panel.schema) for f in ("F(flag)", "F(`speed of the left wheel` >= 5 and gone() < 0.1)")]
     sides = [Leaf(tuple(counts), tuple(map(float, counts))) for counts in np.diag([24, 20, 20]).tolist()]
     root = Node(asks[0], sides[0], Node(asks[1], *sides[1:], (0, 20, 20)), (24, 20, 20))
     tree = with_headlines(Tree(root, ("up", "fast", "slow"), panel.schema, frozenset()), panel)

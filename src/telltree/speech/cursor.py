@@ -30,6 +30,15 @@ class Cursor:
         """The token that comes next."""
         return self.tokens[self.at]
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it is, to come back to if what was tried cannot be read."""
+        return self.at, self._nested, self._parts
+
+    @place.setter
+    def place(self, place: tuple[int, int, int]) -> None:
+        self.at, self._nested, self._parts = place
+
     def sees(self, *keywords: str) -> bool:
         """Whether one of these comes next."""
         return any(self._length(keyword) for keyword in keywords)
@@ -98,9 +107,12 @@ class Cursor:
             length, found = self.vocabulary.match(tokens, self.at, article=True)
         return length, found
 
-    def take_number(self, units: Iterable[str]) -> float | None:
-        """Go past a number and the unit behind it, which may be missing."""
-        if self.next.kind is not Kind.WORD or (found := number_before(self.next.text)) is None:
+    def take_number(self, units: Iterable[str], sign: str = "") -> float | None:
+        """Go past a number, with a sign before it, and the unit behind it, which may be missing."""
+        text = self.next.text
+        if self.next.kind is not Kind.WORD or not text.startswith(sign):
+            return None
+        if (found := number_before(text.removeprefix(sign))) is None:
             return None
         value, rest = found
         if rest:

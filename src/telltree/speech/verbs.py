@@ -41,6 +41,11 @@ class Clause:
     def __str__(self) -> str:
         return _words(self.subject, self.verb, self.predicate)
 
+    @property
+    def opening(self) -> str:
+        """Its subject and verb."""
+        return _words(self.subject, self.verb)
+
     def with_adverb(self, adverb: str) -> str:
         """The sentence with always or never in it: behind an auxiliary, before another verb or the whole."""
         verb = f"{self.verb} {adverb}" if self.verb in _AUXILIARIES else f"{adverb} {self.verb}"
