@@ -98,7 +98,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     few = GeneticProgramming(population=20, evaluations=2_000)  # small generations, so that there is a way to go
     slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0)
     slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
-    yield "search", plot_search({node: slow.searches_[node] for node in (1, 2, 3)})
+    yield "search", plot_search(dict(list(slow.searches_.items())[:3]))
     sizes = GrammarTreeClassifier(demo.GRAMMAR, MonteCarlo(evaluations=2_000), cv=5, random_state=0)
     yield "front", plot_front(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
     for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):
