@@ -213,7 +213,7 @@ function measures(category) {
             make('dd', { class: 'small' }, `${percent(category.coverage)} of all`),
         ),
         part(
-            'Of this class',
+            'Labelled so',
             make('dd', {}, percent(category.share)),
             category.share !== null &&
                 make(

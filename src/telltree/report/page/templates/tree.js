@@ -99,7 +99,7 @@ function leafBody(node) {
             'div',
             { class: 'count' },
             make('span', {}, counted(node.records, 'record')),
-            category.share !== null && make('span', {}, `${percent(category.share)} of this class`),
+            category.share !== null && make('span', {}, `${percent(category.share)} labelled so`),
         ),
         category.decided && make('div', { class: 'count' }, `by weight: ${percent(category.weighted)}`),
     ];
