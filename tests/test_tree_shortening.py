@@ -47,6 +47,16 @@ def test_parts_that_decide_nothing_are_left_out():
     assert str(yes) in ("F(a > 1)", "F(c > 1)")
 
 
+def test_a_way_that_speaks_of_no_column_is_described():
+    """How many steps a record has can only be written about some column, whichever."""
+    panel = panel_of([[2, 2, 2]] * 2, [[2, 0, 2]], [[0, 3, 0]], [[0, 0, 0]])
+    tree = asked("count(a > 1 or not a > 1) = 2", "F(b > 2.5)", panel)
+    told = [category.english for category in categorize(with_headlines(tree, panel), panel)]
+    assert told[0] == "at exactly 2 steps in all, it is always so"
+    truth = [Formula.from_english(words, panel.schema)(panel).tolist() for words in told]
+    assert truth == [[i == 0 for i in range(4)], [i == 2 for i in range(4)], [i in (1, 3) for i in range(4)]]
+
+
 def test_constants_have_few_digits():
     tree = asked("F(a > 1.23456 and c > 1.34567)", "F(b > 1)")
     yes, *_ = short_formulas(tree, PANEL)

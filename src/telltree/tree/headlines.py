@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula
-from telltree.operators import Expression
-from telltree.speech import cost, expression_of, say
+from telltree.speech import cost, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
 from telltree.speech.terms import All, Term
@@ -178,14 +177,14 @@ class _Choice:
     @cached_property
     def _own_answers(self) -> NDArray[np.uint8]:
         sample = self._seen.sample
-        return sample.packed(sample.truth([self._written(term) for term in self._own_places]))
+        return sample.packed(sample.truth([self.ways.written(term) for term in self._own_places]))
 
     @cached_property
     def _others(self) -> _Candidates:
         """What any leaf may be told by: terms and their opposites, and whether signals pass some constants."""
         sample, possible = self._seen.sample, self.ways.possible
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
-        truth = sample.truth([self._written(term) for term in terms])
+        truth = sample.truth([self.ways.written(term) for term in terms])
         told: list[Term] = []
         costs: list[int] = []
         answers = []
@@ -200,9 +199,6 @@ class _Choice:
             costs += [cost(term) for term in alike[:1]] * len(alike)
             answers.append(found)
         return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
-
-    def _written(self, term: Term) -> Expression:
-        return expression_of(term, self.ways.tree.missing)
 
     def _candidates(
         self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
@@ -249,7 +245,7 @@ class _Choice:
     def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
         """The formula that says so, if it takes few words."""
         tree = self.ways.tree
-        formula = self._written(joined(All, parts, self.ways.possible))
+        formula = self.ways.written(joined(All, parts, self.ways.possible))
         term = self.ways.term(formula)
         if self.ways.words(term) > WORDS:
             return None
