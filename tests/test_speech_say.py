@@ -560,6 +560,10 @@ def test_a_negation_that_another_column_owns_is_not_taken():
         ("pilot 2 responds", None, "pilot 2 always responds", "pilot 2 never responds", "pilot 2 does not respond"),
         ("pilot 2 complies at once", None, "pilot 2 always complies at once", "pilot 2 never complies at once",
          "pilot 2 does not comply at once"),
+        ("aircraft 2 has a traffic alert", None, "aircraft 2 always has a traffic alert",
+         "aircraft 2 never has a traffic alert", "aircraft 2 has no traffic alert"),
+        ("the pump has stopped", None, "the pump has always stopped", "the pump has never stopped",
+         "the pump has not stopped"),
         ("a pump runs", None, "always a pump runs", "never a pump runs", "it is false that a pump runs"),
         (
             "the valve is to open", None, "the valve is always to open", "the valve is never to open",
