@@ -50,7 +50,7 @@ LINES = {
 def overview(tree: Tree, categories: list[Category], flights: Panel, lengths: NDArray[np.int64]) -> Figure:
     """The tree, and beside it NMACs of two of its categories; what a tree is not told of is grey."""
     figure = Figure(figsize=(13, 7))
-    plot_tree(tree, ax=figure.add_axes((0, 0, 0.44, 1)), text="english")
+    plot_tree(tree, ax=figure.add_axes((0, 0, 0.44, 1)))
     grid = figure.add_gridspec(2, 3, left=0.52, right=0.97, top=0.91, bottom=0.2, hspace=0.42, wspace=0.5)
     dangerous = [category for category in categories if category.label == "NMAC"]
     for row, (category, seen) in enumerate(zip(dangerous, SEEN, strict=True)):
@@ -90,7 +90,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     held_out = flights[demo.LEARNT_FROM :]
     categories = model.categories(test, labels)
     yield "overview", overview(tree, categories, held_out, test.lengths)
-    yield "tree", plot_tree(tree, text="english")
+    yield "tree", plot_tree(tree)
     yield "record", plot_record(tree, panel, RECORD)
     yield "category", plot_category(tree, test, labels, 3)
     yield "collage", plot_collage(tree, test, labels, columns=4, only_label="NMAC")
@@ -98,7 +98,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     few = GeneticProgramming(population=20, evaluations=2_000)  # small generations, so that there is a way to go
     slow = GrammarTreeClassifier(search=few, max_depth=3, random_state=0)
     slow.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM])
-    yield "search", plot_search({node: slow.searches_[node] for node in (1, 2, 3)})
+    yield "search", plot_search(dict(list(slow.searches_.items())[:3]))
     sizes = GrammarTreeClassifier(demo.GRAMMAR, MonteCarlo(evaluations=2_000), cv=5, random_state=0)
     yield "front", plot_front(sizes.fit(panel[: demo.LEARNT_FROM], y[: demo.LEARNT_FROM]))
     for (name, number), show in zip(PAPERS.items(), ("altitude", "vertical_rate"), strict=True):

@@ -201,6 +201,21 @@ def test_a_record_of_which_it_is_not_true():
     )
 
 
+def test_a_gap_that_decides_is_at_no_distance():
+    found = PUMPS.ask("pressure is always below 9 bar").explain(1)
+    assert found.turn.unit is None
+    assert str(found) == (
+        "not true of record b\n"
+        "  instead, at some point pressure is at least 9 bar or missing\n"
+        "  first failed at 2 s (step 1): pressure is missing"
+    )
+
+
+def test_one_standard_deviation_is_one():
+    panel = Panel.from_arrays([np.array([[0.0], [2.0]])], columns=["x"])
+    assert str(panel.ask("F(x < 1)").explain(0)).startswith("true of record 0, by a margin of 1 standard deviation\n")
+
+
 def test_what_has_no_distance_has_no_nearest_step():
     found = PUMPS.ask("mode is never purge").explain(1)
     assert str(found) == "true of record b"
@@ -244,7 +259,7 @@ def test_dates_and_long_times():
         pd.DataFrame({"id": [1, 1, 1, 2], "day": days, "x": [0.0, 0.0, 1.0, 1.0]}), id="id", time="day"
     )
     answer = panel.ask("at some point x is above 0.5")
-    assert str(answer.first) == "first held at 3 d (median; 0 s to 6 d)"
+    assert str(answer.first) == "first held at 3 d (median; 0 to 6 d)"
     assert answer.explain(0).when == "first held at 2024-03-05 (step 2)"
 
 

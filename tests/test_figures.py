@@ -34,7 +34,7 @@ from telltree.tree.front import Front, Score, Step
 
 
 def test_a_tree_shows_formulas_categories_and_counts(tree):
-    figure = saved(plot_tree(tree))
+    figure = saved(plot_tree(tree, text="formula"))
     assert isinstance(figure, Figure)
     said = words(figure)
     assert {"F(rate > 25)", 'F(on ∧ (mode = "level"))', "[1] hit", "[2] miss", "[3] hit", "yes", "no"} <= set(said)
@@ -43,7 +43,7 @@ def test_a_tree_shows_formulas_categories_and_counts(tree):
 
 
 def test_a_tree_speaks_english_and_counts_the_records_of_a_panel(tree, flights, ends):
-    figure = saved(plot_tree(tree, text="english", panel=flights, y=ends))
+    figure = saved(plot_tree(tree, panel=flights, y=ends))
     assert "at some point vertical rate is above 25 ft/s" in words(figure)
     assert "[1] hit" in words(figure)
     assert words(figure).count("hit: 2") == 1  # both records that climb steeply, one of them beyond all bounds
@@ -70,10 +70,10 @@ def test_a_tree_and_a_classifier_draw_themselves(tree, flights, ends):
 
 def test_constants_have_the_digits_asked_for(flights):
     third = Tree(node(f"F(rate > {1 / 3!r})", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
-    assert "F(rate > 0.3333)" in words(plot_tree(third))
-    assert "F(rate > 0.33)" in words(plot_tree(third, digits=2))
+    assert "F(rate > 0.3333)" in words(plot_tree(third, text="formula"))
+    assert "F(rate > 0.33)" in words(plot_tree(third, text="formula", digits=2))
     assert "".join(["F(rate", ">", "0.3333333333333333)"]) in "".join(
-        "".join(words(plot_tree(third, digits=None))).split()
+        "".join(words(plot_tree(third, text="formula", digits=None))).split()
     )
 
 

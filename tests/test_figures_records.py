@@ -30,7 +30,7 @@ from telltree.tree.tree import Headline, Leaf
 
 
 def test_a_record_shows_its_columns_and_where_formulas_held(tree, flights):
-    figure = saved(plot_record(tree, flights, 1))
+    figure = saved(plot_record(tree, flights, 1, text="formula"))
     assert len(figure.axes) == 5  # rate, on and mode, and two formulas
     (line,) = curves(figure.axes[0])
     np.testing.assert_array_equal(line.get_xdata(), [0, 1, 2, 3])
@@ -41,6 +41,12 @@ def test_a_record_shows_its_columns_and_where_formulas_held(tree, flights):
     assert {"rate (ft/s)", "on", "mode", "1: F(rate > 25)"} <= set(words(figure))
     assert "record 1: [2] miss" in words(figure)
     assert figure.axes[-1].get_xlabel() == "step"
+
+
+def test_figures_speak_english_unless_asked(tree, flights, ends):
+    figures = [plot_record(tree, flights, 0), plot_category(tree, flights, ends, 1), plot_tree(tree)]
+    for figure in figures:
+        assert any("vertical rate is above 25 ft/s" in " ".join(said.split()) for said in words(saved(figure)))
 
 
 def test_a_records_bands_cover_the_steps_that_hold(tree, flights):
@@ -98,7 +104,7 @@ def test_counts_have_bands_where_what_they_count_is_true():
     panel = records({"a": [False, True, True, False, True, False], "b": [True] * 6})
     inner = node("count(b) > count(a)", panel.schema, leaf(1, 0), leaf(0, 1))
     tree = Tree(node("count(a) > 16", panel.schema, leaf(1, 0), inner), ("u", "v"), panel.schema)
-    figure = saved(plot_record(tree, panel, 0))
+    figure = saved(plot_record(tree, panel, 0, text="formula"))
     bands = figure.axes[2:]  # after those of both columns
     held = [[(p.vertices[:, 0].min(), p.vertices[:, 0].max()) for p in ax.collections[-1].get_paths()] for ax in bands]
     assert held == [[(0.5, 2.5), (3.5, 4.5)], [(-0.5, 5.5)], [(0.5, 2.5), (3.5, 4.5)]]
@@ -181,7 +187,7 @@ def test_a_category_that_the_tree_never_saw_is_drawn_with_a_warning(tree):
 
 
 def test_a_category_shows_its_members_over_each_other(tree, flights, ends):
-    figure = saved(plot_category(tree, flights, ends, 1))
+    figure = saved(plot_category(tree, flights, ends, 1, text="formula"))
     members = categorize(tree, flights, ends)[0].positions
     lines = curves(figure.axes[0])
     assert len(lines) == len(members) == 2

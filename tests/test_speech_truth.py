@@ -150,6 +150,24 @@ def test_no_two_categories_have_headlines_of_the_same_records():
         assert len(set(answers)) == len(answers)
 
 
+def test_of_headlines_that_are_true_of_the_same_records_the_shorter_one_is_told():
+    """The flag is up twice or never: "at fewer than 2 steps in all, flag is true" is as true as that it never is."""
+    never, twice = [False] * 4, [True, True, False, False]
+    kinds = [(1.0, (9.0, 9.0, 1.0), never)] * 20 + [(9.0, (1.0, 1.0, 9.0), never)] * 20
+    kinds += [(1.0, (1.0, 9.0, 1.0), twice)] * 24
+    arrays = [
+        np.array([*zip([first, *[later[i % 3]] * 3], flag, strict=True)], dtype=object)
+        for i, (first, later, flag) in enumerate(kinds)
+    ]
+    panel = Panel.from_arrays(arrays, columns=["speed of the left wheel", "flag"])
+    asks = [Formula.parse(f, panel.schema) for f in ("F(flag)", "F(`speed of the left wheel` >= 5 and gone() < 0.1)")]
+    sides = [Leaf(tuple(counts), tuple(map(float, counts))) for counts in np.diag([24, 20, 20]).tolist()]
+    root = Node(asks[0], sides[0], Node(asks[1], *sides[1:], (0, 20, 20)), (24, 20, 20))
+    tree = with_headlines(Tree(root, ("up", "fast", "slow"), panel.schema, frozenset()), panel)
+    told = [category.headline for category in categorize(tree, panel)]
+    assert "flag is always false (all of its members, 45 % of the others)" in told
+
+
 def test_headlines_have_few_words():
     for seed in range(40):
         tree = draw_subject(seed).tree

@@ -27,6 +27,16 @@ SAID = [
     ("F(x > 3 and elapsed() < 8)", HOURS, "before 8 h have passed, at some point x is above 3 ft"),
     ("F(x > 3 and elapsed() <= 8)", None, "until 8 steps have passed, at some point x is above 3 ft"),
     ("F(x > 3 and elapsed() > 1)", None, "after more than 1 step, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() >= 11)", None, "after the first 11 steps, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() >= 1)", None, "after the first step, at some point x is above 3 ft"),
+    ("G(elapsed() < 11 implies x > 3)", None, "in the first 11 steps, x is always above 3 ft"),
+    ("F(x > 3 and elapsed() >= 5 and elapsed() < 8)", None, "in steps 5 to 7, at some point x is above 3 ft"),
+    (
+        "F(x > 3 and elapsed() >= 5 and elapsed() < 8)",
+        HOURS,
+        "at least 5 and less than 8 h after the start, at some point x is above 3 ft",
+    ),
+    ("G(change(x, 5) < 3)", None, "x never rises by at least 3 ft within 5 steps"),
     (
         "F(b and elapsed() > 3 and elapsed() < 8)",
         HOURS,
@@ -243,7 +253,7 @@ V ::= x "climb"
     ("text", "words"),
     [
         ("F(change(x, 2) > 3)", "at some point climb rises by more than 3 ft within 2 h"),
-        ("G(change(x, 2) < 3)", "the change of climb within 2 h is always below 3 ft"),
+        ("G(change(x, 2) < 3)", "climb never rises by at least 3 ft within 2 h"),
         ("F(change(y, 2) > 3)", "at some point “the surge” is above 3"),
         ("F(elapsed() > 3)", "at some point “time on air” is above 3 h"),
         ("F(elapsed() > 3 and b)", "at some point “time on air” is above 3 h while the valve is open"),

@@ -161,6 +161,16 @@ def test_scores_survive_in_files(data, tmp_path):
     assert loaded.get_params()["cv"] == 3
 
 
+@pytest.mark.parametrize("records_kept", [20, 40, 41])  # as many equal weights add up to a little more than 1
+def test_a_model_that_is_always_right_can_be_saved(data, records_kept, tmp_path):
+    panel = data[0][:records_kept]
+    with pytest.warns(match="only one class"):
+        clf = GrammarTreeClassifier(GRAMMAR, cv=5, random_state=1).fit(panel, ["ok"] * records_kept)
+    assert [step.score.share for step in clf.front_] == [1.0]
+    clf.save(tmp_path / "model.json")
+    assert str(load(tmp_path / "model.json").front_) == str(clf.front_)
+
+
 def test_a_model_finds_its_own_tree_among_those_of_other_sizes(model, data, tmp_path):
     model.save(tmp_path / "model.json")
     for clf in (model, load(tmp_path / "model.json")):

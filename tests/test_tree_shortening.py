@@ -1,4 +1,4 @@
-"""Short descriptions: true of the training records of a leaf and of no others, and shorter than the way to it."""
+"""Short descriptions, exact of the training records, and questions without what changes no training answer."""
 
 from dataclasses import replace
 
@@ -7,9 +7,12 @@ import pytest
 from random_trees import leaf
 from speech_truth import draw_subject
 
-from telltree import Panel
+from telltree import GiniSize, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.explain import categorize, rules_table
 from telltree.logic import Formula
+from telltree.operators import Expression
+from telltree.operators.table import AND, IMPLIES, NOT, OR
+from telltree.speech import question
 from telltree.tree import Node, Tree
 from telltree.tree.headlines import with_headlines
 from telltree.tree.shortening import short_formulas
@@ -42,6 +45,16 @@ def test_parts_that_decide_nothing_are_left_out():
     tree = asked("F(a > 1 and c > 1)", "F(b > 1)")
     yes, *_ = short_formulas(tree, PANEL)
     assert str(yes) in ("F(a > 1)", "F(c > 1)")
+
+
+def test_a_way_that_speaks_of_no_column_is_described():
+    """How many steps a record has can only be written about some column, whichever."""
+    panel = panel_of([[2, 2, 2]] * 2, [[2, 0, 2]], [[0, 3, 0]], [[0, 0, 0]])
+    tree = asked("count(a > 1 or not a > 1) = 2", "F(b > 2.5)", panel)
+    told = [category.english for category in categorize(with_headlines(tree, panel), panel)]
+    assert told[0] == "at exactly 2 steps in all, it is always so"
+    truth = [Formula.from_english(words, panel.schema)(panel).tolist() for words in told]
+    assert truth == [[i == 0 for i in range(4)], [i == 2 for i in range(4)], [i in (1, 3) for i in range(4)]]
 
 
 def test_constants_have_few_digits():
@@ -88,3 +101,62 @@ def test_random_trees_are_described_to_the_record(seed):
                 f.expression if true else Formula.parse(f"not ({f})", tree.schema).expression for f, true in branches
             ]
             assert len(tree.says(short.expression).split()) <= 0.8 * len(tree.says(*whole).split())
+
+
+GRAMMAR = """
+S ::= F(B) | G(B)
+B ::= B and B | B or B | not B | B implies B | a {<, >} [0.2, 0.4, 0.6, 0.8] | b {<, >} [0.2, 0.5, 0.8] | c
+"""
+
+
+def learned(seed):
+    """A tree whose search is charged next to nothing for long formulas, and its records."""
+    rng = np.random.default_rng(seed)
+    arrays = [np.array([rng.random(4), rng.random(4), rng.random(4) < 0.3], dtype=object).T for _ in range(60)]
+    panel = Panel.from_arrays(arrays, columns=["a", "b", "c"])
+    labels = [bool((array[:, 0] > 0.7).any() and array[:, 2].any()) for array in arrays]
+    settings = {"fitness": GiniSize(w2=1e-6), "max_depth": 2, "min_members": 1, "cv": None}
+    return GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=400), random_state=seed, **settings).fit(
+        panel, labels
+    ), panel
+
+
+def with_records(node, panel):
+    """The questions of a tree, each with the records that come to it."""
+    if isinstance(node, Node):
+        yield node, panel
+        truth = node.formula(panel)
+        yield from with_records(node.true, panel[np.flatnonzero(truth)])
+        yield from with_records(node.false, panel[np.flatnonzero(~truth)])
+
+
+def without_a_part(e):
+    """The expression without an operand of one of its connectives, in every way."""
+    if e.head in (AND, OR, IMPLIES):
+        yield e.args[1]
+        yield e.args[0] if e.head is not IMPLIES else Expression(NOT, (e.args[0],))
+    for i, arg in enumerate(e.args):
+        for left in without_a_part(arg):
+            yield replace(e, args=(*e.args[:i], left, *e.args[i + 1 :]))
+
+
+def test_what_changes_no_training_answer_is_not_kept_and_what_was_found_is():
+    shortened = 0
+    for seed in range(8):
+        model, panel = learned(seed)
+        for node, here in with_records(model.tree_.root, panel):
+            truth = node.formula(here)
+            if node.found is not None:
+                assert len({*(node.found(here) == truth)}) == 1  # the same split, the same way round or the other
+                shortened += node.found.expression.terminals > node.formula.expression.terminals
+            for shorter in without_a_part(node.formula.expression):
+                assert (Formula(shorter)(here) != truth).any(), f"{node.formula} says no more than {shorter}"
+    assert shortened > 4
+
+
+def test_of_a_split_and_its_complement_the_plainer_is_the_question():
+    for seed in range(8):
+        tree = learned(seed)[0].tree_
+        for node in tree.nodes:
+            asked, turned = question(node.formula.expression, tree.missing)
+            assert not turned, f"{node.formula} would be plainer as {asked}"

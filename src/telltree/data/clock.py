@@ -1,5 +1,6 @@
 """Times and durations for people: `6 d` for 518400 s, and dates where times were dates."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,11 +21,18 @@ def duration_text(value: float, unit: str | None) -> str:
     518400 s is "6 d", 79200 s "22 h", 90 s "1.5 min", 100 s "100 s". A unit that is not one of time stays, and a number
     without a unit is a number.
     """
-    for larger, size in larger_units(unit) if abs(value) <= longest(unit) else ():
-        halves = round(2 * value / size)
-        if abs(halves) >= 2 and abs(2 * value / size - halves) < 1e-9 * abs(halves):
-            return f"{number_text(halves / 2)} {larger}"
-    return f"{number_text(value)} {unit}" if unit else number_text(value)
+    return duration_texts([value], unit)[0]
+
+
+def duration_texts(values: Sequence[float], unit: str | None) -> list[str]:
+    """Several amounts of time, as in `duration_text`, but all in one unit: "0 h" and "27 h"."""
+    most = max(map(abs, values))
+    for larger, size in larger_units(unit) if most <= longest(unit) else ():
+        halves = [round(2 * value / size) for value in values]
+        whole = all(abs(2 * value / size - n) <= 1e-9 * abs(n) for value, n in zip(values, halves, strict=True))
+        if whole and max(map(abs, halves)) >= 2:
+            return [f"{number_text(n / 2)} {larger}" for n in halves]
+    return [f"{number_text(value)} {unit}" if unit else number_text(value) for value in values]
 
 
 def larger_units(unit: str | None) -> list[tuple[str, float]]:

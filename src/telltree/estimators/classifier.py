@@ -367,7 +367,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
 
-        Other options are those of `telltree.report.plot_tree`, such as `text="english"`.
+        Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
         """
         tree = self._fitted()
         return tree.plot(panel=None if X is None else self._known(X)[1], y=y, **options)

@@ -44,7 +44,7 @@ class Validation:
     @property
     def scores(self) -> tuple[Score, ...]:
         """For each tree the share of records of which it told the class, by weight."""
-        shares = self.right @ self.weights
+        shares = np.minimum(1.0, self.right @ self.weights)  # which rounding may carry past 1
         errors = np.sqrt(np.sum(self.weights**2 * (self.right - shares[:, None]) ** 2, axis=1))
         return tuple(map(Score, shares.tolist(), errors.tolist()))
 

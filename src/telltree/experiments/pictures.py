@@ -36,7 +36,7 @@ def draw_acasx(folder: Path, found: Collisions, flights: Panel) -> Iterator[Path
     """The tree, the collage of the kinds of collision, and the encounters of the paper's figures, annotated."""
     from telltree.report import draw_encounter, plot_collage, plot_encounter, plot_tree
 
-    yield _saved(plot_tree(found.model.tree_), folder / "acasx-tree.png")
+    yield _saved(plot_tree(found.model.tree_, text="formula"), folder / "acasx-tree.png")
     kinds = found.categories
     collage = plot_collage(kinds, flights, found.y, draw=draw_encounter, only_label=NMAC, text=None)
     yield _saved(collage, folder / "acasx-collage.png")
@@ -55,7 +55,7 @@ def draw_encounters(folder: Path, stories: Stories | None = None) -> Iterator[Pa
     shown = [kind.category for kind in stories.kinds]
     collage = plot_collage(shown, stories.panel, stories.y, draw=draw_encounter, only_label=NMAC, text=None)
     yield _saved(collage, folder / "encounters-collage.png")
-    yield _saved(plot_tree(stories.model.tree_), folder / "encounters-tree.png")
+    yield _saved(plot_tree(stories.model.tree_, text="formula"), folder / "encounters-tree.png")
     for family in stories.families:
         if stories.of_family(family):
             # what is late about a late manoeuvre shows in the vertical rate, as in the paper

@@ -94,15 +94,18 @@ class Margins:
         """How far the record is from the other answer to a formula, for people to read.
 
         It is the margin of the formula, which is that of the part that decides; if that part compares counts, which
-        have no standard deviation, it is how many true steps more or fewer would change the answer.
+        have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value
+        is at no distance from any other.
         """
-        part = _deciding(e, self, record)
+        part, step = _deciding(e, self, record)
         if compares_counts(part):
             turned = (self.over_time(e, record)[0] > 0) != self.tally(part, record).holds
             size = self.tally(part, record).margin
             return Distance(-size if turned else size, "steps")
-        graded = Atom.of(part, self._panel.schema).graded
-        return Distance(float(self.over_time(e, record)[0]), "standard deviations" if graded else None)
+        size, atom = float(self.over_time(e, record)[0]), Atom.of(part, self._panel.schema)
+        if not atom.graded or np.isnan(self._signals.values(atom.signal)[self._rows(record)][step]):
+            return Distance(size, None)
+        return Distance(size, "standard deviations")
 
     def _rows(self, record: int) -> slice:
         if not 0 <= record < len(self._panel):
@@ -148,15 +151,15 @@ def _decisive(e: Expression, margins: Margins, record: int) -> int:
     return margins.tally(e, record).step
 
 
-def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
-    """The comparison, column or call by which a formula is decided at a step."""
+def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tuple[Expression, int]:
+    """The comparison, column or call by which a formula is decided at a step, and the step that it looks at."""
     if e.head is NOT:
         return _deciding(e.args[0], margins, record, step)
     if e.head is EVENTUALLY or e.head is GLOBALLY:
         return _deciding(e.args[0], margins, record, _witness(e, margins, record, step))
     if e.head is AND or e.head is OR or e.head is IMPLIES:
         return _deciding(_weightier(e, margins, record, step), margins, record, step)
-    return e
+    return e, step
 
 
 def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.data.clock import duration_text
+from telltree.data.clock import duration_text, duration_texts
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import CLOCKS, EVENTUALLY, GLOBALLY, NOT
@@ -61,13 +61,10 @@ class Moments:
         return cls(how, low, middle, high, panel.time_unit, times is None)
 
     def __str__(self) -> str:
-        low, middle, high = map(self._text, (self.earliest, self.median, self.latest))
-        lead = "step " if self.in_steps else "" if self.unit else "t = "
-        said = f"{self.how} at {lead}{middle}"
+        unit = None if self.in_steps else self.unit
+        lead = "step " if self.in_steps else "" if unit else "t = "
+        said = f"{self.how} at {lead}{duration_text(self.median, unit)}"
         if self.earliest == self.latest:
             return said
-        unit = high.partition(" ")[2]  # said once, if both have it
-        return f"{said} (median; {low.removesuffix(f' {unit}') if unit else low} to {high})"
-
-    def _text(self, value: float) -> str:
-        return duration_text(value, None if self.in_steps else self.unit)
+        low, high = duration_texts((self.earliest, self.latest), unit)
+        return f"{said} (median; {low.partition(' ')[0]} to {high})"

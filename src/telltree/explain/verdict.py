@@ -66,8 +66,10 @@ def _margin(turn: Turn) -> str:
     """A margin that is a distance, in words."""
     if turn.unit is None:
         return ""
-    size = turn.distance[1:]  # without its sign
-    return f", by a margin of {size if turn.unit == 'steps' else f'{abs(turn.margin):.2g} standard deviations'}"
+    if turn.unit == "steps":
+        return f", by a margin of {turn.distance[1:]}"  # without its sign
+    size = f"{abs(turn.margin):.2g}"
+    return f", by a margin of {size} standard deviation{'' if size == '1' else 's'}"
 
 
 def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:

@@ -80,12 +80,21 @@ def _turns(
             step=step,
             time=None if times is None else float(times[step]),
             date=date_text(panel, record, step, iso=True),
-            moment=f"step {step}" if times is None else f"step {step}, at {time_text(panel, record, step)}",
+            moment=_moment(panel, record, step),
             margin=distance.size,
             unit=distance.unit,
             distance=distance_text(distance, panel),
         )
         node = node.true if holds else node.false
+
+
+def _moment(panel: Panel, record: int, step: int) -> str:
+    """Which step that is, and its date or time; a time without a unit is said to be one."""
+    time = time_text(panel, record, step)
+    if time is None:
+        return f"step {step}"
+    bare = panel.time_unit is None and panel.dates(record) is None
+    return f"step {step}, at {'t = ' if bare else ''}{time}"
 
 
 def distance_text(distance: Distance, panel: Panel) -> str:

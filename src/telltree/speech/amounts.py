@@ -1,4 +1,4 @@
-"""Sets of numbers in words: "within 100 ft", "between 2 and 5 bar", "below 2 or above 5"."""
+"""Sets of numbers in words: "within 100 ft", "beyond ±500 ft", "between 2 and 5 bar", "below 2 or above 5"."""
 
 import math
 
@@ -12,8 +12,8 @@ def amounts(values: Reals, unit: str) -> list[str]:
     even = _symmetric(values.intervals)
     if even is not None:
         (inner, outer), edge = even
-        words = {(True, False): "within {}", (True, True): "at most {} either way",
-                 (False, False): "more than {} either way", (False, True): "at least {} either way"}  # fmt: skip
+        words = {(True, False): "within {}", (True, True): "at most ±{}",
+                 (False, False): "beyond ±{}", (False, True): "at least ±{}"}  # fmt: skip
         return [words[inner, outer].format(number_words(edge) + unit), *missing]
     hole = _point_left_out(values.intervals)
     if hole is not None:

@@ -30,6 +30,15 @@ class Cursor:
         """The token that comes next."""
         return self.tokens[self.at]
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it is, to come back to if what was tried cannot be read."""
+        return self.at, self._nested, self._parts
+
+    @place.setter
+    def place(self, place: tuple[int, int, int]) -> None:
+        self.at, self._nested, self._parts = place
+
     def sees(self, *keywords: str) -> bool:
         """Whether one of these comes next."""
         return any(self._length(keyword) for keyword in keywords)
@@ -98,9 +107,12 @@ class Cursor:
             length, found = self.vocabulary.match(tokens, self.at, article=True)
         return length, found
 
-    def take_number(self, units: Iterable[str]) -> float | None:
-        """Go past a number and the unit behind it, which may be missing."""
-        if self.next.kind is not Kind.WORD or (found := number_before(self.next.text)) is None:
+    def take_number(self, units: Iterable[str], sign: str = "") -> float | None:
+        """Go past a number, with a sign before it, and the unit behind it, which may be missing."""
+        text = self.next.text
+        if self.next.kind is not Kind.WORD or not text.startswith(sign):
+            return None
+        if (found := number_before(text.removeprefix(sign))) is None:
             return None
         value, rest = found
         if rest:
@@ -136,7 +148,9 @@ class Cursor:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
                 break
             words.append(token.text[:100])
-        near = difflib.get_close_matches(" ".join(words), list(choices), n=1, cutoff=0.5) if words else []
+        by_fold = {choice.casefold(): choice for choice in choices}
+        close = difflib.get_close_matches(" ".join(words).casefold(), by_fold, n=1, cutoff=0.5) if words else []
+        near = [by_fold[fold] for fold in close]
         hint = f"; did you mean {near[0]!r}?" if near else ""
         hint += f"; {remedy}" if remedy and (not near or self.sees_quotation()) else ""
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)

@@ -122,7 +122,11 @@ class _Reader:
         plain = isinstance(part, Clause) and not part.adverb and not part.verbless
         if isinstance(part, Clause) and plain and cursor.sees("whenever"):
             return self._rules(part.literal)
-        return self._finished(part, False)
+        times = self._times.take_behind() if isinstance(part, Clause) and plain else None
+        if isinstance(part, Clause) and times is not None:
+            return HowOften(part.literal, times)
+        further = self._clauses.of_same_subject(part) if isinstance(part, Clause) else []
+        return _joined([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
         """What is so whenever something else is, and what else of the same signal."""
@@ -309,7 +313,7 @@ class _Reader:
             case "never" | "it is never so that" | "at no point":
                 return Always(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
-                given = [self._item(True, lone)]
+                given = [self._given(lone) if is_open else self._item(True, lone)]
                 if cursor.take("while", ", while"):
                     given.append(self._item(True, lone))
                 cursor.take(",")
@@ -322,6 +326,20 @@ class _Reader:
         if isinstance(part, Clause) and part.adverb:
             return _with_adverb(part)
         return Always(part.literal if isinstance(part, Clause) else part)
+
+    def _given(self, lone: bool) -> Term:
+        """What follows "whenever": an item, or a choice of items that needs no "either", as a comma ends it."""
+        begun = self._cursor.place
+        try:
+            found = [self._item(True, False)]
+            while self._cursor.take("or"):
+                found.append(self._item(True, False))
+        except SpeechError:  # no such choice: what is wrong is told of the item
+            found = []
+        if len(found) > 1 and self._cursor.sees(","):
+            return Some(tuple(found))
+        self._cursor.place = begun
+        return self._item(True, lone)
 
     def _never(self, is_open: bool, lone: bool) -> Term:
         """What never is so: items, or clauses without verbs that are not so at once."""

@@ -70,6 +70,24 @@ class ClauseReader:
             return Clause(Own(subject, True))
         return self._about(subject, lone)
 
+    def of_same_subject(self, first: Clause) -> list[Clause]:
+        """What else is never so, or always, of the subject of a Boolean column's clause: "never open or stuck"."""
+        facts: dict[str, Fact] = {}
+        match first.literal:
+            case Says(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
+                facts = self._cursor.vocabulary.like(self._cursor.vocabulary.schema[name], true)
+        cursor, found = self._cursor, []
+        joint = {"never": "or", "always": "and"}.get(first.adverb, "")
+        while facts and joint:
+            begun = cursor.at
+            words = cursor.take_longest(facts) if cursor.take(joint, ",") else None
+            if words is None:
+                cursor.at = begun
+                break
+            values = Truths(facts[words].true, not facts[words].true, False)
+            found.append(Clause(Says(attribute(facts[words].column), values), first.adverb))
+        return found
+
     def _known(self) -> Clause | None:
         """It is known whether, unknown whether, or false that something of a Boolean column is so."""
         cursor, begun = self._cursor, self._cursor.at
@@ -267,7 +285,7 @@ class ClauseReader:
         scaled = self._in_own_words(subject)
         if scaled is not None:
             return scaled
-        match cursor.take("missing", "known", "other than", "exactly", "between", "from", "within"):
+        match cursor.take("missing", "known", "other than", "exactly", "between", "from", "within", "beyond"):
             case "missing":
                 return Reals((), True)
             case "known":
@@ -280,12 +298,21 @@ class ClauseReader:
                 return self._between(subject, "and", inclusive=False)
             case "from":
                 return self._between(subject, "to", inclusive=True)
+            case "beyond":
+                edge = self._take_number(subject, "±")
+                return Reals.compared(">", self._number(subject) if edge is None else edge).under_abs
             case "within":
+                edge = self._take_number(subject, "±")
+                if edge is not None:
+                    return Reals.compared("<", edge).under_abs
                 edge = self._number(subject)
                 values = Reals.of([Interval(-edge, edge, False, False)])
                 return self._apart(subject, values) if cursor.take("of") else values
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         relation = BOUNDS.get(word, "=" if word == "equal to" else "!=")
+        edge = self._take_number(subject, "±") if word in BOUNDS else None
+        if edge is not None:
+            return Reals.compared(relation, edge).under_abs
         value = None if self._nouns.sees_difference() else self._take_number(subject)
         if value is None or word not in BOUNDS:
             return self._compared(subject, relation)
@@ -343,10 +370,10 @@ class ClauseReader:
         value = self._take_number(subject)
         return self._cursor.fail("a number") if value is None else value
 
-    def _take_number(self, subject: Expression) -> float | None:
+    def _take_number(self, subject: Expression, sign: str = "") -> float | None:
         known = units(subject, self._cursor.vocabulary.schema)
         timed = any(e.head is ELAPSED for e in subject.walk()) and self._nouns.steps.unit
-        return self._cursor.take_number({*known, self._nouns.steps.unit} if timed else known)
+        return self._cursor.take_number({*known, self._nouns.steps.unit} if timed else known, sign)
 
 
 def units(signal: Expression, schema: Schema) -> set[str]:

@@ -36,6 +36,16 @@ class TimesReader:
         cursor.take(",")
         return times.whole
 
+    def take_behind(self) -> Reals | None:
+        """How often what was just said is so; None, and nothing is read, if that does not follow."""
+        cursor, begun = self.cursor, self.cursor.at
+        times = self._ranges(in_time=False) if cursor.take("at") else None
+        if times is None or not cursor.take("steps", "step"):
+            cursor.at = begun
+            return None
+        cursor.take("in all")
+        return times.whole
+
     def _ranges(self, in_time: bool) -> Reals | None:
         times = self._range(in_time)
         while times is not None and self.cursor.take("or"):

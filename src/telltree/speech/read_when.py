@@ -15,7 +15,7 @@ from telltree.speech.words import BOUNDS, number_before, number_of
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
-_SCOPES = ("after", "before", "until", "in the first", "in the last")
+_SCOPES = ("after the first", "in steps", "after", "before", "until", "in the first", "in the last")
 Bounds = list[tuple[str, str]]
 """Relations and the words of the numbers they are to: all are so."""
 
@@ -78,6 +78,10 @@ class WhenReader:
     def _scope(self, word: str | None) -> Says | None:  # noqa: PLR0911  one return a way to say it
         cursor = self.cursor
         match word:
+            case "after the first":
+                return self._behind_first()
+            case "in steps":
+                return self._steps()
             case "after":
                 ranges = self._ranges()
                 return _says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
@@ -96,8 +100,23 @@ class WhenReader:
             return None
         return _says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
+    def _behind_first(self) -> Says | None:
+        """The steps behind the first so many."""
+        number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
+        return _says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
+
+    def _steps(self) -> Says | None:
+        """The steps from one number to another, counted from 0."""
+        first = None if self.steps.timed else self._number()
+        last = self._number() if first is not None and self.cursor.take("to") else None
+        if first is None or last is None:
+            return None
+        return Says(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
+
     def _edge(self, first: bool) -> Says | None:
         """The first or the last part of the record. Its first 8 steps are those before 8 have passed."""
+        if first and not self.steps.timed and self.cursor.take("step"):
+            return _says(ELAPSED, [[("<", "1")]])
         number = self._number()
         if number is None:
             return None

@@ -33,7 +33,14 @@ class Steps:
         said = self._ranges(times.whole.intervals)
         if self.period is not None:
             return f"for {said} {bare_or_quoted(self.unit, careful)} in all,"
-        return f"at {said} {'step' if said.endswith(' 1') else 'steps'} in all,"
+        return f"{self._at(said)} in all,"
+
+    def behind(self, times: Reals) -> str | None:
+        """The words behind what is counted: "at more than 3 steps"; None if they would take no fewer than before it."""
+        return self._at(self._ranges(times.whole.intervals)) if self.period is None else None
+
+    def _at(self, said: str) -> str:
+        return f"at {said} {'step' if said.endswith(' 1') else 'steps'}"
 
     def _ranges(self, intervals: tuple[Interval, ...]) -> str:
         match intervals:

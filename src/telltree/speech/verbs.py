@@ -41,9 +41,15 @@ class Clause:
     def __str__(self) -> str:
         return _words(self.subject, self.verb, self.predicate)
 
+    @property
+    def opening(self) -> str:
+        """Its subject and verb."""
+        return _words(self.subject, self.verb)
+
     def with_adverb(self, adverb: str) -> str:
         """The sentence with always or never in it: behind an auxiliary, before another verb or the whole."""
-        verb = f"{self.verb} {adverb}" if self.verb in _AUXILIARIES else f"{adverb} {self.verb}"
+        behind = self.verb in _AUXILIARIES and not self._owns
+        verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
         return _words(self.subject, verb.rstrip(), self.predicate)
 
     @property
@@ -52,10 +58,17 @@ class Clause:
         first = self.predicate.split(" ")[0]
         if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
             return None
+        if self._owns:
+            return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
         if self.verb in _AUXILIARIES:
             return Clause(self.subject, self.verb, f"not {self.predicate}")
         known = _THIRD.get(self.verb)
         return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def _owns(self) -> bool:
+        """Whether it is said what someone has, as in "has a traffic alert"; "has risen" is another "has"."""
+        return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
 
     @property
     def verbless(self) -> str | None:

@@ -12,6 +12,9 @@ from telltree.speech.tokens import Kind, Token, quoted
 from telltree.speech.verbs import Clause, split
 from telltree.speech.words import bare_or_quoted, stands_bare
 
+SHARED_VERBS = ("is", "are")
+"""Behind which several predicates may stand: "the valve is never open or stuck"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noun:
@@ -126,6 +129,14 @@ class Vocabulary:
         if not true and column.negated in self.by_negated:
             return Clause("", "", quoted(column.negated))
         return Clause("", "", self.noun(column, careful)) if true else None
+
+    def like(self, column: Column, true: bool) -> dict[str, Fact]:
+        """What else is said of the subject of a Boolean column's sentence with the same verb, by its predicate."""
+        own = self._clauses.get((column.name, true))
+        if own is None or own.verb not in SHARED_VERBS:
+            return {}
+        alike = {key: clause for key, clause in self._clauses.items() if clause.opening == own.opening}
+        return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
 
     def _negated(self) -> dict[str, Column]:
         """The columns whose negated phrase means nothing else, by that phrase."""

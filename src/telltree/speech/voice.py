@@ -6,51 +6,36 @@ A part that is closed can stand in any list: it begins with a word that opens it
 
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from telltree.data import Schema
 from telltree.operators import Expression, UserFunction
 from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
+from telltree.speech.sentences import (
+    QUOTED,
+    Said,
+    all_true,
+    gathered,
+    is_list,
+    listed,
+    one_true,
+    said,
+    with_shared_subjects,
+)
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
-from telltree.speech.verbs import Clause
+from telltree.speech.values import Truths
 from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.when import of_clock
-from telltree.speech.wording import Literals, Wording
+from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
-_JOINT, _QUOTED = re.compile(" (?:and|or|while) "), re.compile("“.*?”")
+_APART = 5  # what one sentence about all steps must save where there could be several simpler ones
 _MOST_WHILE = 2  # parts behind "while" in a choice
-_POINT, _FEWEST_GATHERED = "at some point ", 3
 _MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Words, and how hard they are to take in: one for each word, 3 for a negation, 2 for a list in another part."""
-
-    text: str
-    cost: int
-    about: Wording | None = None
-    """of a sentence that says when one literal is so, this literal"""
-    given: str = ""
-    """of "whenever A, B", the A"""
-
-    def __add__(self, other: "Said | str") -> "Said":
-        more = other if isinstance(other, Said) else said(other)
-        return Said(f"{self.text} {more.text}" if self.text else more.text, self.cost + more.cost)
-
-    def mark(self, mark: str) -> "Said":
-        """The same with a comma or semicolon behind it."""
-        return replace(self, text=self.text + mark)
-
-
-def said(text: str, more: int = 0) -> Said:
-    """Words, and what they cost beyond their number."""
-    return Said(text, len(text.split()) + more)
 
 
 def _cheapest(candidates: Iterable[Said]) -> Said:
@@ -82,9 +67,9 @@ class Voice:
         """A whole text: what is true of a record."""
         sentences = self._sentences(term)
         if len(sentences) > 1:
-            return _all_true(_gathered(sentences if self._wary else _with_shared_subjects(sentences)))
+            return all_true(gathered(sentences if self._wary else with_shared_subjects(sentences)))
         if isinstance(term, Some) and len(term.parts) > 1:
-            apart = _one_true([self._sentence(part) for part in term.parts])
+            apart = one_true([self._sentence(part) for part in term.parts])
             return min(self._sentence(term), apart, key=_simpler)
         return self._sentence(term)
 
@@ -96,7 +81,7 @@ class Voice:
             case Always(All((_, _, *_) as parts)):
                 apart = [self._sentence(Always(part)) for part in parts]
                 whole = self._sentence(term)
-                return [whole] if whole.cost < sum(part.cost + 1 for part in apart) else apart
+                return [whole] if whole.cost + _APART < sum(part.cost for part in apart) else apart
         return [self._sentence(term)]
 
     def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
@@ -114,12 +99,21 @@ class Voice:
                 return replace(said("at some point") + self._moment(part), about=about)
             case Always(part):
                 return self._always(part, True)
-            case HowOften(part=part, times=times):
-                return said(self._steps.says(times, self.nouns.careful)) + self._moment(part)
+            case HowOften():
+                return self._often(term)
             case Some((_, _, *_)):
                 whole, at_once = self._whole(term), _at_one_point(term)
                 return whole if at_once is None else _cheapest([whole, self._sentence(at_once)])
         return self.item(term)
+
+    def _often(self, term: HowOften) -> Said:
+        """How often something is so; behind what one signal is, if that takes fewer words."""
+        part, behind = term.part, self._steps.behind(term.times)
+        if isinstance(part, Says) and behind is not None and not self._wary:
+            wording = self._literals.wording(part)
+            if not wording.joined and not wording.tail:
+                return self._literal(part, closed=False) + behind
+        return said(self._steps.says(term.times, self.nouns.careful)) + self._moment(part)
 
     def _scoped(self, term: Term) -> Said | None:
         """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
@@ -181,7 +175,7 @@ class Voice:
             case All((_, _, *_)):
                 parts = [self.item(part, nested, lone) for part in _in_order(term.parts)]
                 opening = "both" if len(parts) == 2 else "all of these:"
-                return said(opening, _NESTED_LIST) + _listed(parts, "and")
+                return said(opening, _NESTED_LIST) + listed(parts, "and")
             case Some((_, _, *_)):
                 return self._either(term, nested, self.item)
             case All((part,)) | Some((part,)):
@@ -212,7 +206,7 @@ class Voice:
             self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
             for part in _in_order(term.parts)
         ]
-        return said("either", _NESTED_LIST) + _listed(parts, "or")
+        return said("either", _NESTED_LIST) + listed(parts, "or")
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
         """A closed part that is not behind a "while": in a choice, this word may then join what is so at once."""
@@ -235,7 +229,7 @@ class Voice:
         first = self._happens(here, lone) if opening else self.item(here, nested, lone)
         rest = [self.item(part, nested or bool(opening), lone) for part in others]
         clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
-        if not clear or any(map(_looks_on, parts)) or any(_is_list(part) for part in rest[:-1]):
+        if not clear or any(map(_looks_on, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
         text = said(opening) + first + "while" + rest[0]
         for part in rest[1:]:
@@ -256,7 +250,7 @@ class Voice:
         last = here.pop() if _looks_on(here[-1]) else None
         text = self._happens(here[0])
         if len(here) > 1:
-            text = _before_while(text) + "while" + _listed([self.item(part, True) for part in here[1:]], "and")
+            text = _before_while(text) + "while" + listed([self.item(part, True) for part in here[1:]], "and")
         return text if last is None else text.mark(",") + "and" + self._moment(last)
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
@@ -268,7 +262,7 @@ class Voice:
         item = self._whole if is_open else self.item
         found.append(said("always") + item(part, True, lone))
         found.append(
-            said("never", _NEVER) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
+            said("never", _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
         if isinstance(part, Some) and len(part.parts) > 1:
             found += self._at_once(opposite)
@@ -284,8 +278,10 @@ class Voice:
         if not isinstance(term, Says | Compares | Own):
             return None
         wording = self._literals.wording(term, closed=not lone)
-        cost = _NEGATION * wording.negations + (_NEVER if adverb == "never" else 0)
-        return said(wording.with_adverb(adverb), cost)
+        denied = adverb == "never" and wording.act is None  # what never happens is as plain as what always is so
+        cost = _NEGATION * wording.negations + _NEVER * denied
+        alone = replace(said(wording.with_adverb(adverb), cost), about=wording)
+        return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
 
     def _at_once(self, term: Term) -> list[Said]:
         """Literals that are never true at once, without verbs."""
@@ -294,7 +290,7 @@ class Voice:
         verbless = [said(text, _NEGATION * w.negations) for w in wordings if (text := w.verbless)]
         if len(verbless) < max(2, len(parts)):
             return []
-        return [said("never", _NEVER) + _listed(verbless, "and") + "at once"]
+        return [said("never", _NEVER) + listed(verbless, "and") + "at once"]
 
     def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
         """Each part as what follows from the others, and as that from which the others follow."""
@@ -305,14 +301,22 @@ class Voice:
                 if len(parts) == 2 and given is not others:
                     continue
                 first, *rest = [self._opposite(other) for other in _in_order(given)]
-                alone = self._whole if is_open and not rest else self.item
+                alone = self._given if is_open and not rest else self.item
                 text = said("whenever", 0 if is_open else _IN_LIST) + alone(first, True, lone)
                 if rest:
                     text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
-                simple = is_open and not rest and not _MARKED.search(_QUOTED.sub("", text.text))
+                simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
                 about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
                 yield replace(whole, about=about, given=text.text.removeprefix("whenever "))
+
+    def _given(self, term: Term, nested: bool, lone: bool) -> Said:
+        """What stands between "whenever" and its comma: a choice of literals needs no "either" there."""
+        whole = self._whole(term, nested, lone)
+        if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
+            return whole
+        parts = [self.item(part, nested, False).text for part in _in_order(term.parts)]
+        return whole if any(_MARKED.search(part) for part in parts) else said(" or ".join(parts), _NESTED_LIST)
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
         if not is_open:
@@ -322,7 +326,7 @@ class Voice:
         whole = self._whole(term, True, lone)
         if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
             return whole
-        bare = _listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
+        bare = listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
         return whole if ", and " in bare.text else bare  # which might seem to begin another sentence
 
     def _opposite(self, term: Term) -> Term:
@@ -342,55 +346,6 @@ def _at_one_point(term: Some) -> Term | None:
     return _some([Sometime(Some(tuple(inside))), *(part for part in term.parts if part not in points)])
 
 
-def _with_shared_subjects(sentences: list[Said]) -> list[Said]:
-    """Sentences with "whenever" that end with what one signal is, as one: "x is low whenever A, and up whenever B"."""
-    found: dict[str | int, list[tuple[Said, Clause]]] = {}
-    for i, sentence in enumerate(sentences):
-        about = sentence.about if sentence.given else None
-        clause = Clause("", "", "") if about is None or about.joined or about.tail else about.clause
-        shared = clause.verb == "is" and clause.subject != "it"
-        found.setdefault(clause.subject if shared else i, []).append((sentence, clause))
-    return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]
-
-
-def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
-    parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
-    return said(f"{rules[0][1].subject} is {', and '.join(parts)}")
-
-
-def _gathered(sentences: list[Said]) -> list[Said]:
-    """What is so at some point each, gathered in one sentence that says so once; it goes to the end of the text."""
-    points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
-    if len(points) < _FEWEST_GATHERED:
-        return sentences
-    verbless = [point.about.verbless if point.about is not None else None for point in points]
-    if all(verbless):
-        bare = [said(text) for text in verbless if text]
-    else:
-        bare = [Said(point.text.removeprefix(_POINT), point.cost - len(_POINT.split())) for point in points]
-    rest = [sentence for sentence in sentences if sentence not in points]
-    return [*rest, said("each at some point:") + bare[0], *bare[1:]]
-
-
-def _all_true(sentences: list[Said]) -> Said:
-    """Sentences joined by "and", with semicolons where commas would be misread."""
-    if len(sentences) == 2 and not any("," in sentence.text or " while " in sentence.text for sentence in sentences):
-        return sentences[0].mark(",") + "and" + sentences[1]
-    *first, last = sentences
-    text = Said("", 0)
-    for sentence in first:
-        text = text + sentence.mark(";")
-    return text + "and" + last if first else last
-
-
-def _one_true(sentences: list[Said]) -> Said:
-    """Sentences joined by "or"."""
-    text = sentences[0]
-    for sentence in sentences[1:]:
-        text = text.mark(";") + "or" + sentence
-    return text
-
-
 def _simpler(candidate: Said) -> tuple[int, bool]:
     return candidate.cost, "," in candidate.text
 
@@ -404,22 +359,6 @@ def _in_order(parts: Iterable[Term]) -> list[Term]:
 def _looks_on(term: Term) -> bool:
     """Whether a term is about what comes later, not only about the end."""
     return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
-
-
-def _listed(parts: Sequence[Said], joint: str) -> Said:
-    """A list; where its items are lists too, there is a comma before the last."""
-    *first, last = parts
-    if not first:
-        return last
-    text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
-    closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), _QUOTED.sub("", last.text)
-    apart = any(map(_is_list, first)) or " while " in bare or (" or " in bare and not closed)
-    later = last.text.startswith(("then or later", "from then on"))
-    return (text.mark(",") if apart and not later else text) + joint + last
-
-
-def _is_list(part: Said) -> bool:
-    return bool(_JOINT.search(_QUOTED.sub("", part.text)))
 
 
 def _before_while(text: Said) -> Said:

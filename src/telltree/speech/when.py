@@ -1,5 +1,6 @@
 """Where in its record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -64,6 +65,9 @@ class When:
         return self._time(interval) if literal.signal.head is ELAPSED else _share(interval)
 
     def _time(self, i: Interval) -> str:
+        numbered = None if self.steps.timed else _numbered(i)
+        if numbered is not None:
+            return numbered
         if i.bounded_below and i.bounded_above:
             return f"{self._measured(self._range(Expression(ELAPSED), i))} after the start"
         if i.bounded_below:
@@ -99,6 +103,22 @@ class When:
         if i.with_low != i.with_high:
             return f"{least} {low} and {most} {high}"
         return f"from {low} to {high}" if i.with_low else f"between {low} and {high}"
+
+
+def _numbered(i: Interval) -> str | None:
+    """Some steps by their numbers, from 0, or how many come first; None if the ends are not whole numbers."""
+    whole = all(math.isinf(end) or (end == round(end) and end > 0) for end in (i.low, i.high))
+    if not whole or (i.bounded_below and not i.with_low) or (i.bounded_above and i.with_high):
+        return None
+    first, end = number_words(i.low), number_words(i.high)
+    match i.bounded_below, i.bounded_above:
+        case True, True if i.low + 1 < i.high:
+            return f"in steps {first} to {number_words(i.high - 1)}"
+        case True, False:
+            return f"after the first {'step' if i.low == 1 else f'{first} steps'}"
+        case False, True:
+            return f"in the first {'step' if i.high == 1 else f'{end} steps'}"
+    return None
 
 
 def _share(i: Interval) -> str | None:

@@ -27,7 +27,7 @@ OPENERS = (
 _OTHERS = (
     *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
     "different from", "missing", "known", "not", "neither", "nor", "is", "are", "ever", "in all", "steps", "step",
-    "either way", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
+    "either way", "beyond", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
 _JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}

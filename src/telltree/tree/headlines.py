@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula
-from telltree.operators import Expression
-from telltree.speech import cost, expression_of, say
+from telltree.speech import cost, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
 from telltree.speech.terms import All, Term
@@ -139,7 +138,7 @@ class _Choice:
         told = _tells(every.true, number, members, elsewhere)
         order = np.argsort(against, kind="stable").tolist()
         sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
-        for i in islice(sayable, _MOST_SAID):
+        for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
             formula = self._in_few_words(every.parts[i])
             if formula is None:
                 continue
@@ -148,6 +147,17 @@ class _Choice:
                 inside = int(true[number - 1])
                 headline = Headline(formula, int(true.sum()) - inside, elsewhere, members - inside)
                 yield float(against[i]), np.packbits(truth).tobytes(), headline
+
+    def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
+        """Places of formulas in their order, but of those that answer alike the one with the fewest words first."""
+        alike: dict[bytes, list[int]] = {}
+        for i in places:
+            alike.setdefault(every.answers[i].tobytes(), []).append(i)
+
+        def words(i: int) -> float:
+            return _WORTH * sum(map(self.ways.roughly, every.parts[i])) + _UNSURE * (not every.sure[i])
+
+        return [i for same in alike.values() for i in sorted(same, key=words)]
 
     def _implied(self, number: int) -> _Candidates:
         terms = self._own[number - 1]
@@ -167,14 +177,14 @@ class _Choice:
     @cached_property
     def _own_answers(self) -> NDArray[np.uint8]:
         sample = self._seen.sample
-        return sample.packed(sample.truth([self._written(term) for term in self._own_places]))
+        return sample.packed(sample.truth([self.ways.written(term) for term in self._own_places]))
 
     @cached_property
     def _others(self) -> _Candidates:
         """What any leaf may be told by: terms and their opposites, and whether signals pass some constants."""
         sample, possible = self._seen.sample, self.ways.possible
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
-        truth = sample.truth([self._written(term) for term in terms])
+        truth = sample.truth([self.ways.written(term) for term in terms])
         told: list[Term] = []
         costs: list[int] = []
         answers = []
@@ -189,9 +199,6 @@ class _Choice:
             costs += [cost(term) for term in alike[:1]] * len(alike)
             answers.append(found)
         return self._candidates(told, costs, sample.packed(np.concatenate(answers)), sure=False).distinct()
-
-    def _written(self, term: Term) -> Expression:
-        return expression_of(term, self.ways.tree.missing)
 
     def _candidates(
         self, terms: list[Term], costs: list[int], answers: NDArray[np.uint8], *, sure: bool
@@ -238,7 +245,7 @@ class _Choice:
     def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
         """The formula that says so, if it takes few words."""
         tree = self.ways.tree
-        formula = self._written(joined(All, parts, self.ways.possible))
+        formula = self.ways.written(joined(All, parts, self.ways.possible))
         term = self.ways.term(formula)
         if self.ways.words(term) > WORDS:
             return None

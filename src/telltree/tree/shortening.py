@@ -14,7 +14,7 @@ from telltree.data import Panel
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.rounding import rounded
-from telltree.speech import cost, expression_of
+from telltree.speech import cost
 from telltree.speech.lists import joined
 from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
@@ -86,7 +86,7 @@ class _Shortening:
             now = cost(term)
             costs = {one: paid for one in tried if (paid := cost(one)) < now}
             tried = sorted(costs, key=costs.__getitem__)[:_MOST_TRIED]
-            found = self._first_alike([self._written(one) for one in tried], open_to, wanted)
+            found = self._first_alike([self._ways.written(one) for one in tried], open_to, wanted)
             if found is None:
                 return term, truth
             term, truth = tried[found[0]], found[1]
@@ -104,12 +104,9 @@ class _Shortening:
                 return place, truth
         return None
 
-    def _written(self, term: Term) -> Expression:
-        return expression_of(term, self._ways.tree.missing)
-
     def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
         """What says so in few digits, if it has a fifth fewer words than the whole."""
-        whole, formula = self._ways.whole(leaf), self._written(short)
+        whole, formula = self._ways.whole(leaf), self._ways.written(short)
         if cost(short) >= cost(whole):
             return None
         words = self._ways.words(self._ways.term(formula))

@@ -4,9 +4,9 @@ import math
 from collections.abc import Hashable
 from functools import reduce
 
-from telltree.operators import Expression, Type
+from telltree.operators import Attribute, Expression, Type
 from telltree.operators.table import AND, NOT
-from telltree.speech import term_of, words_in
+from telltree.speech import expression_of, term_of, words_in
 from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Always, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Reals
@@ -40,6 +40,11 @@ class Ways:
             self._terms[claim] = term_of(claim, self.tree.missing, static=self.tree.static)
         return self._terms[claim]
 
+    def written(self, term: Term) -> Expression:
+        """An expression that says what the term does, also where that is of no column: how many steps there are."""
+        witness = next((e for claims in self.claims for claim in claims for e in claim.walk() if _is_column(e)), None)
+        return expression_of(term, self.tree.missing, witness)
+
     def words(self, term: Term) -> int:
         """About how many words say a term: those of another one that differs in constants alone."""
         shape = _shape(term)
@@ -67,6 +72,10 @@ class Ways:
             case Own(expression=e) if e.type is Type.BOOLEAN:
                 return self.words(term)
         return self.words(Sometime(term)) - len(_POINT)
+
+
+def _is_column(e: Expression) -> bool:
+    return isinstance(e.head, Attribute)
 
 
 def _shape(term: Term) -> Hashable:

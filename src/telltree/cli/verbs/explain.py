@@ -76,6 +76,14 @@ def position_of(panel: "Panel", record: str) -> int:
 
 
 def _told(turn: "Turn") -> str:
-    verdict = "true" if turn.holds else "false"
-    said = f"{turn.formula} is {verdict}\n    decided at {turn.moment}; margin {turn.distance}"
-    return f"\n  {turn.english}\n    {said}"
+    """A branch in English and as a formula, and when and how clearly it was decided, where that can be told."""
+    from telltree.explain.moments import how_decided
+
+    lines = [f"\n  {turn.english}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
+    how = how_decided(turn.formula, turn.holds)
+    if turn.unit is not None:
+        unit = " standard deviations" if turn.unit == "standard deviations" else ""
+        lines.append(f"    {how} at {turn.moment}; margin {turn.distance}{unit}")
+    elif not how.startswith("came nearest"):  # all steps are as near where there is no distance
+        lines.append(f"    {how} at {turn.moment}")
+    return "\n".join(lines)

@@ -78,7 +78,7 @@ def plot_category(
     y: Any = None,
     number: int = 1,
     *,
-    text: Wording = "formula",
+    text: Wording = "english",
     digits: int | None = 4,
     most: int = 50,
     reference: Panel | None = None,

@@ -84,7 +84,7 @@ def plot_record(
     record: int,
     *,
     columns: Iterable[str] | None = None,
-    text: Wording = "formula",
+    text: Wording = "english",
     digits: int | None = 4,
     reference: Panel | None = None,
 ) -> Figure:
@@ -94,7 +94,8 @@ def plot_record(
     on the record's way mention. Below, a band for each formula shows the steps at which what it asks for, or counts,
     held, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted lines carry those
     steps up to the columns. Beside a band stands whether the formula is true, and what was counted of how many.
-    `text="english"` speaks in English; constants are shown with so many significant `digits` (None: all).
+    `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so many
+    significant `digits` (None: all).
     """
     if not 0 <= record < len(panel):
         raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")

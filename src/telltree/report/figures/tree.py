@@ -45,7 +45,7 @@ _BRANCH = "#F5F3EC"
 def plot_tree(
     tree: Tree,
     *,
-    text: Wording = "formula",
+    text: Wording = "english",
     digits: int | None = 4,
     panel: Panel | None = None,
     y: Any = None,
@@ -54,10 +54,10 @@ def plot_tree(
 ) -> Figure:
     """Draw a tree; the figure grows with it.
 
-    Nodes show their formula, or with `text="english"` what it says, constants with so many significant `digits` (None:
-    all). Bars and counts are those of the training records;
-    with `panel`, of its records, by class if their labels `y` are given. Small trees grow downwards and large ones to
-    the right, unless `direction` says. With `ax`, the tree is scaled to fit those axes, letters too.
+    Nodes show their question in English, or with `text="formula"` as a formula, constants with so many significant
+    `digits` (None: all). Bars and counts are those of the training records; with `panel`, of its records, by class if
+    their labels `y` are given. Small trees grow downwards and large ones to the right, unless `direction` says. With
+    `ax`, the tree is scaled to fit those axes, letters too.
     """
     if direction not in (None, "down", "right"):
         raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')

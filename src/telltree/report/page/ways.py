@@ -22,7 +22,7 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
     """For each record the turns from the root to its leaf.
 
     A turn has the `node` (its place in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
-    times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is in steps), and
+    times were dates), the absolute `margin` (None if infinite; `distance` says it in words where it has sense), and
     `looks`: where what the formula looks for is true, step by step, with `counts` beside those that are counted.
     """
     chosen = np.array(list(records), np.int64)
@@ -54,8 +54,9 @@ def _measured(subject: Subject, e: Expression, record: int) -> dict[str, Any]:
         "margin": number(abs(distance.size)),
         "looks": [band(margins.over_time(look.what, record) > 0) for look in looks],
     }
-    if distance.unit == "steps":
-        told["distance"] = words(distance_text(distance, subject.known).lstrip("+-"))
+    if distance.unit is not None:
+        size = distance_text(distance, subject.known).lstrip("+-")
+        told["distance"] = words(size if distance.unit == "steps" else f"{size} {distance.unit}")
     if any(look.counts for look in looks):
         told["counts"] = [look.counts and margins.tally(look.counts, record).told(look.what) for look in looks]
     return told

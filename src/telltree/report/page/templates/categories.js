@@ -198,7 +198,7 @@ function categoriesAt(place) {
     while (!DATA.nodes[first].category) first = childrenOf(first)[0];
     const number = DATA.nodes[first].category;
     const more = categoriesBelow(place) - 1;
-    return more ? `categories ${number} to ${number + more}` : `category ${number}`;
+    return more ? `categories ${number} ${more === 1 ? 'and' : 'to'} ${number + more}` : `category ${number}`;
 }
 
 function measures(category) {
@@ -213,7 +213,7 @@ function measures(category) {
             make('dd', { class: 'small' }, `${percent(category.coverage)} of all`),
         ),
         part(
-            'Share of its class',
+            'Labelled so',
             make('dd', {}, percent(category.share)),
             category.share !== null &&
                 make(

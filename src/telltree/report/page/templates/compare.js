@@ -79,7 +79,7 @@ function showComparison() {
                         row('Headline', (category) => make('span', { class: 'data' }, category.headline || '–')),
                     row('Sentence', told),
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
-                    row('Share of its class', (category) => `${percent(category.share)} (${within(category)})`),
+                    row('Labelled so', (category) => `${percent(category.share)} (${within(category)})`),
                     row('Beside all', timesAll),
                     chosen.some(byWeight) && row('Weights', (category) => byWeight(category) || '–'),
                     row('Classes', (category) => [

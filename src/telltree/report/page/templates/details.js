@@ -94,7 +94,7 @@ function leafDetails(node) {
             factList([
                 ['Records', whole(node.records)],
                 ['Share of all', percent(category.coverage)],
-                ['Share of its class', percent(category.share)],
+                ['Labelled so', percent(category.share)],
                 ['95 % interval', within(category)],
                 ['Beside all', timesAll(category)],
                 ...(category.decided ? [['Weights', byWeight(category)]] : []),

@@ -120,7 +120,7 @@ function wayOf(record) {
             ),
             make('p', {}, told(answered(node, turn.holds))),
             make('p', { class: 'formula data beside' }, answered(node, turn.holds).formula),
-            make('p', { class: 'turn-facts' }, `margin ${turn.distance || said(turn.margin, 3)}`),
+            turn.distance ? make('p', { class: 'turn-facts' }, `margin ${turn.distance}`) : [],
         );
     });
     const end = make(

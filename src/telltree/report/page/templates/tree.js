@@ -6,7 +6,7 @@ const countsOf = (node) => node.counts || node.trained;
 
 const MANY = 16; // categories; a larger tree opens with its first levels only
 const FIRST_LEVELS = 3;
-const BOX = { least: 190, good: 210, most: 300 }; // widths in pixels
+const BOX = { least: 165, good: 210, most: 300 }; // widths in pixels
 const [GAP_BETWEEN, EDGES] = [56, 56];
 const treeView = { items: [], tree: null, links: null, chosenLayout: false };
 
@@ -99,7 +99,7 @@ function leafBody(node) {
             'div',
             { class: 'count' },
             make('span', {}, counted(node.records, 'record')),
-            category.share !== null && make('span', {}, `${percent(category.share)} of its class`),
+            category.share !== null && make('span', {}, `${percent(category.share)} labelled so`),
         ),
         category.decided && make('div', { class: 'count' }, `by weight: ${percent(category.weighted)}`),
     ];
