@@ -71,8 +71,8 @@ def test_formulas_are_named_among_those_no_longer():
 
 
 def test_the_price_grows_with_the_records_up_to_the_full_one():
-    prices = [Bits(2.0).price_for(n) for n in (1, 100, 256, 400, 100_000)]
-    assert prices == [1.0, 1.0, 1.6, 2.0, 2.0]
+    prices = [Bits(2.0).price_for(n) for n in (1, 16, 100, 256, 400, 100_000)]
+    assert prices == [0.2, 0.4, 1.0, 1.6, 2.0, 2.0]
 
 
 def test_a_split_that_saves_nothing_is_not_made():

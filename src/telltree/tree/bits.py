@@ -19,6 +19,7 @@ from telltree.tree.labels import Labels
 LARGEST = 48
 """Terminals up to which formulas are counted; from there on each costs what the last one did."""
 _MANY = 400  # records from which on formulas have their full price
+_LEAST = 0.1  # of the full price: what formulas cost where there is next to nothing to learn from
 
 
 def label_bits(weights: Any, unit: float) -> float:
@@ -78,11 +79,11 @@ class Bits:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """The price in a tree of so many records: full from 400 on, and half of it up to 100.
+        """The price in a tree of so many records: full from 400 on, and less by the root of their number below.
 
         Where records are few, to miss a branch costs more than to follow chance once.
         """
-        return self.price * min(1.0, max(0.5, math.sqrt(records / _MANY)))
+        return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""
