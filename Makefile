@@ -7,7 +7,7 @@ READY := .venv/.ready-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench site clean
+.PHONY: help demo test check lowest newest bench site clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,6 +24,21 @@ check: $(READY)  ## formatting, lint, types and import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+lowest: $(READY)  ## run the tests with the oldest libraries that are promised to do (ARGS="-k panel" to choose)
+	$(call tested_with,lowest,lowest-direct,-W ignore::DeprecationWarning)
+
+newest: $(READY)  ## run the tests with the newest libraries there are (ARGS="-k panel" to choose)
+	$(call tested_with,newest,highest,)
+
+# What is old is warned by newer libraries that it calls. The tools that test come at the newest versions that go with the libraries, which stay as they were resolved.
+define tested_with
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-$(1)
+	$(BIN)/uv pip compile --quiet --resolution $(2) --python .venv-$(1) --all-extras --group frames \
+	  --output-file .venv-$(1)/versions.txt pyproject.toml
+	$(BIN)/uv pip install --quiet --python .venv-$(1) --constraint .venv-$(1)/versions.txt --editable '.[all]' --group dev
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels .venv-$(1)/bin/python -m pytest -n 2 $(3) $(ARGS)
+endef
+
 site: $(READY)  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -31,7 +46,7 @@ bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## remove the virtual environment, caches and built files
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-peers site .node
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-lowest .venv-newest .venv-peers site .node
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Dependency groups need pip 25.1; the pip a new environment starts with may be older.
@@ -41,5 +56,5 @@ $(READY): pyproject.toml
 	  exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	@rm -f .venv/.ready-* && touch $@

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def opened_browser(profile):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER)) as driver:
-        driver.set_script_timeout(60)
+        driver.set_script_timeout(1_800)  # the tests have a limit of their own
         yield driver
 
 
@@ -75,6 +76,12 @@ class Page:
             selector,
             value,
         )
+
+    def awaited(self, expression):
+        """The value of an expression of the page's script, once it is one that counts as true."""
+        while not (value := self.run(f"return {expression}")):
+            time.sleep(0.05)
+        return value
 
     def texts(self, selector):
         return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from programs import started
 
 from telltree import Formula, Panel
 from telltree.grammar import Grammar
@@ -111,22 +112,19 @@ def test_cuts_of_values_near_the_largest_float_are_found():
 
 
 WORKER = """
-import os, sys, threading, time
+import os, sys, threading
 from telltree.experiments.run import _end_with
 child = os.fork()
 if child == 0:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     print("under way", flush=True)
-    time.sleep(600)
-    os._exit(0)
-time.sleep(600)
+sys.stdin.read()  # until the test ends
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes have no forks here")
 def test_a_worker_ends_when_its_parent_is_killed():
-    process = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "under way\n"
-    process.send_signal(signal.SIGKILL)
-    rest, _ = process.communicate(timeout=120)  # the pipe ends when the worker, which holds it too, has ended
-    assert rest == ""
+    with started([sys.executable, "-c", WORKER], stdin=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "under way\n"
+        process.send_signal(signal.SIGKILL)
+        assert process.stdout.read() == ""  # the pipe ends when the worker, which holds it too, has ended

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from test_cli import bad, good, telltree
+from programs import telltree
+from test_cli import bad, good
 
 QUESTION = "at some point pressure is below 2.8 bar while the valve is open"
 ROWS = """\

@@ -2,21 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import telltree
 
-PROGRAM = Path(sys.executable).parent / "telltree"
 QUICK = ("--search-evaluations", "200", "--max-depth", "1", "--no-cv")
 DATA = 3  # the exit code
-
-
-def telltree(*args):
-    command = [PROGRAM, *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, env=dict(os.environ))
 
 
 @pytest.fixture(scope="module")

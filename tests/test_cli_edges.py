@@ -3,19 +3,17 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
+from programs import PROGRAM
 
 from telltree.cli.verbs import fit as fitting
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarTreeClassifier, load
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.writing import write_whole
-
-PROGRAM = Path(sys.executable).parent / "telltree"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def test_the_tree_is_printed_though_no_disk_has_room(tmp_path, plain, labels, ca
     from telltree.cli.app import app
 
     write_csv(tmp_path / "flights.csv", plain, labels)
-    monkeypatch.setattr("telltree.estimators.models.write_whole", full_disk)
+    monkeypatch.setattr("telltree.estimators.saving.write_whole", full_disk)
     words = ["fit", tmp_path / "flights.csv", *KEYS, "--label", "nmac", "--search-evaluations", "200", "--max-depth",
              "2", "--no-cv", "-o", tmp_path / "model.json"]  # fmt: skip
     with pytest.raises(SystemExit) as ended:

@@ -2,12 +2,11 @@
 
 import csv
 import json
-import os
 import signal
-import subprocess
 
 import pytest
-from test_cli import KEYS, PROGRAM, bad, good, telltree, write_csv
+from programs import PROGRAM, started, telltree
+from test_cli import KEYS, bad, good, write_csv
 
 from telltree.estimators import load
 
@@ -127,14 +126,11 @@ def test_too_few_records_to_cross_validate(tmp_path):
 
 def test_ctrl_c_while_cross_validating_keeps_the_model(folder, tmp_path):
     saved = tmp_path / "model.json"
-    slow = ("--search-seconds", "2", "--search-evaluations", "100000000", "--max-depth", "1", "-o", saved)
-    running = subprocess.Popen(
-        [PROGRAM, "fit", *map(str, (folder / "flights.csv", *KEYS, *LABEL, *slow))],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
-    )  # fmt: skip
-    next(line for line in running.stderr if "wrote" in line)
-    running.send_signal(signal.SIGINT)
-    told, said = running.communicate(timeout=100)
+    slow = ("--search-seconds", "1", "--search-evaluations", "100000000", "--max-depth", "1", "-o", saved)
+    with started([PROGRAM, "fit", folder / "flights.csv", *KEYS, *LABEL, *slow]) as running:
+        next(line for line in running.stderr if "wrote" in line)
+        running.send_signal(signal.SIGINT)
+        told, said = running.communicate()
     assert running.returncode == 130, said
     assert "Traceback" not in said
     assert "cross-validated on" not in told

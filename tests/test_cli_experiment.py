@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import PROGRAM, started
 
-PROGRAM = Path(sys.executable).parent / "telltree"
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
 SMALL = ("encounters", "--records", "60", "--trials", "4", "--searches", "mc", "--jobs", "1")
 
@@ -28,7 +27,7 @@ def env(home):
 
 def telltree(env, *args):
     ended = subprocess.run(
-        [PROGRAM, "experiment", *map(str, args)], capture_output=True, text=True, check=False, timeout=200, env=env
+        [PROGRAM, "experiment", *map(str, args)], capture_output=True, text=True, check=False, env=env
     )
     assert ended.returncode == 0, ended.stderr
     return ended
@@ -42,13 +41,10 @@ def figures(text):
 
 def test_the_same_command_goes_on_after_ctrl_c(env, home):
     kept = home / "telltree" / "experiment-encounters.jsonl"
-    running = subprocess.Popen(
-        [PROGRAM, "experiment", *SMALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
-    )
-    told = next(line for line in running.stderr if "runs" in line)
-    assert "of 16 runs, about" in told
-    running.send_signal(signal.SIGINT)
-    table, said = running.communicate(timeout=100)
+    with started([PROGRAM, "experiment", *SMALL], env=env) as running:
+        next(line for line in running.stderr if "of 16 runs, about" in line)
+        running.send_signal(signal.SIGINT)
+        table, said = running.communicate()
     assert running.returncode == 130, said
     assert "(interrupted:" in table
     assert "the same command goes on from there" in said

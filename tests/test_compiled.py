@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,9 +30,17 @@ def run(cache):
     return done.stderr
 
 
-def test_compiling_is_announced_once_and_later_runs_are_silent(tmp_path):
-    assert run(tmp_path).count("compiling its kernels") == 1
-    assert run(tmp_path) == ""
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory):
+    """A cache, and what was said when it was filled."""
+    cache = tmp_path_factory.mktemp("cache")
+    return cache, run(cache)
+
+
+def test_compiling_is_announced_once_and_later_runs_are_silent(compiled_once):
+    cache, said = compiled_once
+    assert said.count("compiling its kernels") == 1
+    assert run(cache) == ""
 
 
 def test_it_works_where_no_cache_can_be_written(monkeypatch):
@@ -58,8 +67,8 @@ def flipped(content):
     return content[:-20] + bytes([content[-20] ^ 1]) + content[-19:]
 
 
-def test_a_damaged_cache_is_compiled_anew_and_said_to_be(tmp_path):
-    run(tmp_path)
+def test_a_damaged_cache_is_compiled_anew_and_said_to_be(compiled_once, tmp_path):
+    shutil.copytree(compiled_once[0], tmp_path, dirs_exist_ok=True)
     changes = (
         lambda path, content: content[:10],
         lambda path, content: b"",
@@ -93,15 +102,16 @@ def _added(a, b):
     return a + b
 
 
-@pytest.mark.parametrize(
-    "files",
-    [("search_contract", "search_draws"), ("logic_meaning", "logic_functions", "logic_layout", "tree_induction")],
-)
-def test_kernels_stay_inside_their_arrays(files, tmp_path):
-    """Compiled code does not look where it reads and writes, unless it is told to: then the same tests must pass."""
+def test_kernels_stay_inside_their_arrays():
+    """Compiled code does not look where it reads and writes, unless it is told to: then the same tests must pass.
+
+    All in one process, and kept beside the cache that tests use: compiling costs more than they do.
+    """
     here = Path(__file__).parent
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    files = ("search_contract", "search_draws", "logic_meaning", "logic_functions", "logic_layout", "tree_induction")
+    cache = os.environ["NUMBA_CACHE_DIR"] + "-with-bounds"
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += [str(here / f"test_{name}.py") for name in files]
+    command += ["-k", "not another_process", *(str(here / f"test_{name}.py") for name in files)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3_000:]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from telltree.data import Panel
-from telltree.errors import DataError, DataWarning
+from telltree.errors import DataError, DataWarning, MissingLibraryError
 
 FRAME = pd.DataFrame(
     {
@@ -75,7 +75,7 @@ def test_backends_are_known_and_installed(monkeypatch):
     with pytest.raises(DataError, match="unknown backend 'pandsa'; did you mean 'pandas'"):
         panel().to_frame("pandsa")
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(DataError, match="pip install polars"):
+    with pytest.raises(MissingLibraryError, match="pip install polars"):
         panel().to_frame("polars")
 
 

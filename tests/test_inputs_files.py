@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from telltree.data import ColumnType, Panel, Read, parquet, read
-from telltree.errors import DataError
+from telltree.errors import DataError, MissingLibraryError
 
 HERE = {"a.csv": "x,on\n1,true\n2,false\n", "b.csv": "on,x\n,3\n"}
 
@@ -197,7 +197,7 @@ def test_labels_that_do_not_match_are_explained(labels, message, place):
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = write_parquet(tmp_path / "x.parquet", {"id": [1], "x": [1.0]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r'x.parquet. is Parquet, .* pip install "telltree\[parquet\]"'):
+    with pytest.raises(MissingLibraryError, match=r'x.parquet.*: .* need pyarrow: pip install "telltree\[parquet\]"'):
         read(path, id="id")
 
 

@@ -18,7 +18,7 @@ def cells(tmp_path_factory):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     folder = tmp_path_factory.mktemp("notebook")
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"} | {"TMPDIR": str(folder)}
-    client = nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(folder)}})
     client.execute(env=environment)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 

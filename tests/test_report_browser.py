@@ -232,8 +232,8 @@ def test_sentences_are_copied_and_said_so(page):
     origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     page.driver.execute_cdp_cmd("Browser.grantPermissions", origin)
     page.click("#category-1 .row button")
-    page.driver.execute_async_script("setTimeout(arguments[0], 200)")
-    assert page.one("#said").text == "Copied the sentence of category 1."
+    said = page.awaited("document.querySelector('#said').textContent")  # which is gone after a while
+    assert said == "Copied the sentence of category 1."
     read = "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](String(error)))"
     assert page.driver.execute_async_script(read) == page.data()["categories"][0]["english"]
 
@@ -243,9 +243,7 @@ def downloaded(page, folder, name, button):
     allow = {"behavior": "allow", "downloadPath": str(folder)}
     page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allow)
     page.click(f"#export-tools button:nth-child({button})")
-    for _ in range(200):
-        if (folder / name).exists() and (folder / name).stat().st_size:
-            break
+    while not (folder / name).exists():  # it gets its name when it is whole
         time.sleep(0.05)
     return list(csv.DictReader(io.StringIO((folder / name).read_bytes().decode("utf-8-sig"), newline="")))
 

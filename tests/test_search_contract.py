@@ -8,10 +8,10 @@ import sys
 import zlib
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from programs import beside_tests
 from test_paper_example import GRAMMAR as PAPER
 from test_paper_example import PLAIN as SCHEMA
 
@@ -157,8 +157,7 @@ def outcomes():
 
 def test_another_process_with_another_hash_seed_finds_the_same():
     script = "import json, test_search_contract as t; print(json.dumps(t.outcomes()))"
-    here = str(Path(__file__).parent)
-    environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": here}
+    environment = os.environ | {"PYTHONHASHSEED": "4321", "PYTHONPATH": beside_tests()}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == outcomes()
 

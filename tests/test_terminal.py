@@ -7,17 +7,20 @@ import time
 import uuid
 
 import pytest
-from test_cli import KEYS, PROGRAM, QUICK, good, write_csv
+from programs import PROGRAM
+from test_cli import KEYS, QUICK, good, write_csv
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 class Terminal:
-    """A tmux session of its own."""
+    """A tmux session of its own, and a file with all that was ever written to it."""
 
-    def __init__(self):
+    def __init__(self, written):
+        self._written = written
         self._socket = f"telltree-{uuid.uuid4().hex}"
         self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "bash --norc --noprofile")
+        self._tmux("pipe-pane", f"cat > '{written}'")
 
     def _tmux(self, *args):
         return subprocess.run(["tmux", "-L", self._socket, *args], capture_output=True, text=True, check=True).stdout
@@ -31,21 +34,26 @@ class Terminal:
     def screen(self, *options):
         return self._tmux("capture-pane", "-p", "-S", "-200", *options)
 
-    def wait_for(self, text, seconds=120):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if text in self.screen():
-                return self.screen()
+    def written(self):
+        """Also what stood on the screen too shortly to be seen there."""
+        return self._written.read_text(errors="replace")
+
+    def wait_for(self, text):
+        """The screen on which the text is; the program that was typed last must not end before."""
+        ended = False
+        while text not in (screen := self.screen()):
+            assert not ended, f"{text!r} did not appear:\n{screen}"
+            ended = re.search(r"^ended-\d", screen, re.MULTILINE)  # and what it said last may stand on the next screen
             time.sleep(0.1)
-        raise AssertionError(f"{text!r} did not appear:\n{self.screen()}")
+        return screen
 
     def close(self):
         self._tmux("kill-server")
 
 
 @pytest.fixture
-def terminal():
-    made = Terminal()
+def terminal(tmp_path):
+    made = Terminal(tmp_path / "written")
     yield made
     made.close()
 
@@ -60,23 +68,13 @@ def command(*args):
 
 
 def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
-    options = (
-        *KEYS,
-        "--label",
-        "nmac",
-        "--search-seconds",
-        "2",
-        "--search-evaluations",
-        "1000000000",
-        "--max-depth",
-        "1",
-    )
-    terminal.type(command("fit", flights, *options) + "; echo ended-$?")
-    learning = terminal.wait_for("formulas/s")
-    bar = next(line for line in learning.splitlines() if "formulas/s" in line)
-    assert re.search(r"\d %.* left .*[\d,]+ formulas/s .*[FG]\(", bar)  # how far, time left, speed, the best so far
-    terminal.wait_for("fold 2 of 5")
+    limits = ("--search-seconds", "0.5", "--search-evaluations", "1000000000", "--max-depth", "1")
+    terminal.type(command("fit", flights, *KEYS, "--label", "nmac", *limits) + "; echo ended-$?")
     ended = terminal.wait_for("ended-0")
+    shown = re.sub("\x1b\\[[0-9;?]*[a-zA-Z]", "", terminal.written())
+    bar = next(line for line in shown.splitlines() if "formulas/s" in line)
+    assert re.search(r"\d %.* left .*[\d,]+ formulas/s .*[FG]\(", bar)  # how far, time left, speed, the best so far
+    assert "fold 2 of 5" in shown
     assert "formulas/s" not in ended
     assert "fold 2 of 5" not in ended
     assert "yes:" in ended

@@ -41,6 +41,9 @@ def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
 
 def demo(page: Path | None = None) -> Iterator[str]:
     """What the demo prints, part by part; with `page`, it also writes a report there."""
+    if page is not None:
+        from telltree.report import write_report  # first, so that a library that is missing is told before the work
+
     panel, ends = encounters()
     train, test = slice(0, LEARNT_FROM), slice(LEARNT_FROM, None)
     yield _wrapped(
@@ -59,8 +62,6 @@ def demo(page: Path | None = None) -> Iterator[str]:
     if page is None:
         yield "To see it all, in a page of its own: telltree demo -o report.html"
     else:
-        from telltree.report import write_report
-
         held_out, title = (panel[test], ends[test]), "Near mid-air collisions"
         write_report(model, panel[train], ends[train], page, title=title, overwrite=True, held_out=held_out)
         yield f"Now open {page} in a browser: the tree, its categories, and the way of each record."

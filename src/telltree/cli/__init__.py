@@ -1,8 +1,17 @@
 """The command line: parse arguments, call the library, print. Results on stdout, everything else on stderr."""
 
+import sys
+
+from telltree.errors import MissingLibraryError
+from telltree.extras import extras
+
 
 def main() -> None:
     """Run the program `telltree`; it ends with the exit codes that `telltree.cli.outcome` lists."""
-    from telltree.cli.app import app
+    try:
+        with extras():
+            from telltree.cli.app import app
+    except MissingLibraryError as error:  # pip installs the program without what it needs
+        sys.exit(f"telltree: error: {error}")
 
     app()

@@ -10,7 +10,7 @@ from telltree.data.dates import Dates
 from telltree.data.encode import object_array
 from telltree.data.schema import Column, ColumnType, listed, require_known, unique_names
 from telltree.data.store import MISSING, Array, Real, is_missing
-from telltree.errors import DataError
+from telltree.errors import DataError, MissingLibraryError
 
 if TYPE_CHECKING:
     from telltree.data.panel import Panel
@@ -90,7 +90,7 @@ def _library(backend: str) -> Any:
     try:
         return import_module(backend)
     except ImportError:
-        raise DataError(f"backend={backend!r} needs {backend}: pip install {backend}") from None
+        raise MissingLibraryError(f"backend={backend!r} needs {backend}: pip install {backend}") from None
 
 
 def _ids(panel: "Panel", backend: str, library: Any) -> Any:

@@ -30,6 +30,7 @@ from telltree.data.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
 from telltree.data.store import MISSING, Array, Code, Real
 from telltree.errors import DataError
+from telltree.extras import extras
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, which are no column of the user's
 CELLS = 1 << 20  # of a batch: some 8 MB of numbers
@@ -80,10 +81,8 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File)
 
 @contextmanager
 def _opened(file: File) -> Iterator[Any]:
-    try:
+    with extras(file.name):
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise DataError(f'{file.name} is Parquet, which needs pyarrow: pip install "telltree[parquet]"') from None
     with file.bytes():  # a file that cannot be opened is told in the same words for every format
         try:
             # Arrow's own file, a buffer and no reading ahead: otherwise a whole row group, or all of the file, is kept.
@@ -137,8 +136,9 @@ class _Real(_Column):
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = numbers
         large = np.abs(numbers) >= EXACT  # rounded perhaps: NaN is not
-        if large.any() and not import_module("pyarrow").types.is_floating(batch.type):
-            self.rounded += count_rounded(object_array(batch.filter(large).to_pylist()))
+        pa = import_module("pyarrow")
+        if large.any() and not pa.types.is_floating(batch.type):
+            self.rounded += count_rounded(object_array(batch.filter(pa.array(large)).to_pylist()))
 
     def finish(self) -> Values:
         return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded)

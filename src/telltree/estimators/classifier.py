@@ -387,7 +387,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to one JSON file that holds no code; `telltree.load(path)` reads it."""
-        from telltree.estimators.models import save
+        from telltree.estimators.saving import save
 
         self._fitted()
         save(self, path, overwrite=overwrite)

@@ -8,6 +8,7 @@ from typing import Any
 
 from telltree.experiments.metrics import Summary
 from telltree.experiments.paper import SOURCE, Figures
+from telltree.experiments.table import experiment_text
 from telltree.experiments.trial import Run
 
 METRICS = ("accuracy", "f1", "precision", "recall", "terminals", "seconds")
@@ -85,6 +86,4 @@ class Experiment:
         return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __str__(self) -> str:
-        from telltree.experiments.table import experiment_text
-
         return experiment_text(self)

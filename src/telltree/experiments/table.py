@@ -1,10 +1,13 @@
 """The table of an experiment in plain text: metrics down, models across, the paper's figures below ours."""
 
 import textwrap
+from typing import TYPE_CHECKING
 
 from telltree.amounts import counted
-from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.metrics import Summary
+
+if TYPE_CHECKING:
+    from telltree.experiments.experiment import Experiment, ModelResult
 
 _ROWS = (  # metric, its name, decimals
     ("accuracy", "accuracy", 4),
@@ -17,7 +20,7 @@ _ROWS = (  # metric, its name, decimals
 _WIDTH = 120
 
 
-def experiment_text(experiment: Experiment) -> str:
+def experiment_text(experiment: "Experiment") -> str:
     """The table with a line above it that says what was done, and notes below."""
     models = list(experiment.models.values())
     lines = [["", *(model.title for model in models)]]
@@ -32,7 +35,7 @@ def experiment_text(experiment: Experiment) -> str:
     return "\n".join([*textwrap.wrap(_heading(experiment), _WIDTH), "", *table, "", *_notes(experiment)])
 
 
-def _heading(experiment: Experiment) -> str:
+def _heading(experiment: "Experiment") -> str:
     done = min(len(model.runs) for model in experiment.models.values())
     cut = f" (interrupted: {done} whole)" if experiment.interrupted else ""
     trials, classes = counted(experiment.trials, "trial"), counted(len(experiment.classes), "class", "classes")
@@ -49,11 +52,11 @@ def _cell(summary: Summary | None, decimals: int) -> str:
     return f"{summary.mean:.{decimals}f}{error}"
 
 
-def _paper(model: ModelResult, metric: str, decimals: int) -> str:
+def _paper(model: "ModelResult", metric: str, decimals: int) -> str:
     figure = getattr(model.paper, metric, None)
     return "-" if figure is None else f"{figure:.{decimals}f}"
 
 
-def _notes(experiment: Experiment) -> list[str]:
+def _notes(experiment: "Experiment") -> list[str]:
     notes = ["mean ± standard error over the trials, on the test records", *experiment.notes]
     return [line for note in notes for line in textwrap.wrap(f"- {note}", _WIDTH, subsequent_indent="  ")]

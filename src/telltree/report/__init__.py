@@ -1,11 +1,12 @@
 """Shown: what was learned, as figures and as a page.
 
-Names are loaded when first used, so that matplotlib is needed by those who draw, and by nobody else.
+Names are loaded when first used, so that matplotlib is needed by those who draw, jinja2 by those who write a page, and
+neither by anybody else.
 """
 
 from typing import TYPE_CHECKING
 
-from telltree.errors import MissingLibraryError
+from telltree.extras import extras
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
@@ -41,10 +42,6 @@ _load, __dir__ = lazily(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name; a clear error where it draws and matplotlib is not installed."""
-    try:
+    """Load a public name; a clear error where what it draws or writes with is not installed."""
+    with extras():
         return _load(name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "matplotlib":
-            raise
-        raise MissingLibraryError('figures need matplotlib: pip install "telltree[plot]"') from error

@@ -1,14 +1,10 @@
-"""Classifiers to model files and back."""
+"""Classifiers to model files."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from telltree.errors import SettingsError
-from telltree.operators import UserFunction
 from telltree.writing import would_replace, write_whole
 
 if TYPE_CHECKING:
@@ -42,25 +38,3 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
         )
     )
     write_whole(target, content)
-
-
-def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()) -> "GrammarTreeClassifier":
-    """Read a classifier that `save` has written: it predicts, explains and can be fitted again as before.
-
-    `functions` are the user functions that its formulas call, which no file can hold. A file that is not a model is a
-    ModelFormatError, one that a newer telltree has written a ModelVersionError. `searches_` is empty: what searches met
-    on the way is not kept.
-    """
-    from telltree.estimators.classifier import GrammarTreeClassifier
-    from telltree.tree.model import load_model
-
-    model = load_model(path, functions)
-    classifier = GrammarTreeClassifier(**model.parameters)
-    classifier.classes_, classifier.grammar_, classifier.training_ = model.classes, model.grammar, model.training
-    classifier.tree_, classifier.searches_, classifier.interrupted_ = model.tree, {}, model.interrupted
-    classifier.front_, classifier.validation_ = model.front, None
-    names = model.training.schema.names
-    classifier.n_features_in_ = len(names)
-    if model.named:
-        classifier.feature_names_in_ = np.array(names, dtype=object)
-    return classifier
