@@ -1,6 +1,5 @@
 """Settings from a TOML file: `--config file.toml` gives options their defaults, `--print-config` shows them all."""
 
-import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typer.core import TyperCommand
 
 from telltree.cli.outcome import USAGE, fail
 from telltree.cli.output import put
+from telltree.likeness import alike
 from telltree.small_files import read_small
 
 _MOST_CHARACTERS = 100_000
@@ -54,7 +54,7 @@ def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[
 
 
 def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) -> NoReturn:
-    near = difflib.get_close_matches(name[:200], list(known), 1)
+    near = alike(name, known)
     hint = f"; did you mean {near[0]}?" if near else ""
     fail(f"the configuration {path} {what}{hint}", USAGE)
 

@@ -1,7 +1,6 @@
 """What each column is: its type, and what the user says about its meaning."""
 
 import dataclasses
-import difflib
 import enum
 import math
 from collections import Counter
@@ -12,9 +11,9 @@ from typing import Any
 from telltree.amounts import counted
 from telltree.data.clip import clip
 from telltree.errors import DataError
+from telltree.likeness import alike
 
 LONGEST_NAME = 1000  # characters; longer ones are texts that lost their quotation marks
-MOST_COMPARED = 10_000  # names among which the nearest is looked for
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
 
 
@@ -243,7 +242,7 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
     if name in names:
         return
     text = clip(name, LONGEST_NAME) if isinstance(name, str) else name
-    near = difflib.get_close_matches(str(text), names[:MOST_COMPARED], n=1)
+    near = alike(str(text), names)
     hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
     raise DataError(f"unknown {what} {text!r:.{LONGEST_NAME}}{hint}")
 

@@ -40,6 +40,7 @@ from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 from telltree.tree.labels import Labels
 from telltree.tree.training import Training
+from telltree.whole import is_whole
 
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
@@ -284,22 +285,30 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             ("fitness", self.fitness is None or callable(self.fitness), "a fitness, such as GiniSize(), or None"),
             (
                 "max_depth",
-                self.max_depth in (None, "auto") or _whole(self.max_depth, 0),
+                self.max_depth in (None, "auto") or is_whole(self.max_depth, 0),
                 'a whole number of at least 0, "auto" or None',
             ),
             (
                 "min_members",
-                self.min_members == "auto" or _whole(self.min_members, 1),
+                self.min_members == "auto" or is_whole(self.min_members, 1),
                 'a whole number of at least 1, or "auto"',
             ),
             ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
             ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
             ("centre", self.centre is None or isinstance(self.centre, bool | np.bool_), "True, False or None"),
-            ("cv", self.cv is None or _whole(self.cv, 2) or _is_list(self.cv), "at least 2, a list of folds, or None"),
+            (
+                "cv",
+                self.cv is None or is_whole(self.cv, 2) or _is_list(self.cv),
+                "at least 2, a list of folds, or None",
+            ),
             ("simplicity", _is_number(self.simplicity) and self.simplicity >= 0, "a number of at least 0"),
             ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
             ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
-            ("n_jobs", self.n_jobs is None or (_whole(self.n_jobs, -1) and self.n_jobs != 0), "None, −1 or at least 1"),
+            (
+                "n_jobs",
+                self.n_jobs is None or (is_whole(self.n_jobs, -1) and self.n_jobs != 0),
+                "None, −1 or at least 1",
+            ),
             ("progress", self.progress is None or callable(self.progress), "a function or None"),
         ]
         for name, right, expected in wanted:
@@ -321,7 +330,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         Nothing is learnt again. `front_` lists what there is to choose from. Leaves that are new have no headline.
         """
         self._fitted()
-        if not _whole(leaves, 1):
+        if not is_whole(leaves, 1):
             raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
         other = copy.copy(self)
         other.tree_ = self.front_.at(leaves).narrowed()
@@ -418,10 +427,6 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-
-
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
 
 def _is_number(value: Any) -> bool:

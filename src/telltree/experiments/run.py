@@ -15,7 +15,7 @@ from telltree.experiments.studies import study_named
 from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
-from telltree.search.settings import require_whole
+from telltree.whole import require_whole
 
 _MOST_PROCESSES = 256
 _LOOK = 1.0  # seconds between two looks whether the parent is still there

@@ -9,6 +9,7 @@ from typing import Any
 
 from telltree.errors import DataError
 from telltree.experiments.trial import Run
+from telltree.whole import is_whole
 
 _BEGINNING = b'{"key": "'  # of every line
 
@@ -72,7 +73,7 @@ def _fits(name: str, value: Any) -> bool:
     if name in ("key", "model"):
         return isinstance(value, str)
     if name == "trial":
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return is_whole(value, 0)
     return (name == "terminals" and value is None) or (isinstance(value, float) and math.isfinite(value))
 
 

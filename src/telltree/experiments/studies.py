@@ -7,8 +7,8 @@ from telltree.errors import SettingsError
 from telltree.experiments import paper
 from telltree.experiments.grammars import acasx_grammar, encounter_grammar
 from telltree.experiments.study import Study
-from telltree.search.settings import require_whole
 from telltree.tree import GiniSize
+from telltree.whole import require_whole
 
 if TYPE_CHECKING:
     from telltree.datasets import Encounters

@@ -3,22 +3,11 @@
 from collections import defaultdict, deque
 from collections.abc import Mapping
 
-import numpy as np
-
-from telltree.errors import GrammarError, SettingsError
+from telltree.errors import GrammarError
 from telltree.grammar.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.grammar.source import Place
 
 Places = Mapping[str, Place]
-
-
-def check_whole(name: str, value: object, least: int | None = None, most: int | None = None) -> None:
-    """SettingsError unless the value is a whole number, and within these bounds if they are given."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    low, high = -np.inf if least is None else least, np.inf if most is None else most
-    if not whole or not low <= value <= high:  # type: ignore[operator]
-        bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise SettingsError(f"{name} must be a whole number{bounds}, got {value!r}")
 
 
 def mentioned(body: Draft) -> tuple[str, ...]:

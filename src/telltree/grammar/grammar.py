@@ -12,7 +12,7 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.check import check_ends, check_used, check_whole, rename_order
+from telltree.grammar.check import check_ends, check_used, rename_order
 from telltree.grammar.collecting import collecting_later
 from telltree.grammar.draft import lift
 from telltree.grammar.fitting import fitting_definitions
@@ -31,6 +31,7 @@ from telltree.grammar.syntax import parse_grammar
 from telltree.grammar.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
+from telltree.whole import require_whole
 
 if TYPE_CHECKING:
     from telltree.grammar.derivation import Derivation
@@ -175,7 +176,7 @@ class Grammar:
         from telltree.grammar.growing import deepest
         from telltree.grammar.population import Population
 
-        check_whole("seed", seed, 0, 2**64 - 1)
+        require_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
         width, depth = self.width(max_depth), deepest(self.tables, max_depth)
         room = Population.room(1, width, self.has_random_constants)
@@ -196,13 +197,13 @@ class Grammar:
 
         self.check_depth(max_depth)
         self._refuse_random("decoded")
-        check_whole("wraps", wraps, 0, _MOST_CODON)
+        require_whole("wraps", wraps, 0, _MOST_CODON)
         if not isinstance(codons, Sequence | np.ndarray):
             raise SettingsError(f"codons must be a list of whole numbers, got {codons!r}")
         if not len(codons):
             raise SettingsError("decode needs at least one codon")
         for i, codon in enumerate(codons):
-            check_whole(f"codon {i}", codon, 0, _MOST_CODON)
+            require_whole(f"codon {i}", codon, 0, _MOST_CODON)
         room = Population.room(1, self.width(max_depth), False)
         decode(
             self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
@@ -228,7 +229,7 @@ class Grammar:
 
     def check_depth(self, max_depth: int) -> None:
         """Refuse a limit within which this grammar can say nothing."""
-        check_whole("max_depth", max_depth)
+        require_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
                 f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {self.least_depth} "

@@ -1,6 +1,5 @@
 """Which names a text may use, and what to say about one it may not."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from telltree.data import Column, ColumnType, Schema
 from telltree.errors import GrammarError, SettingsError
 from telltree.grammar.complaint import WORDS
 from telltree.grammar.source import Place
+from telltree.likeness import alike
 from telltree.operators import OPERATORS, Attribute, Operator, Type, UserFunction
 from telltree.operators.expression import level_text, name_text
 from telltree.operators.table import Form
@@ -17,7 +17,6 @@ _TYPE_OF = {
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
     ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
 }
-_LONGEST_LIKE = 200  # characters of a name that is compared with others: the time grows with the square of them
 _CALLED: dict[str, Operator | UserFunction] = {o.name: o for o in OPERATORS if o.form is Form.CALL}
 RESERVED = WORDS | {spelling for operator in OPERATORS for spelling in operator.spellings}
 
@@ -29,11 +28,8 @@ def attribute(column: Column) -> Attribute:
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """A hint at the known name most like this one, to end a message with; empty if none is like it."""
-    if len(name) > _LONGEST_LIKE:
-        return ""
-    by_fold = {other.casefold(): other for other in known}
-    close = difflib.get_close_matches(name.casefold(), by_fold, n=1, cutoff=likeness)
-    return f"; did you mean {by_fold[close[0]]}?" if close else ""
+    close = alike(name, known, likeness=likeness)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 @dataclass
@@ -68,11 +64,8 @@ class Names:
 
     def _category(self, name: str) -> str:
         """A hint at the category most like a name that is none; empty if none is like it."""
-        if len(name) > _LONGEST_LIKE:
-            return ""
-        quoted = {level: level_text(level) for column in self.schema.values() for level in column.levels}
-        close = difflib.get_close_matches(name, quoted, n=1)
-        return f"; a category is written in quotes: {quoted[close[0]]}" if close else ""
+        close = alike(name, (level for column in self.schema.values() for level in column.levels))
+        return f"; a category is written in quotes: {level_text(close[0])}" if close else ""
 
     def called(self, name: str, place: Place) -> Operator | UserFunction:
         """The operator or user function that is written `name(...)`."""

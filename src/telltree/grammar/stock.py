@@ -9,12 +9,12 @@ from numbers import Real
 
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.errors import SettingsError
-from telltree.grammar.check import check_whole
 from telltree.grammar.groups import MOST_POINTS
 from telltree.grammar.source import Alternative, Apply, Call, Comparison, Definition, Name, Source, Supply, any_of
 from telltree.grammar.syntax import LEAST_WEIGHT, MOST_WEIGHT
 from telltree.operators import Operator, operator_named
 from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.whole import require_whole
 
 OPERATORS = ("F", "G", "implies", "not", "or", "and", "=", "<", "<=", ">", ">=")
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
@@ -32,7 +32,7 @@ def stock_definitions(
             f"atoms_weight must be a number greater than 0, from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}, got "
             f"{atoms_weight!r}"
         )
-    check_whole("points", points, 1)
+    require_whole("points", points, 1)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
     temporal = [Call(operator.name, (_VB,)) for operator in known if operator in _TEMPORAL]
@@ -80,7 +80,7 @@ def _atom(column: Column, comparisons: list[Operator], points: int) -> Source | 
     if not comparisons:
         return None
     if not column.thresholds:
-        check_whole("points", points, 2, MOST_POINTS)
+        require_whole("points", points, 2, MOST_POINTS)
     constants = Supply("thresholds", ()) if column.thresholds else Supply("grid", (float(points),))
     return Comparison(tuple(comparisons), name, constants)
 

@@ -19,8 +19,8 @@ from telltree.search.settings import (
     PaperExperiment,
     require_experiment,
     require_share,
-    require_whole,
 )
+from telltree.whole import require_whole
 
 _ATTEMPTS = 6
 """How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""

@@ -24,8 +24,8 @@ from telltree.search.settings import (
     PaperExperiment,
     require_experiment,
     require_share,
-    require_whole,
 )
+from telltree.whole import require_whole
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6

@@ -15,7 +15,8 @@ from telltree.grammar.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
 from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory
-from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive, require_whole
+from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
+from telltree.whole import require_whole
 
 _PATIENCE = 200
 """A search that proposes nothing new so many times in a row has said all that its grammar can say."""

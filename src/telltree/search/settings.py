@@ -4,8 +4,6 @@ import math
 from numbers import Real
 from typing import Literal, get_args
 
-import numpy as np
-
 from telltree.errors import SettingsError
 
 PaperExperiment = Literal["auslan", "acasx"]
@@ -17,20 +15,6 @@ MOST_INDIVIDUALS = 1_000_000
 MOST_CODONS = 10_000
 MOST_TRIED = 2**53
 MOST_KEPT = 100_000
-
-
-def require_whole(name: str, value: object, least: int | None = None, most: int | None = None) -> None:
-    """SettingsError unless the setting is a whole number, of at least `least` and at most `most` if they are given."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or (least is not None and value < least) or (most is not None and value > most):  # type: ignore[operator]
-        much = whole and most is not None and value > most  # type: ignore[operator]
-        bounds = f" of at most {most:,}" if much else "" if least is None else f" of at least {least}"
-        raise SettingsError(f"{name} must be a whole number{bounds}, got {_shown(value)}")
-
-
-def _shown(value: object) -> str:
-    """The value as Python has it, which refuses to write whole numbers of thousands of digits."""
-    return "one of very many digits" if isinstance(value, int) and value.bit_length() > 1_000 else repr(value)
 
 
 def require_positive(name: str, value: object) -> None:

@@ -1,11 +1,11 @@
 """A place in a text that is being read, and what can be asked there."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
 from telltree.errors import SpeechError
+from telltree.likeness import alike
 from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.vocabulary import Entry, Vocabulary
 from telltree.speech.words import number_before, stands_bare
@@ -148,9 +148,7 @@ class Cursor:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):
                 break
             words.append(token.text[:100])
-        by_fold = {choice.casefold(): choice for choice in choices}
-        close = difflib.get_close_matches(" ".join(words).casefold(), by_fold, n=1, cutoff=0.5) if words else []
-        near = [by_fold[fold] for fold in close]
+        near = alike(" ".join(words), choices, likeness=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         hint += f"; {remedy}" if remedy and (not near or self.sees_quotation()) else ""
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)

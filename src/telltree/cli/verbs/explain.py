@@ -10,6 +10,7 @@ from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import as_learnt, read_sources
 from telltree.errors import DataError
+from telltree.likeness import alike
 
 if TYPE_CHECKING:
     from telltree.data import Panel
@@ -66,12 +67,10 @@ def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
 
 def position_of(panel: "Panel", record: str) -> int:
     """Where the record with this id stands in the panel."""
-    from difflib import get_close_matches
-
     ids = [str(one) for one in panel.ids.tolist()]
     if record in ids:
         return ids.index(record)
-    near = get_close_matches(record[:200], ids, 3) or ids[:3]
+    near = alike(record, ids, most=3) or ids[:3]
     raise DataError(f"there is no record {record!r} among {counted(len(ids), 'record')}, such as {', '.join(near)}")
 
 

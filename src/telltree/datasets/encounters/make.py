@@ -18,6 +18,7 @@ from telltree.datasets.encounters.generate import BATCH, Accepted, Progress, acc
 from telltree.datasets.encounters.recording import Columns, encoded, record
 from telltree.datasets.encounters.table import Table, usable_cores
 from telltree.errors import SettingsError
+from telltree.whole import require_whole
 
 _ORDER, _NOISE = 100, 101  # streams beside those of the families
 
@@ -63,9 +64,8 @@ def make_encounters(
 
 def _check(n: int, nmac: int, seed: int, threads: int | None) -> None:
     for name, value, least in (("n", n, 1), ("nmac", nmac, 0), ("seed", seed, 0), ("threads", threads, 1)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not (whole and value >= least) and not (name == "threads" and value is None):  # type: ignore[operator]
-            raise SettingsError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        if not (name == "threads" and value is None):
+            require_whole(name, value, least)
     if nmac > n:
         raise SettingsError(f"nmac must not be more than n: there cannot be {nmac} collisions in {n} encounters")
 

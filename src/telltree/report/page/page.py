@@ -23,7 +23,7 @@ from telltree.report.page.shown import MOST_BYTES, Gallery, chosen_records, list
 from telltree.report.page.subject import Subject, subject_of
 from telltree.report.page.text import words
 from telltree.report.page.tree_view import tree_view
-from telltree.search.settings import require_whole
+from telltree.whole import require_whole
 from telltree.writing import would_replace, write_whole
 
 STYLES = ("base.css", "controls.css", "overview.css", "tree.css", "categories.css", "record.css", "print.css")
