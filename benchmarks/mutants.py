@@ -33,8 +33,8 @@ TESTS = {
     "grammar_fitting",
     "logic": "logic_meaning logic_layout logic_functions logic_subset tree_centring logic_oracle",
     "search": "search_draws search_by_size search_contract budgets",
-    "tree": "tree_bits tree_centring tree_shortening tree_front weights explain_rules model_files model_golden "
-    "tree_induction",
+    "tree": "tree_bits tree_observed tree_centring tree_shortening tree_front weights explain_rules model_files "
+    "model_golden tree_induction",
 }
 """The files of tests that concern a room, the quickest to notice first."""
 WIDER = {
