@@ -7,7 +7,9 @@ READY := .venv/.ready-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lowest newest bench site clean
+.PHONY: help demo test check lowest newest bench soak mutants site clean
+SECONDS ?= 300
+NUMBER ?= 150
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,6 +46,12 @@ site: $(READY)  ## build the documentation into site/
 
 bench: $(READY)  ## measure, and write benchmarks/results.md
 	$(BIN)/python benchmarks/run.py
+
+soak: $(READY)  ## attack with random cases (SECONDS=3600 for an hour; ARGS="--seed 7 --cases 1" for one again)
+	$(BIN)/python tests/soak.py --seconds $(SECONDS) $(ARGS)
+
+mutants: $(READY)  ## see whether the tests notice changes to the program (NUMBER=150, ARGS="--seed 1")
+	$(BIN)/python benchmarks/mutants.py --number $(NUMBER) $(ARGS)
 
 clean:  ## remove the virtual environment, caches and built files
 	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-lowest .venv-newest .venv-peers site .node

@@ -160,7 +160,7 @@ def checked(subject):
     return verdict
 
 
-def _leaf_of(tree, record):
+def leaf_of(tree, record):
     """The number of the leaf that a record comes to."""
     for number, (_, branches) in enumerate(tree.leaves, 1):
         if all(true_of(f.expression, record) == side for f, side in branches):
@@ -169,7 +169,7 @@ def _leaf_of(tree, record):
 
 
 def _check_rules(verdict, tree, records, labels, weights):
-    homes = [_leaf_of(tree, record) for record in records]
+    homes = [leaf_of(tree, record) for record in records]
     worth = {}  # of one record, by leaf and class
     for home, label, weight in zip(homes, labels, weights, strict=True):
         worth.setdefault((home, label), []).append(weight)
@@ -243,7 +243,7 @@ def _check_outline(verdict, tree, records, labels):
     lines = tree.outline().splitlines()
     bare = [re.sub(r"^(?:│   |    )*(?:├─ yes: |└─ no:  )?", "", line) for line in lines]
     verdict.claim(len(bare) == len(tree.nodes) + len(tree.leaves), "outline", *lines)
-    homes = [_leaf_of(tree, record) for record in records]
+    homes = [leaf_of(tree, record) for record in records]
     asked, given = ([line for line in bare if line.startswith("[") == leaf] for leaf in (False, True))
     for node, question in zip(tree.nodes, asked, strict=True):
         verdict.claim(question.endswith("?"), question)
@@ -261,7 +261,7 @@ def _check_categories(verdict, tree, records, labels, panel):
         warnings.simplefilter("ignore", DataWarning)
         categories = categorize(tree, panel, labels)
     tree = tree.spoken_of(panel)
-    homes = [_leaf_of(tree, record) for record in records]
+    homes = [leaf_of(tree, record) for record in records]
     told = Told(tree, panel.step, records)
     for category in categories:
         members = [home == category.number for home in homes]

@@ -11,7 +11,7 @@ from telltree.data import Column, Schema
 from telltree.data.schema_file import from_toml
 from telltree.data.toml import TomlError, parsed_toml
 from telltree.errors import LONGEST_MESSAGE, DataError, GrammarError, ModelFormatError
-from telltree.grammar import Grammar
+from telltree.grammar import Grammar, syntax
 from telltree.tree.model.document import MOST_RUNNERS_UP
 
 SCHEMA = Schema([Column("b", "Boolean")])
@@ -123,3 +123,19 @@ def test_a_model_with_very_many_runners_up_is_refused(tmp_path):
     path.write_text(json.dumps(document))
     with pytest.raises(ModelFormatError, match=r"20,0\d\d different runners-up, and at most 20,000"):
         load(path)
+
+
+def test_a_grammar_that_no_model_could_be_loaded_with_is_refused_when_it_is_made():
+    columns = Schema([Column(f"x{i}", "real", kind="height") for i in range(330)])  # 108,570 pairs
+    with pytest.raises(GrammarError, match=r"with its groups written out, has 10\d,\d\d\d times '\|'; at most 100,000"):
+        Grammar.parse("A ::= F(each real < other)", columns)
+
+
+def test_a_grammar_over_very_many_columns_may_be_longer(monkeypatch):
+    monkeypatch.setattr(syntax, "MOST_OF", {"|": 10})
+    monkeypatch.setattr(syntax, "FOR_COLUMNS", 10)
+    few, many = (Schema([Column(f"x{i}", "Boolean") for i in range(number)]) for number in (10, 30))
+    grammar = Grammar.parse("A ::= F(each Boolean)", many)
+    assert Grammar.parse(str(grammar), many) == grammar
+    with pytest.raises(GrammarError, match=r"29 times '\|'; at most 10 are read"):
+        Grammar.parse(str(grammar), few)

@@ -81,6 +81,14 @@ def test_a_category_has_one_name_whatever_the_source(cells, names):
         assert (source, names_of(panel)) == (source, names)
 
 
+@pytest.mark.parametrize("cells", [[True], [False, False], [True, False]], ids=str)
+def test_truth_values_as_names_have_the_levels_that_occur(cells):
+    panels = everywhere(frame_of(cells))
+    for source, panel in panels.items():
+        assert (source, panel.schema["c"].levels) == (source, tuple(sorted({str(cell) for cell in cells})))
+        assert panel == panels["pandas"]
+
+
 def test_wide_tables_and_arrays_keep_the_rules():
     wide = pd.DataFrame({"0": ["1.0", "up"], "1": ["NA", "1"], "2": ["up", ""]})
     panel = Panel.from_wide(wide)

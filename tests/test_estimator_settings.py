@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import os
 import pickle
 import signal
 import sys
@@ -16,6 +17,7 @@ from small_trees import ALL_OF_IT, FEW, TEXT, leaf_with_warning, same, tree
 from small_trees import tree as small_tree
 
 from examples import records
+from telltree.data import Panel
 from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
@@ -205,6 +207,25 @@ def test_an_interrupt_keeps_the_best_so_far(panel, labels, at, caplog):
     assert formulas(clf)[0] == formulas(whole)[0] or at == 1
     assert 1 <= len(clf.tree_.nodes) < len(whole.tree_.nodes)
     assert whole.interrupted_ is False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_an_interrupt_after_the_last_search_is_told():
+    panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(20)], columns=["x"])
+    alone = []
+
+    def pure(true, whole, sizes):
+        if len(sizes) == 1 and not alone:  # the formula that was chosen, after its search
+            alone.append(sizes)
+            os.kill(os.getpid(), signal.SIGINT)
+        return (true.min(axis=1) + (whole - true).min(axis=1)).astype(float)
+
+    search = MonteCarlo(evaluations=50)
+    clf = GrammarTreeClassifier("A ::= F(x > grid(0.5, 18.5, 19))", search, fitness=pure, random_state=0)
+    clf.fit(panel, [i > 9 for i in range(20)])
+    assert clf.interrupted_ is True
+    assert clf.searches_[1].interrupted is False
+    assert len(clf.tree_.nodes) == 1
 
 
 LONG_FIT = """

@@ -1,11 +1,15 @@
 """The rule table."""
 
+import random
+import sys
+
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from telltree.data import Column, Schema
-from telltree.explain import as_records, rules_table, rules_text
+from telltree.data import Column, Panel, Schema
+from telltree.explain import as_records, categorize, rules_table, rules_text
 from telltree.explain.shares import wilson
 from telltree.logic import Formula
 from telltree.tree import Leaf, Node, Tree
@@ -114,3 +118,46 @@ def test_missing_values_are_spoken_of_as_the_caller_says():
     tree = Tree(root, ("calm", "storm"), SCHEMA)
     assert rules_table(tree)[0].english == "height is never below 2"
     assert rules_table(tree, missing=())[0].english == "height is always at least 2"
+
+
+def calls_of(work):
+    """How many Python functions are called while it is done: a measure of work that no clock is needed for."""
+    number = 0
+
+    def count(frame, event, argument):
+        nonlocal number
+        number += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return number
+
+
+def grown(depth):
+    """A tree of random questions about three columns, each asked on both sides of the one before."""
+    rng = random.Random(0)
+    panel = Panel.from_arrays([np.array([[i % 4, i % 5, i % 7]], float) for i in range(70)], columns=list("xyz"))
+
+    def bound(sign):
+        return f"{rng.choice('xyz')} {sign} {3 * rng.random():.3f}"
+
+    def node(left):
+        if not left:
+            return Leaf((1, 1), (1.0, 1.0))
+        text = f"F({bound('>')})" if rng.random() < 0.5 else f"F({bound('>')} and {bound('<')})"
+        true, false = node(left - 1), node(left - 1)
+        counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
+        return Node(Formula.parse(text, panel.schema), true, false, counts)
+
+    return Tree(node(depth), ("a", "b"), panel.schema), panel
+
+
+def test_rules_and_categories_take_work_in_proportion_to_the_leaves():
+    (small, _), (large, panel) = grown(4), grown(6)
+    assert calls_of(lambda: rules_table(large)) < 1.7 * 4 * calls_of(lambda: rules_table(small))
+    categorize(small, panel)  # what is worked out once for a panel
+    assert calls_of(lambda: categorize(large, panel)) < 1.7 * 4 * calls_of(lambda: categorize(small, panel))

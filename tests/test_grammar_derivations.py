@@ -373,3 +373,24 @@ def test_thousands_of_alternatives_have_one_lot_each():
     grammar = Grammar.parse(f"A ::= F(x3 < [{constants}])", SCHEMA)
     assert str(grammar.decode([4_999])) == "F(x3 < 4999)"
     assert grammar.decode([5_000]) == grammar.decode([0])
+
+
+@pytest.mark.parametrize(
+    ("text", "widths"),
+    [
+        ("A ::= F(V)\nV ::= x1 | not not not V", {1: 2, 3: 2, 4: 3, 6: 3, 7: 4, 31: 12}),
+        ("A ::= F(V)\nV ::= x1 | V and V", {1: 2, 2: 4, 3: 8, 20: 256}),
+        ("A ::= F(x1) | F(V and V)\nV ::= x1 | x2", {1: 1, 2: 3, 50: 3}),
+        ("A ::= F(V)\nV ::= x1 | not V | not not not not not (V and V)", {2: 3, 6: 7, 7: 8}),
+    ],
+)
+def test_the_longest_derivation_of_a_depth_is_known(text, widths):
+    grammar = Grammar.parse(text, SCHEMA)
+    assert {depth: grammar.width(depth) - 1 for depth in widths} == widths  # a place is kept after the last rule
+
+
+def test_no_derivation_is_longer_than_the_width_of_its_depth():
+    grammar = Grammar.parse("A ::= F(V)\nV ::= x1 | not V | not not not not not (V and V)", SCHEMA)
+    for depth in range(1, 12):
+        drawn = [len(grammar.draw(seed, max_depth=depth).rules) for seed in range(200)]
+        assert max(drawn) < grammar.width(depth)

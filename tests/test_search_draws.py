@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_paper_example import PLAIN as SCHEMA
 
-from telltree import Grammar, MonteCarlo
+from telltree import GeneticProgramming, Grammar, GrammaticalEvolution, MonteCarlo, Panel
 from telltree.grammar.drawing import NO_ROW, Lanes, Simplest, draw
 from telltree.grammar.population import Population
 from telltree.search import Scores
@@ -159,3 +159,17 @@ def test_drawing_side_by_side_agrees_with_drawing_one_by_one(name, depth):
     plain = Plain(grammar, depth, width)
     for individual, length in enumerate(population.lengths.tolist()):
         assert population.rules[individual, :length].tolist() == plain.draw(7, 2, individual)
+
+
+@pytest.mark.parametrize("search", [MonteCarlo, GeneticProgramming, GrammaticalEvolution])
+def test_a_grammar_that_nearly_always_nests_further_does_not_stall_a_search(search):
+    panel = Panel.from_arrays([np.array([[float(i)], [i / 2]]) for i in range(8)], columns=["x"])
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V @1000 | x < grid(9) | x > grid(9)", panel)
+    found = search(evaluations=200, max_depth=30).run(grammar, counting_rules, 0)
+    assert found.evaluations > 0
+    assert found.best is not None
+
+
+def counting_rules(population, wanted):
+    """An objective that asks for short formulas."""
+    return Scores(population.lengths[wanted].astype(np.float64), population.names[wanted])

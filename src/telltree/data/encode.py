@@ -199,6 +199,15 @@ def _named(array: Array) -> Encoded:
     return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels))
 
 
+def _worded(array: Array) -> Encoded:
+    """Truth values as names: of those that occur, as of all names."""
+    words = {value: word for value, word in ((0, "False"), (1, "True")) if (array == value).any()}
+    codes = np.full(array.shape, MISSING, Code)
+    for code, value in enumerate(words):
+        codes[array == value] = code
+    return Encoded(ColumnType.CATEGORICAL, codes, tuple(words.values()))
+
+
 def _positions(names: Iterable[str], levels: Sequence[str]) -> Array:
     place = {level: code for code, level in enumerate(levels)}
     return np.array([place[name] for name in names], Code)
@@ -251,8 +260,7 @@ def _family(kind: type) -> ColumnType | None:
 def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Encoded:
     """Convert between types without loss, or raise a DataError with examples."""
     if wanted is ColumnType.CATEGORICAL:
-        from_numbers = found.type is ColumnType.REAL
-        return _named(found.array) if from_numbers else Encoded(wanted, found.array.astype(Code), ("False", "True"))
+        return _named(found.array) if found.type is ColumnType.REAL else _worded(found.array)
     present = ~is_missing(found.array)
     read = found.array.astype(Real)
     if found.type is ColumnType.CATEGORICAL:

@@ -27,7 +27,7 @@ from telltree.grammar.rules import Rule
 from telltree.grammar.sizes import Sizes
 from telltree.grammar.source import Definition
 from telltree.grammar.stock import OPERATORS, stock_definitions
-from telltree.grammar.syntax import parse_grammar
+from telltree.grammar.syntax import check_size, parse_grammar
 from telltree.grammar.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
@@ -67,13 +67,16 @@ class Grammar:
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
-        return cls._of(parse_grammar(text), data, functions)
+        return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
 
     @classmethod
     def _of(
         cls, definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction] = ()
     ) -> "Grammar":
+        schema = _schema(data)
         drafts, left_out = resolve(definitions, data, functions)
+        text = grammar_text(drafts)
+        check_size(text, "the grammar, with its groups written out,", len(schema))  # else no model could be loaded
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
         symbols = lift(drafts)
@@ -81,7 +84,6 @@ class Grammar:
         order = rename_order(symbols)
         check_ends(symbols, places)
         types = infer(symbols, start)
-        schema = data if isinstance(data, Schema) else data.schema
         check_levels(symbols, schema)
         check_windows(symbols)
         rules = normal_form(symbols, order, start, types)
@@ -94,7 +96,7 @@ class Grammar:
             schema=Schema(column for column in schema.values() if column.name in names),
             functions=tuple(function for function in functions if function in called),
             left_out=left_out,
-            _text=grammar_text(drafts),
+            _text=text,
         )
 
     @classmethod
@@ -307,3 +309,7 @@ class Grammar:
 
 def _nodes(template: Expression) -> Iterable[Expression]:
     return template.walk() if template.args else (template,)
+
+
+def _schema(data: Panel | Schema) -> Schema:
+    return data if isinstance(data, Schema) else data.schema

@@ -33,11 +33,13 @@ _DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
 MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
 """Rules, alternatives and constants: what takes time to read, and is counted before."""
+FOR_COLUMNS = 10_000
+"""The columns that those bounds are for; a grammar over more may have more of everything."""
 
 
-def parse_grammar(text: str) -> list[Definition]:
-    """The definitions of a grammar's text, in order."""
-    definitions: list[Definition] = _parse(text, "grammar")
+def parse_grammar(text: str, columns: int = 0) -> list[Definition]:
+    """The definitions of a grammar's text, in order. Over very many columns it may be longer."""
+    definitions: list[Definition] = _parse(text, "grammar", columns)
     return definitions
 
 
@@ -47,14 +49,21 @@ def parse_expression(text: str) -> Source:
     return source
 
 
-def _parse(text: str, start: str) -> Any:
+def check_size(text: str, what: str, columns: int = 0) -> None:
+    """Refuse a text of more than is read."""
+    times = max(1, columns / FOR_COLUMNS)
+    if len(text) > LONGEST * times:
+        raise GrammarError(f"{what} has {len(text):,} characters; at most {LONGEST * times:,.0f} are read")
+    for sign, most in MOST_OF.items():
+        if text.count(sign) > most * times:
+            found = f"{text.count(sign):,} times {sign!r}"
+            raise GrammarError(f"{what} has {found}; at most {most * times:,.0f} are read")
+
+
+def _parse(text: str, start: str, columns: int = 0) -> Any:
     if not isinstance(text, str):
         raise GrammarError(f"a {start} is written as text, got {type(text).__name__}")
-    if len(text) > LONGEST:
-        raise GrammarError(f"the {start} has {len(text):,} characters; at most {LONGEST:,} are read")
-    for sign, most in MOST_OF.items():
-        if text.count(sign) > most:
-            raise GrammarError(f"the {start} has {text.count(sign):,} times {sign!r}; at most {most:,} are read")
+    check_size(text, f"the {start}", columns)
     text = text.removeprefix("\ufeff")
     try:
         return _parser().parse(text, start=start)
