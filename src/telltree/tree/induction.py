@@ -48,17 +48,22 @@ class Induction:
                 self.progress, lambda: interruption.asked,
             )  # fmt: skip
             benches = [Bench(panel, self.grammar, self.threads) for _ in range(self.nodes_at_once)]
-            answers = _all_answers(Task(1, np.arange(len(panel))), asking.ask, benches)
+
+            def ask(task: Task, bench: Bench) -> Answer:
+                answer = asking.ask(task, bench)
+                interruption.asked |= answer.interrupted  # by what came as an exception; the other nodes stay leaves
+                return answer
+
+            answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
         questions = sum(answer.question is not None for answer in answers.values())
-        interrupted = interruption.asked or any(answer.interrupted for answer in answers.values())
-        if interrupted:
+        if interruption.asked:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
         static = unchanging(panel)
         schema = Schema(replace(column, static=column.name in static) for column in panel.schema.values())
         tree = Tree(_grown(answers, asking), classes, schema, doubtful(panel), panel.step, panel.how_read)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
-        return Learned(tree, useful, interrupted)
+        return Learned(tree, useful, interruption.asked)
 
 
 class Learned(NamedTuple):

@@ -180,13 +180,16 @@ class _Formulas:
 
     def _read(self, text: str, spoken: bool) -> Formula:
         try:
-            formula = Formula.parse(text, self._schema, functions=self._functions)
+            # headlines may speak of columns that the grammar does not
+            schema = self._schema if spoken else self._training
+            formula = Formula.parse(text, schema, functions=self._functions)
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
             raise ModelFormatError(f"{_DAMAGED}: its formula {text!r:.100}: {error}") from error
         for name in formula.expression.attributes():
-            if name not in self._training or self._training[name].type is not self._schema[name].type:
+            column = self._training.get(name)
+            if column is None or column.type is not self._schema.get(name, column).type:
                 raise ModelFormatError(f"{_DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
 
