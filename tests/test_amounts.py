@@ -68,3 +68,12 @@ def test_plurals_are_made_in_one_place():
     for file in Path(telltree.__file__).parent.rglob("*.py"):
         found = [line for line in file.read_text("utf-8").splitlines() if by_hand.search(line)]
         assert not found, f"{file.name}: {found[0].strip()}"
+
+
+def test_large_counts_of_a_leaf_are_grouped_like_all_others():
+    from telltree.data import Column, ColumnType, Schema
+    from telltree.tree import Leaf, Tree
+
+    leaf = Leaf((1_233, 24), (1_233.0, 24.0))
+    tree = Tree(leaf, ("safe", "NMAC"), Schema([Column("x", ColumnType.REAL)]))
+    assert tree.outline() == "[1] safe: 1,233 of 1,257 records"

@@ -325,7 +325,7 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
 
 
 def _outcome(leaf: Leaf, tree: Tree) -> str:
-    share = f"{leaf.counts[leaf.label]} of {counted(leaf.support, 'record')}"
+    share = f"{leaf.counts[leaf.label]:,} of {counted(leaf.support, 'record')}"
     return f"{tree.classes[leaf.label]}: {share}{_weighed(leaf, tree)}"
 
 
