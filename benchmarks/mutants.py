@@ -60,7 +60,7 @@ class Change:
     """The whole file, as it was when the change was drawn."""
 
     @property
-    def room(self) -> str:
+    def empty(self) -> str:
         return self.path.relative_to(PACKAGE).parts[0]
 
     def after(self) -> bytes:

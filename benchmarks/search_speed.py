@@ -15,7 +15,7 @@ from results import Row
 from timing import in_turn
 
 from telltree import GeneticProgramming, GiniSize, Grammar, GrammaticalEvolution, MonteCarlo, Panel
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.logic.engine import Engine
 from telltree.search import Scores, Search
 from telltree.search.memory import Memory

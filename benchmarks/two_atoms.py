@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from peers.numpy_monte_carlo import TwoAtoms
 
 from telltree import Grammar, Panel
-from telltree.grammar.drawing import NO_ROW, Lanes, draw
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
+from telltree.grammar.derivations.population import Population
 from telltree.logic.engine import Engine
 from telltree.operators import Attribute, Expression, Number, Operator
 
@@ -53,8 +53,8 @@ def setting(records: int, columns: int, formulas: int) -> Setting:
 def draw_formulas(grammar: Grammar, formulas: int) -> Population:
     """Random formulas, as Monte Carlo draws them."""
     width = grammar.width(DEPTH)
-    population = Population.room(formulas, width, grammar.has_random_constants)
-    lanes = Lanes.room(grammar.tables, width)
+    population = Population.empty(formulas, width, grammar.has_random_constants)
+    lanes = Lanes.empty(grammar.tables, width)
     draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, NO_ROW, lanes, *population.for_kernels())
     return population
 

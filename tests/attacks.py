@@ -30,7 +30,7 @@ from telltree.errors import LONGEST_MESSAGE, DataWarning, TelltreeError
 from telltree.explain import english
 from telltree.export import export_model
 from telltree.grammar import Grammar
-from telltree.grammar.tables import Tables
+from telltree.grammar.rules.tables import Tables
 from telltree.logic import Formula, truth_of
 from telltree.logic.engine import Engine
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo

@@ -1,9 +1,9 @@
 """Engines for given formulas: their connectives, F, G and what these join become a grammar."""
 
-from telltree.grammar.microcode import Code, code_of
-from telltree.grammar.population import Population
-from telltree.grammar.rules import Rule
-from telltree.grammar.tables import Tables
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.rules.microcode import MicroOp, code_of
+from telltree.grammar.rules.rule import Rule
+from telltree.grammar.rules.tables import Tables
 from telltree.logic.engine import Engine
 from telltree.operators import Expression, Hole
 
@@ -17,7 +17,7 @@ def engine_for(panel, formulas, signals=None):
         [number.setdefault(template, len(number)) for template in _templates(formula)] for formula in formulas
     ]
     rules = [Rule(_FORMULA, template, 1.0) for template in number]
-    population = Population.room(len(formulas), max(map(len, derivations), default=1), False)
+    population = Population.empty(len(formulas), max(map(len, derivations), default=1), False)
     for i, derivation in enumerate(derivations):
         population.rules[i, : len(derivation)], population.lengths[i] = derivation, len(derivation)
     return Engine(panel, rules, Tables.of(rules, [_FORMULA]), signals), population
@@ -25,7 +25,7 @@ def engine_for(panel, formulas, signals=None):
 
 def _templates(e):
     """The rules that write a formula, in prefix order."""
-    if not Code.AND <= code_of(e) <= Code.GLOBALLY:
+    if not MicroOp.AND <= code_of(e) <= MicroOp.GLOBALLY:
         yield e
         return
     yield Expression(e.head, tuple(Expression(Hole(_FORMULA, arg.type)) for arg in e.args))

@@ -16,8 +16,8 @@ from oracle import COMPARE, UNSEEN
 
 from telltree.data import Panel
 from telltree.errors import DataWarning
-from telltree.grammar.population import Population
-from telltree.grammar.rules import Rule
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.rules.rule import Rule
 from telltree.operators import Expression, Hole, Number, Type, user_function
 from telltree.operators.expression import RandomNumber
 
@@ -268,7 +268,7 @@ def derived(rng, expressions):
         derivations.append(derive(e, "Start"))
     rules = [Rule(symbol, made, 1 / len(known)) for symbol, known in templates.items() for made in known]
     first = dict(zip(templates, accumulate(map(len, templates.values()), initial=0), strict=False))
-    population = Population.room(len(derivations), max(map(len, derivations)), constants=True)
+    population = Population.empty(len(derivations), max(map(len, derivations)), constants=True)
     for i, nodes in enumerate(derivations):
         population.lengths[i] = len(nodes)
         population.rules[i, : len(nodes)] = [first[symbol] + number for symbol, number, _ in nodes]

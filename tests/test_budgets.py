@@ -12,7 +12,7 @@ from programs import started
 
 from telltree import Formula, Panel
 from telltree.grammar import Grammar
-from telltree.grammar.cuts import cuts, roundest
+from telltree.grammar.languages.cuts import cuts, roundest
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.search import GeneticProgramming, MonteCarlo, Scores
 from telltree.search import search as searching

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from telltree import Panel, small_files
-from telltree.data import delimited, files, read
-from telltree.data.schema_file import load_overrides
+from telltree.data import read
+from telltree.data.files import delimited, opening
+from telltree.data.files.schema_file import load_overrides
 from telltree.errors import LONGEST_MESSAGE, DataError
 
 SHORT = LONGEST_MESSAGE + 100
@@ -49,11 +50,11 @@ def test_a_line_without_an_end_is_refused(encoding):
     refused(
         "line 1: it has more than 16,777,216 characters", read, io.BufferedReader(stream), id="id", encoding=encoding
     )
-    assert stream.taken < 4 * files.MOST_LINE
+    assert stream.taken < 4 * opening.MOST_LINE
 
 
 def test_a_text_stream_and_packed_zeros_are_refused_too(monkeypatch):
-    monkeypatch.setattr(files, "MOST_LINE", 1000)
+    monkeypatch.setattr(opening, "MOST_LINE", 1000)
     refused("line 2: it has more than 1,000", read, io.StringIO("id,x\n" + "1" * 2000), id="id")
     refused("more than 1,000", read, io.BytesIO(gzip.compress(b"id,x\n" + b"\0" * 10**6)), id="id")
 
@@ -106,7 +107,7 @@ def test_headers_of_too_many_columns_are_refused(monkeypatch):
         io.StringIO("id," + ",".join(map(str, range(100_001)))),
         id="id",
     )
-    monkeypatch.setattr("telltree.data.parquet.MOST_COLUMNS", 3)
+    monkeypatch.setattr("telltree.data.files.parquet.MOST_COLUMNS", 3)
     stream = io.BytesIO()
     pq.write_table(pa.table({name: [1.0] for name in "abcd"}), stream)
     stream.seek(0)

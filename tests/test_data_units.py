@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from telltree import Column, Formula, Panel, Schema
-from telltree.data.header import proposals, split_name
+from telltree.data.columns.header import proposals, split_name
 from telltree.explain import english
 
 

@@ -28,7 +28,7 @@ from telltree.report import (
 )
 from telltree.search import Found, Moment
 from telltree.tree import Leaf, Node, Tree
-from telltree.tree.front import Front, Score, Step
+from telltree.tree.front import Front, Pruning, Score
 
 # The tree.
 
@@ -219,7 +219,7 @@ def test_the_model_is_marked_in_its_front(unequal):
 
 @pytest.mark.parametrize("nodes", [0, 1, 70])
 def test_fronts_of_any_size(flights, nodes):
-    steps = [Step(comb(number, flights.schema), 0.0, Score(0.9, 0.01)) for number in range(nodes + 1)]
+    steps = [Pruning(comb(number, flights.schema), 0.0, Score(0.9, 0.01)) for number in range(nodes + 1)]
     figure = saved(plot_front(SimpleNamespace(front_=Front(steps), tree_=steps[-1].tree)))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert str(nodes + 1) in shown

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.errors import SettingsError
-from telltree.grammar.cuts import cuts
+from telltree.grammar.languages.cuts import cuts
 
 
 def panel_of(series, **options):

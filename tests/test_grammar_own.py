@@ -14,7 +14,7 @@ from strategies import Column, draw_case, draw_columns, panel_of
 from telltree.data import Panel
 from telltree.errors import GrammarError, SettingsError, TelltreeWarning
 from telltree.grammar import Grammar
-from telltree.grammar.stock import OPERATORS
+from telltree.grammar.languages.stock import OPERATORS
 
 ODD_NAMES = ("Start", "VB", "Peak", "Own", "Long", "grid", "not", "0", "", " ", "a\nb", "`", "\\", "naïve", "\u2028")
 

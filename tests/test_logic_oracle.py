@@ -25,8 +25,8 @@ from strategies import (
 
 from telltree.data import Panel
 from telltree.grammar import Grammar
-from telltree.grammar.population import Population
-from telltree.grammar.tables import Tables
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.rules.tables import Tables
 from telltree.logic import Formula, truth_of
 from telltree.logic.engine import Engine
 from telltree.logic.findings import joined

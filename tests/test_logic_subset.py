@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, Panel
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.logic.atoms import Atom
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas, signals_of

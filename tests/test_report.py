@@ -17,7 +17,7 @@ from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
 from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
-from telltree.tree.front import Front, Step
+from telltree.tree.front import Front, Pruning
 
 
 @pytest.fixture(scope="module")
@@ -428,7 +428,7 @@ def test_without_cross_validation_sizes_are_told_alone(plain):
 
 def test_of_many_sizes_some_are_told():
     tree, panel, y = sixty_categories()
-    steps = [Step(tree, 0.0) for _ in range(39)]
+    steps = [Pruning(tree, 0.0) for _ in range(39)]
     model = SimpleNamespace(tree_=tree, front_=Front([*Front.of(tree)[:1], *steps]))
     text = Page(report_html(model, panel, y)).text
     start = text.index("Trees of other sizes")

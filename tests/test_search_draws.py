@@ -5,8 +5,8 @@ import pytest
 from test_paper_example import PLAIN as SCHEMA
 
 from telltree import GeneticProgramming, Grammar, GrammaticalEvolution, MonteCarlo, Panel
-from telltree.grammar.drawing import NO_ROW, Lanes, Simplest, draw
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
+from telltree.grammar.derivations.population import Population
 from telltree.search import Scores
 
 GRAMMARS = {
@@ -153,8 +153,8 @@ LONG = {name: text for name, text in GRAMMARS.items() if name != "random constan
 def test_drawing_side_by_side_agrees_with_drawing_one_by_one(name, depth):
     grammar = Grammar.parse(LONG[name], SCHEMA)
     width = grammar.width(depth)
-    population = Population.room(300, width, False)
-    lanes = Lanes.room(grammar.tables, width)
+    population = Population.empty(300, width, False)
+    lanes = Lanes.empty(grammar.tables, width)
     draw(grammar.tables.growing, depth, np.uint64(7), 2, NO_ROW, lanes, *population.for_kernels())
     plain = Plain(grammar, depth, width)
     for individual, length in enumerate(population.lengths.tolist()):

@@ -437,7 +437,7 @@ def test_margins_agree_with_the_plain_ones(seed):
 
 
 def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
-    from telltree.grammar.population import Population
+    from telltree.grammar.derivations.population import Population
 
     derivations = list(tiny.enumerate(6))
     population = Population.of(derivations, constants=False)

@@ -22,7 +22,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Make what the file says the defaults of the verb; what stands on the command line still goes first."""
     if path is None:
         return path
-    from telltree.data.toml import parsed_toml
+    from telltree.data.files.toml import parsed_toml
 
     try:
         found = parsed_toml(read_small(path), _MOST_CHARACTERS)

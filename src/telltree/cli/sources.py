@@ -27,7 +27,7 @@ def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOpt
 
     Of a folder, or of several files, each may be a record by itself: whether they are is for the user to say by --id.
     """
-    from telltree.data.directory import files_of
+    from telltree.data.files.directory import files_of
 
     several = len(sources) > 1 or (sources[0] != "-" and files_of(sources[0])[1])
     nameless = sources[0].lower().endswith((".ts", ".ts.gz"))

@@ -11,8 +11,8 @@ from telltree.errors import DataError
 if TYPE_CHECKING:
     from telltree.data.panel import Panel
 
-Step = tuple[float | None, str] | None
-"""As in `Panel.step`: the length of a step, if all have the same, and the unit of times; None if there are none."""
+StepLength = tuple[float | None, str]
+"""The length of a step, None if steps differ in length, and the unit of times, as in `Panel.step`: (1.0, "s")."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class HowRead:
         found["how"] = self.how if isinstance(self.how, str) else dict(self.how)
         return {field.name: found[field.name] for field in fields(self) if found[field.name] != field.default}
 
-    def demand(self, learnt: Step) -> str:
+    def demand(self, learnt: StepLength | None) -> str:
         """What programs that read records by themselves must be told; "" if these were taken as they came."""
         if self.every is None:
             return ""
         return f"Records must be resampled to {_told(learnt)}, as those were that the tree learnt from."
 
-    def check(self, learnt: Step, panel: "Panel") -> None:
+    def check(self, learnt: StepLength | None, panel: "Panel") -> None:
         """DataError if these records were resampled, to steps as `learnt`, and those of the panel have others."""
         if self.every is None or learnt is None or _alike(learnt, panel.step):
             return
@@ -59,13 +59,13 @@ class HowRead:
 AS_USUAL = HowRead()
 
 
-def _alike(learnt: Step, found: Step) -> bool:
+def _alike(learnt: StepLength | None, found: StepLength | None) -> bool:
     if learnt is None or found is None or learnt[0] is None or found[0] is None:
         return learnt == found
     return learnt[1] == found[1] and math.isclose(learnt[0], found[0], rel_tol=1e-9)
 
 
-def _told(step: Step) -> str:
+def _told(step: StepLength | None) -> str:
     if step is None:
         return "no times"
     if step[0] is None:

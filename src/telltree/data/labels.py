@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data.encode import object_array
-from telltree.data.frames import open_frame
-from telltree.data.grouping import by_id, plain_number
-from telltree.data.naming import is_nothing
+from telltree.data.columns.encode import object_array
+from telltree.data.columns.naming import is_nothing
 from telltree.data.panel import Panel
-from telltree.data.rows import labels_of
+from telltree.data.records.frames import open_frame
+from telltree.data.records.grouping import by_id, plain_number
+from telltree.data.records.rows import labels_of
 from telltree.data.schema import listed, require_known, require_sayable
 from telltree.data.store import Array
 from telltree.errors import DataError

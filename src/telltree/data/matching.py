@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from telltree.amounts import counted
-from telltree.data.directory import is_path
-from telltree.data.encode import object_array
-from telltree.data.files import File
-from telltree.data.frames import is_frame, long_frame
-from telltree.data.grouping import by_id, id_array
+from telltree.data.columns.encode import object_array
+from telltree.data.columns.written import Writing
+from telltree.data.files.directory import is_path
+from telltree.data.files.opening import File
+from telltree.data.files.tables import read_tables
 from telltree.data.panel import Panel
-from telltree.data.rows import Use, labels_of
+from telltree.data.records.frames import is_frame, long_frame
+from telltree.data.records.grouping import by_id, id_array
+from telltree.data.records.rows import Use, labels_of
 from telltree.data.schema import listed, require_known
 from telltree.data.store import Array
-from telltree.data.tables import read_tables
-from telltree.data.written import Writing
 from telltree.errors import DataError
 
 

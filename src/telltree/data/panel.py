@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from telltree.amounts import counted
-from telltree.data.arrays import read_arrays, read_table
-from telltree.data.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.clip import clip
 from telltree.data.clock import date_range, duration_text
+from telltree.data.columns.levels import align_codes
+from telltree.data.columns.naming import says_missing
+from telltree.data.columns.retype import neither_true_nor_false, retyped, warn_neither
+from telltree.data.columns.written import Clock
 from telltree.data.dates import Dates
-from telltree.data.decode import arrays_of, decoded, frame_of, frames_of
-from telltree.data.frames import frame_per_record, long_frame
 from telltree.data.how_read import AS_USUAL, HowRead
-from telltree.data.levels import align_codes
-from telltree.data.naming import says_missing
 from telltree.data.notebook import panel_html
-from telltree.data.resample import How, resampled
-from telltree.data.retype import neither_true_nor_false, retyped, warn_neither
-from telltree.data.rows import Roles, gather
+from telltree.data.records.arrays import read_arrays, read_table
+from telltree.data.records.assemble import Options, Parts, unseen_levels, warn_unseen
+from telltree.data.records.decode import arrays_of, decoded, frame_of, frames_of
+from telltree.data.records.frames import frame_per_record, long_frame
+from telltree.data.records.resample import How, resampled
+from telltree.data.records.rows import Roles, gather
+from telltree.data.records.wide import read_wide
 from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.data.warn import warn
-from telltree.data.wide import read_wide
-from telltree.data.written import Clock
 from telltree.errors import DataError
 
 if TYPE_CHECKING:

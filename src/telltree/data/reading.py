@@ -7,25 +7,25 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from telltree.data.arrays import read_arrays
-from telltree.data.assemble import Options, Parts, wanted_type
-from telltree.data.directory import files_of, is_path, record_ids, without
-from telltree.data.files import File
-from telltree.data.frames import frame_per_record, is_frame, long_frame
+from telltree.data.columns.written import Clock, Writing
+from telltree.data.files.directory import files_of, is_path, record_ids, without
+from telltree.data.files.opening import File
+from telltree.data.files.schema_file import load_overrides
+from telltree.data.files.tables import read_tables
+from telltree.data.files.ts import TIME, read_ts
 from telltree.data.how_read import HowRead
 from telltree.data.labels import check_labels
 from telltree.data.matching import match_labels
 from telltree.data.panel import Panel, Repeated
-from telltree.data.repeated import LATER
-from telltree.data.resample import How
-from telltree.data.rows import Roles, Rows, gather
+from telltree.data.records.arrays import read_arrays
+from telltree.data.records.assemble import Options, Parts, wanted_type
+from telltree.data.records.frames import frame_per_record, is_frame, long_frame
+from telltree.data.records.repeated import LATER
+from telltree.data.records.resample import How
+from telltree.data.records.rows import Roles, Rows, gather
+from telltree.data.records.wide import read_wide, wide_plan
 from telltree.data.schema import Column, ColumnType, Schema, checked_fields
-from telltree.data.schema_file import load_overrides
 from telltree.data.store import Array
-from telltree.data.tables import read_tables
-from telltree.data.ts import TIME, read_ts
-from telltree.data.wide import read_wide, wide_plan
-from telltree.data.written import Clock, Writing
 from telltree.errors import DataError
 
 

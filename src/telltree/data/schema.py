@@ -215,14 +215,14 @@ class Schema(Mapping[str, Column]):
         `read(..., schema=path)` takes the file back, also when columns or fields are left out of it. It may also say
         what times are counted in.
         """
-        from telltree.data.schema_file import to_toml
+        from telltree.data.files.schema_file import to_toml
 
         return to_toml(self, time_unit)
 
     @classmethod
     def from_toml(cls, text: str) -> "Schema":
         """Read what `to_toml` wrote. An unknown column field is a DataError that names the nearest known one."""
-        from telltree.data.schema_file import from_toml
+        from telltree.data.files.schema_file import from_toml
 
         return from_toml(text)
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
-from telltree.data.frames import is_frame, open_frame
+from telltree.data.records.frames import is_frame, open_frame
 from telltree.data.warn import warn
 from telltree.errors import DataError
 

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted
 from telltree.data import Panel
-from telltree.data.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
-from telltree.data.frames import is_frame
 from telltree.data.panel import Overrides, Repeated
+from telltree.data.records.arrays import CUBE_LAYOUTS, LIST_LAYOUTS
+from telltree.data.records.frames import is_frame
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.inputs import remember
 

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from telltree.amounts import by_weight, counted, percent
 from telltree.data import Panel, Schema
+from telltree.data.how_read import StepLength
 from telltree.data.usable import doubtful
 from telltree.errors import DataError
-from telltree.explain.english import Step, Style, english
+from telltree.explain.english import Style, english
 from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
@@ -187,7 +188,7 @@ def sentence(
     missing: Container[str] | None = None,
     *,
     style: Style = "plain",
-    step: Step | None = None,
+    step: StepLength | None = None,
 ) -> str:
     """A conjunction of branches in English, without what follows from the rest; see `english` for the options."""
     if not branches:

@@ -4,6 +4,7 @@ from collections.abc import Container
 from typing import Literal, get_args
 
 from telltree.data import Schema
+from telltree.data.how_read import StepLength
 from telltree.errors import SettingsError
 from telltree.explain.paper_english import paper_english
 from telltree.logic import Formula
@@ -12,8 +13,6 @@ from telltree.speech import plain as plain_expression
 from telltree.speech import say, term_of
 
 Style = Literal["plain", "paper"]
-Step = tuple[float | None, str]
-"""The length of a step, None if steps differ in length, and the unit of times: (1.0, "s")."""
 
 
 def english(
@@ -22,7 +21,7 @@ def english(
     missing: Container[str] | None = None,
     *,
     style: Style = "plain",
-    step: Step | None = None,
+    step: StepLength | None = None,
 ) -> str:
     """What a formula says, in English: "at some point the vertical rate is below 2 ft/s while the advisory is active".
 

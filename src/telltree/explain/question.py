@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from telltree.data import ColumnType, Panel, Schema
+from telltree.data.how_read import StepLength
 from telltree.data.schema import require_known
 from telltree.errors import GrammarError, SettingsError, SpeechError
-from telltree.explain.english import Step
 from telltree.logic import Formula
 from telltree.operators import Expression, Type, UserFunction
 from telltree.speech import read
@@ -44,7 +44,7 @@ def read_question(
 
 
 def _from_english(
-    text: str, schema: Schema, functions: Sequence[UserFunction], step: Step | None
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
 ) -> tuple[Formula, Schema]:
     def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
         """How far the text can be read, and what comes of it."""
@@ -63,7 +63,7 @@ def _from_english(
     return Formula(found), schema
 
 
-def _sentence(text: str, schema: Schema, functions: Sequence[UserFunction], step: Step | None) -> Expression:
+def _sentence(text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None) -> Expression:
     try:
         found = read(text, schema, functions=functions, step=step)
     except SpeechError:

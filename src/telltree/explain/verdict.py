@@ -7,7 +7,7 @@ from typing import Any
 
 from telltree.data import UNSEEN, Column, ColumnType, Panel
 from telltree.data.clock import number_text, time_text
-from telltree.data.decode import decoded
+from telltree.data.records.decode import decoded
 from telltree.explain.moments import has_moments, how_decided
 from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula

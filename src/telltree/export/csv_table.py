@@ -3,8 +3,8 @@
 import csv
 import io
 
+from telltree.export.exported import Exported
 from telltree.export.json_rules import rule_rows
-from telltree.export.subject import Subject
 from telltree.spreadsheet import harmless
 
 HEAD = (
@@ -13,12 +13,12 @@ HEAD = (
 )  # fmt: skip
 
 
-def csv_table(subject: Subject) -> str:
+def csv_table(exported: Exported) -> str:
     """A head and one line a category, as RFC 4180 has it; cells are no formulas of a spreadsheet."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(HEAD)
-    for row in rule_rows(subject):
+    for row in rule_rows(exported):
         shares = (row.share, row.low, row.high, row.support, row.lift, row.weighted)
         decided = str(row.decided_by_weights).lower()
         cells = (row.cluster, row.label, *shares, decided, row.formula, row.english, row.short, row.headline)

@@ -3,37 +3,37 @@
 from collections.abc import Iterator
 
 from telltree.amounts import by_weight
-from telltree.export.subject import Subject
+from telltree.export.exported import Exported
 from telltree.tree.tree import Leaf, Node
 
 
-def dot(subject: Subject) -> str:
+def dot(exported: Exported) -> str:
     """A directed graph; of one category, the way from the root to it."""
     lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
-    numbers = iter(range(len(subject.tree.nodes) + len(subject.tree.leaves)))
-    clusters = iter(range(1, len(subject.tree.leaves) + 1))
-    lines += _below(subject, subject.tree.root, "", numbers, clusters)
+    numbers = iter(range(len(exported.tree.nodes) + len(exported.tree.leaves)))
+    clusters = iter(range(1, len(exported.tree.leaves) + 1))
+    lines += _below(exported, exported.tree.root, "", numbers, clusters)
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _below(
-    subject: Subject, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
+    exported: Exported, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
 ) -> list[str]:
     """The lines of a subtree, and of the edge that leads to it; none if the category wanted is not in it."""
     name = f"n{next(numbers)}"
     above = [edge.format(name)] if edge else []
     if isinstance(node, Leaf):
         cluster = next(clusters)
-        classes = subject.tree.classes
+        classes = exported.tree.classes
         label = classes[node.label]
         mixed = ", ".join(f"{classes[k]}: {count}" for k, count in enumerate(node.counts) if count)
         weighed = f"\n{by_weight(label, node.weighted_share)}" if node.decided_by_weights else ""
         said = _quoted(f"[{cluster}] {label}\n{mixed}{weighed}")
-        return [f"  {name} [label={said}, style=rounded];", *above] if subject.category in (None, cluster) else []
+        return [f"  {name} [label={said}, style=rounded];", *above] if exported.category in (None, cluster) else []
     below = [
         line
         for side, word in ((node.true, "yes"), (node.false, "no"))
-        for line in _below(subject, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
+        for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
     return [f"  {name} [label={_quoted(str(node.formula))}];", *above, *below] if below else []
 

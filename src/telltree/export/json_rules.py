@@ -3,16 +3,16 @@
 import json
 
 from telltree.explain import RuleRow, rules_table
-from telltree.export.subject import Subject
+from telltree.export.exported import Exported
 
 
-def rule_rows(subject: Subject) -> list[RuleRow]:
+def rule_rows(exported: Exported) -> list[RuleRow]:
     """The rows of the categories to export."""
-    rows = rules_table(subject.tree, missing=subject.missing)
-    return [row for row in rows if subject.category in (None, row.cluster)]
+    rows = rules_table(exported.tree, missing=exported.missing)
+    return [row for row in rows if exported.category in (None, row.cluster)]
 
 
-def json_rules(subject: Subject) -> str:
+def json_rules(exported: Exported) -> str:
     """An array with one object a category."""
     rules = [
         {
@@ -31,6 +31,6 @@ def json_rules(subject: Subject) -> str:
             "decided by weights": row.decided_by_weights,
             "counts": [{"label": label, "records": count} for label, count in row.counts.items()],
         }
-        for row in rule_rows(subject)
+        for row in rule_rows(exported)
     ]
     return json.dumps(rules, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"

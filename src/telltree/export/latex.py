@@ -2,16 +2,16 @@
 
 import re
 
-from telltree.export.subject import Chosen, Subject
+from telltree.export.exported import Chosen, Exported
 from telltree.operators import Expression, Level, Operator
 from telltree.operators.table import AND, Form
 
 
-def latex(subject: Subject) -> str:
+def latex(exported: Exported) -> str:
     """The formula of one category; or all, one a line, after the labels that they imply."""
-    if subject.category is not None:
-        return "".join(map(_formula, subject.categories)) + "\n"
-    lines = [f"{_latex(Expression(Level(str(one.label))))} &\\Leftarrow {_formula(one)}" for one in subject.categories]
+    if exported.category is not None:
+        return "".join(map(_formula, exported.categories)) + "\n"
+    lines = [f"{_latex(Expression(Level(str(one.label))))} &\\Leftarrow {_formula(one)}" for one in exported.categories]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
 
 

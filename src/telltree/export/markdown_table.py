@@ -8,8 +8,8 @@ from telltree.explain import RuleRow
 from telltree.explain.categories import sentence, signed
 from telltree.explain.groups import grouped
 from telltree.explain.rules import cells
+from telltree.export.exported import Chosen, Exported
 from telltree.export.json_rules import rule_rows
-from telltree.export.subject import Chosen, Subject
 from telltree.operators.expression import conjunction
 from telltree.tree.tree import Branch
 
@@ -21,19 +21,19 @@ _ALIGNED = ("---:", "---", "---:", "---", "---:", "---:", "---:", "---", "---", 
 _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
-def markdown_table(subject: Subject) -> str:
+def markdown_table(exported: Exported) -> str:
     """A head and one line a category; above two siblings a line with what they share."""
     lines: list[tuple[str, ...]] = [HEAD, _ALIGNED]
-    rows = {row.cluster: row for row in rule_rows(subject)}
-    for group in grouped(subject.categories):
+    rows = {row.cluster: row for row in rule_rows(exported)}
+    for group in grouped(exported.categories):
         if len(group) == 2:
             yes, no = group
-            lines.append(_shared(yes, no, subject))
-            apart = {one.number: _told(one.branches[-1:], subject) for one in group}
+            lines.append(_shared(yes, no, exported))
+            apart = {one.number: _told(one.branches[-1:], exported) for one in group}
             lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
             lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
         else:
-            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], subject)))
+            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], exported)))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -41,22 +41,22 @@ def _line(row: RuleRow, english: str) -> tuple[str, ...]:
     return tuple(_plain(cell) for cell in (*cells(row), english, row.headline or "–"))
 
 
-def _alone(row: RuleRow, subject: Subject) -> str:
+def _alone(row: RuleRow, exported: Exported) -> str:
     """What is true of a category: its short description among others, if it has one, or the whole sentence."""
-    if row.short == row.english or subject.category is not None:
+    if row.short == row.english or exported.category is not None:
         return row.english
-    return f"on the {counted(subject.tree.records, 'training record')}: {row.short}"
+    return f"on the {counted(exported.tree.records, 'training record')}: {row.short}"
 
 
-def _shared(yes: Chosen, no: Chosen, subject: Subject) -> tuple[str, ...]:
+def _shared(yes: Chosen, no: Chosen, exported: Exported) -> tuple[str, ...]:
     above = yes.branches[:-1]
-    told = _plain(conjunction(signed(above))), _plain(_told(above, subject))
+    told = _plain(conjunction(signed(above))), _plain(_told(above, exported))
     return (f"{yes.number} and {no.number}", "both", *[""] * 5, *told, "")
 
 
-def _told(branches: Sequence[Branch], subject: Subject) -> str:
-    tree = subject.tree
-    missing = tree.missing if subject.missing is None else subject.missing
+def _told(branches: Sequence[Branch], exported: Exported) -> str:
+    tree = exported.tree
+    missing = tree.missing if exported.missing is None else exported.missing
     return sentence(branches, tree.schema, missing, step=tree.step)
 
 

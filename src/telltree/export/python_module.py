@@ -6,8 +6,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from telltree.data import Schema
-from telltree.data.naming import level_name, says_missing
-from telltree.export.subject import Subject
+from telltree.data.columns.naming import level_name, says_missing
+from telltree.export.exported import Exported
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.table import CLOCKS, EQUAL, GONE, GREATER, GREATER_EQUAL, MISSING
@@ -67,30 +67,30 @@ class _Reads(NamedTuple):
     """Under which name they have their times, if they do."""
 
 
-def python_module(subject: Subject, time: str | None = None) -> str:
+def python_module(exported: Exported, time: str | None = None) -> str:
     """`predict(record)` and `find_category(record)`; of one category, `belongs(record)`.
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
-    reads = _Reads(subject.tree.schema, subject.tree.step, time)
-    if subject.category is not None:
-        (chosen,) = subject.categories
+    reads = _Reads(exported.tree.schema, exported.tree.step, time)
+    if exported.category is not None:
+        (chosen,) = exported.categories
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
-        head = _head(subject, "`belongs(record)` tells whether it is of the category.")
+        head = _head(exported, "`belongs(record)` tells whether it is of the category.")
         return head + _runtime() + _functions(formulas, reads) + end
-    formulas = [node.formula.expression for node in subject.tree.nodes]
+    formulas = [node.formula.expression for node in exported.tree.nodes]
     branches: list[str] = []
-    start = _walk(subject.tree.root, branches, iter(range(1, len(subject.tree.leaves) + 1)))
-    labels = [chosen.label for chosen in subject.categories]
+    start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
+    labels = [chosen.label for chosen in exported.categories]
     end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
-    head = _head(subject, "`predict(record)` gives its label, and `find_category(record)` its category.")
+    head = _head(exported, "`predict(record)` gives its label, and `find_category(record)` its category.")
     return head + _runtime() + _functions(formulas, reads) + end
 
 
-def _head(subject: Subject, use: str) -> str:
-    return _HEAD.format(use=f"{use}\n{subject.demand}".rstrip())
+def _head(exported: Exported, use: str) -> str:
+    return _HEAD.format(use=f"{use}\n{exported.demand}".rstrip())
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
@@ -106,7 +106,7 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 
 def _runtime() -> str:
     """The source of the runtime without its docstring, imports and annotations, which the module does not need."""
-    sources = (files("telltree.data") / "naming.py", files("telltree.export") / "runtime.py")
+    sources = (files("telltree.data.columns") / "naming.py", files("telltree.export") / "runtime.py")
     parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
     functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
     for function in functions:

@@ -6,7 +6,7 @@ and categories are None where they are missing.
 
 from typing import Any
 
-from telltree.data.naming import is_nothing, known_names, level_name, says_missing
+from telltree.data.columns.naming import is_nothing, known_names, level_name, says_missing
 
 
 def column(record: Any, name: str, names: Any = ()) -> list[Any]:

@@ -11,9 +11,9 @@ from itertools import accumulate
 from typing import Any
 
 from telltree.data import Column, ColumnType, Schema
-from telltree.data.naming import level_name, says_missing
+from telltree.data.columns.naming import level_name, says_missing
 from telltree.errors import SettingsError
-from telltree.export.subject import Chosen, Subject
+from telltree.export.exported import Chosen, Exported
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.table import (
@@ -51,22 +51,22 @@ _OVER_TIME = {EVENTUALLY: "MAX({}) OVER ahead", GLOBALLY: "MIN({}) OVER ahead", 
 _JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT {} OR {})"}
 
 
-def sql(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
+def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     """A query for the category and label of each record; of one category, for the records that are of it."""
-    return (f"-- {subject.demand}\n" if subject.demand else "") + _query(subject, table, id, time)
+    return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
 
 
-def _query(subject: Subject, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
+def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
-    steps = _Steps(subject.tree.schema, own, subject.tree.step, time)
-    found = [steps.condition(node.formula.expression) for node in subject.tree.nodes]
-    layers = steps.layers(_source(subject.tree, steps, table, id, time))
+    steps = _Steps(exported.tree.schema, own, exported.tree.step, time)
+    found = [steps.condition(node.formula.expression) for node in exported.tree.nodes]
+    layers = steps.layers(_source(exported.tree, steps, table, id, time))
     named = "".join(f",\n         {_bit(truth)} AS n{i}" for i, truth in enumerate(found))
     last = f"{truths} AS MATERIALIZED (\n  SELECT record{named}\n    FROM {own}{len(layers) - 1}\n   WHERE step = 1\n)"
     ctes = ",\n".join([*layers, last])
-    numbers = {node.formula.expression: i for i, node in enumerate(subject.tree.nodes)}
-    chosen = list(subject.categories)
-    if subject.category is not None:
+    numbers = {node.formula.expression: i for i, node in enumerate(exported.tree.nodes)}
+    chosen = list(exported.categories)
+    if exported.category is not None:
         where = _members(chosen[0], numbers)
         return f"WITH {ctes}\nSELECT record AS {_name(id)}\n  FROM {truths}\n WHERE {where}\n ORDER BY record;\n"
     cases = "".join(f"\n           WHEN {_members(one, numbers)} THEN {one.number}" for one in chosen)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from telltree.data import ColumnType, Schema
-from telltree.export.subject import Subject
+from telltree.export.exported import Exported
 from telltree.export.unsayable import common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.expression import number_text
@@ -43,16 +43,16 @@ _HEAD = """\
 """
 
 
-def stl(subject: Subject) -> str:
+def stl(exported: Exported) -> str:
     """Declarations of the signals, and one assertion a category; comments say what the signals are."""
-    writer = _Writer(subject.tree.schema, subject.missing)
+    writer = _Writer(exported.tree.schema, exported.missing)
     assertions = []
-    for chosen in subject.categories:
+    for chosen in exported.categories:
         parts = [writer.truth(e) for e in chosen.formulas]
         label = json.dumps(chosen.label, default=str)
         assertions.append(f"// {label}\ncategory_{chosen.number} = {_joined('and', parts) or '1 > 0'}\n")
-    signals = [*writer.signals(), *(f"output float category_{one.number}" for one in subject.categories)]
-    head = _HEAD + (f"// {subject.demand}\n" if subject.demand else "")
+    signals = [*writer.signals(), *(f"output float category_{one.number}" for one in exported.categories)]
+    head = _HEAD + (f"// {exported.demand}\n" if exported.demand else "")
     return head + "".join(f"{line}\n" for line in signals) + "".join(assertions)
 
 

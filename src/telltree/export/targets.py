@@ -6,6 +6,7 @@ from typing import Any
 from telltree.errors import SettingsError
 from telltree.export.csv_table import csv_table
 from telltree.export.dot import dot
+from telltree.export.exported import Exported
 from telltree.export.formula_text import formula_text
 from telltree.export.json_rules import json_rules
 from telltree.export.latex import latex
@@ -13,7 +14,6 @@ from telltree.export.markdown_table import markdown_table
 from telltree.export.python_module import python_module
 from telltree.export.sql import sql
 from telltree.export.stl import stl
-from telltree.export.subject import Subject
 
 TARGETS: dict[str, Callable[..., str]] = {
     "text": formula_text,
@@ -54,7 +54,7 @@ def export_model(
     """
     if to not in TARGETS:
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")
-    subject = Subject.of(model, category, missing)
+    exported = Exported.of(model, category, missing)
     if to == "python":
-        return python_module(subject, time)
-    return sql(subject, table, id, time) if to == "sql" else TARGETS[to](subject)
+        return python_module(exported, time)
+    return sql(exported, table, id, time) if to == "sql" else TARGETS[to](exported)

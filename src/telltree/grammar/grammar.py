@@ -12,30 +12,30 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data import Panel, Schema, check_labels
 from telltree.errors import GrammarError, SettingsError
-from telltree.grammar.check import check_ends, check_used, rename_order
 from telltree.grammar.collecting import collecting_later
-from telltree.grammar.draft import lift
-from telltree.grammar.fitting import fitting_definitions
-from telltree.grammar.infer import infer
-from telltree.grammar.levels import check_levels
-from telltree.grammar.match import Matcher
-from telltree.grammar.normal import normal_form, written
+from telltree.grammar.languages.fitting import fitting_definitions
+from telltree.grammar.languages.stock import OPERATORS, stock_definitions
 from telltree.grammar.parse import parse_formula
-from telltree.grammar.printing import grammar_text
-from telltree.grammar.resolve import resolve
-from telltree.grammar.rules import Rule
-from telltree.grammar.sizes import Sizes
-from telltree.grammar.source import Definition
-from telltree.grammar.stock import OPERATORS, stock_definitions
-from telltree.grammar.syntax import check_size, parse_grammar
-from telltree.grammar.windows import check_windows
+from telltree.grammar.rules.match import Matcher
+from telltree.grammar.rules.normal import normal_form, written
+from telltree.grammar.rules.rule import Rule
+from telltree.grammar.rules.sizes import Sizes
+from telltree.grammar.text.check import check_ends, check_used, rename_order
+from telltree.grammar.text.draft import lift
+from telltree.grammar.text.infer import infer
+from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.printing import grammar_text
+from telltree.grammar.text.resolve import resolve
+from telltree.grammar.text.source import Definition
+from telltree.grammar.text.syntax import check_size, parse_grammar
+from telltree.grammar.text.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.whole import require_whole
 
 if TYPE_CHECKING:
-    from telltree.grammar.derivation import Derivation
-    from telltree.grammar.tables import Tables
+    from telltree.grammar.derivations.derivation import Derivation
+    from telltree.grammar.rules.tables import Tables
 
 _MOST_CODON = 2**31 - 1  # what the 32 bits of a codon hold
 
@@ -153,7 +153,7 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The rules packed for compiled code."""
-        from telltree.grammar.tables import Tables
+        from telltree.grammar.rules.tables import Tables
 
         return Tables.of(self.rules, self.symbols)
 
@@ -162,7 +162,7 @@ class Grammar:
 
         A random constant can be any number of its range.
         """
-        from telltree.grammar.derivation import Derivation
+        from telltree.grammar.derivations.derivation import Derivation
 
         if isinstance(formula, str):
             formula = parse_formula(formula, self.schema, functions=self.functions)
@@ -174,16 +174,16 @@ class Grammar:
 
     def draw(self, seed: int, max_depth: int = 6) -> "Derivation":
         """A random derivation that nests at most `max_depth` operators; the seed (below 2**64) alone decides which."""
-        from telltree.grammar.drawing import NO_ROW, Lanes, draw
-        from telltree.grammar.growing import deepest
-        from telltree.grammar.population import Population
+        from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
+        from telltree.grammar.derivations.growing import deepest
+        from telltree.grammar.derivations.population import Population
 
         require_whole("seed", seed, 0, 2**64 - 1)
         self.check_depth(max_depth)
         width, depth = self.width(max_depth), deepest(self.tables, max_depth)
-        room = Population.room(1, width, self.has_random_constants)
+        room = Population.empty(1, width, self.has_random_constants)
         draw(
-            self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.room(self.tables, width), *room.for_kernels()
+            self.tables.growing, depth, np.uint64(seed), 0, NO_ROW, Lanes.empty(self.tables, width), *room.for_kernels()
         )
         return room.derivation(0, self)
 
@@ -193,9 +193,9 @@ class Grammar:
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
         codon mod choices. When they run out, they are read again, `wraps` times.
         """
-        from telltree.grammar.genomes import decode
-        from telltree.grammar.growing import deepest
-        from telltree.grammar.population import Population
+        from telltree.grammar.derivations.genomes import decode
+        from telltree.grammar.derivations.growing import deepest
+        from telltree.grammar.derivations.population import Population
 
         self.check_depth(max_depth)
         self._refuse_random("decoded")
@@ -206,7 +206,7 @@ class Grammar:
             raise SettingsError("decode needs at least one codon")
         for i, codon in enumerate(codons):
             require_whole(f"codon {i}", codon, 0, _MOST_CODON)
-        room = Population.room(1, self.width(max_depth), False)
+        room = Population.empty(1, self.width(max_depth), False)
         decode(
             self.tables, deepest(self.tables, max_depth), np.array([codons], np.int32), wraps, room.rules, room.lengths
         )
@@ -214,7 +214,7 @@ class Grammar:
 
     def width(self, max_depth: int) -> int:
         """How many rules the longest derivation of this depth can have, as `row_width` says, which takes its time."""
-        from telltree.grammar.growing import row_width
+        from telltree.grammar.derivations.growing import row_width
 
         if max_depth not in self._widths:
             self._widths[max_depth] = row_width(self.tables, max_depth)
@@ -253,7 +253,7 @@ class Grammar:
 
     def enumerate(self, max_size: int) -> Iterator["Derivation"]:
         """All derivations that write at most `max_size` terminals, one at a time: by size, then in rule order."""
-        from telltree.grammar.derivation import Derivation
+        from telltree.grammar.derivations.derivation import Derivation
 
         self._refuse_random("enumerated")
         return (Derivation(self, numbers) for numbers in self._sizes.enumerate(self.start, max_size))

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from telltree.data import Schema
 from telltree.errors import GrammarError
-from telltree.grammar.draft import Draft, Option, Pick
-from telltree.grammar.infer import infer
-from telltree.grammar.levels import check_levels
-from telltree.grammar.normal import Templates
-from telltree.grammar.resolve import Resolver
-from telltree.grammar.source import Place
-from telltree.grammar.syntax import parse_expression
-from telltree.grammar.windows import check_windows
+from telltree.grammar.rules.normal import Templates
+from telltree.grammar.text.draft import Draft, Option, Pick
+from telltree.grammar.text.infer import infer
+from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.resolve import Resolver
+from telltree.grammar.text.source import Place
+from telltree.grammar.text.syntax import parse_expression
+from telltree.grammar.text.windows import check_windows
 from telltree.operators import Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from telltree.data import Panel
-from telltree.data.how_read import Step
+from telltree.data.how_read import StepLength
 from telltree.errors import DataError
 from telltree.operators import Expression
 from telltree.operators.table import ELAPSED
 
 
-def check_clock(formulas: Iterable[Expression], learnt: Step, panel: Panel) -> None:
+def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel: Panel) -> None:
     """DataError if formulas ask for the time that has elapsed, and the panel counts it in another unit."""
     if not any(e.head is ELAPSED for formula in formulas for e in formula.walk()):
         return
@@ -21,7 +21,7 @@ def check_clock(formulas: Iterable[Expression], learnt: Step, panel: Panel) -> N
         )
 
 
-def _counted(step: Step) -> str:
+def _counted(step: StepLength | None) -> str:
     return "steps" if step is None else f"{step[1]!r}" if step[1] else "times without a unit"
 
 

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.grammar.derivation import expression_at
-from telltree.grammar.microcode import Code
-from telltree.grammar.population import Population
-from telltree.grammar.rules import Rule
-from telltree.grammar.tables import Tables
+from telltree.grammar.derivations.derivation import expression_at
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.rules.microcode import MicroOp
+from telltree.grammar.rules.rule import Rule
+from telltree.grammar.rules.tables import Tables
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.formulas import signals_of
 from telltree.logic.instructions import Programs
-from telltree.logic.lowering import Absent, Desk, lower
+from telltree.logic.lowering import Absent, LoweringScratch, lower
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.operators import Expression
@@ -39,15 +39,15 @@ class Engine(Evaluator[Population]):
         before: int = 0,
     ) -> None:
         """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
-        counts = bool((tables.micro["code"] >= Code.COUNT).any())
+        counts = bool((tables.micro["code"] >= MicroOp.COUNT).any())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
             threads=threads, part_of=part_of, before=before,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
-        self._absent, self._lacking = Absent.room(4096), np.empty((4096, 3), np.int64)
-        self._desk, self._frames = Desk.room(0), np.empty((0, 5), np.int64)
+        self._absent, self._lacking = Absent.empty(4096), np.empty((4096, 3), np.int64)
+        self._lowering, self._frames = LoweringScratch.empty(0), np.empty((0, 5), np.int64)
         self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
@@ -66,8 +66,8 @@ class Engine(Evaluator[Population]):
         if individuals > self._room[0] or width > self._room[1]:
             individuals, width = self._room = max(individuals, self._room[0]), max(width, self._room[1])
             codes = width * self._codes_per_rule  # far too many, but what is not used costs nothing
-            self._programs = Programs.room(individuals, individuals * codes)
-            self._desk, self._frames = Desk.room(codes), np.empty((codes, 5), np.int64)
+            self._programs = Programs.empty(individuals, individuals * codes)
+            self._lowering, self._frames = LoweringScratch.empty(codes), np.empty((codes, 5), np.int64)
 
     def _lower(self, formulas: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         population = formulas
@@ -106,7 +106,7 @@ class Engine(Evaluator[Population]):
         self._absent.keys[:] = 0
         lower(
             self._reading, rules, constants, lengths, others[:odd], mode, planes.keys, planes.slots[row],
-            self._programs, end, self._desk, self._absent,
+            self._programs, end, self._lowering, self._absent,
         )  # fmt: skip
         return self._absent.name[: self._absent.found[0]], False
 

@@ -20,7 +20,7 @@ from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
-from telltree.logic.margins import Gauges, Room, each, narrowest
+from telltree.logic.margins import Gauges, MarginRegisters, each, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
@@ -69,7 +69,7 @@ class Evaluator(abc.ABC, Generic[F]):
             whole._planes.share(self._budget)
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
-        self._programs = Programs.room(0, 0)
+        self._programs = Programs.empty(0, 0)
         self._threads, self._counts, self._before = max(1, threads), counts, before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
@@ -132,12 +132,13 @@ class Evaluator(abc.ABC, Generic[F]):
         used = np.unique(self._operands(everything)[0])
         gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
         registers = len(self._scratch[0][0].words)
-        room, numbers = Room.of(registers, self.layout.longest), np.empty(registers) if self._counts else None
+        scratch = MarginRegisters.of(registers, self.layout.longest)
+        numbers = np.empty(registers) if self._counts else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # where nothing is graded
         narrowest(
             self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-            self._planes.bits, gauges, room, numbers, cutoff, found,
+            self._planes.bits, gauges, scratch, numbers, cutoff, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -150,12 +151,12 @@ class Evaluator(abc.ABC, Generic[F]):
         """
         self._fits(formulas, np.arange(1), simplify=False)
         plane, outcomes = self._planes.place(atom)
-        gauges = Gauges.room(self._planes.used, np.inf)
+        gauges = Gauges.empty(self._planes.used, np.inf)
         gauges.measure(plane, self.signals.values(atom.signal), outcomes, 0.0, 1.0)  # the distance to 0 is the value
-        room = Room.of(len(self._scratch[0][0].words), self.layout.longest)
+        scratch = MarginRegisters.of(len(self._scratch[0][0].words), self.layout.longest)
         margins, layout, found = np.empty(self.layout.records), self.layout, np.empty(self.layout.records)
         each(
-            self._programs, 0, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, room, margins
+            self._programs, 0, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, scratch, margins
         )  # fmt: skip
         found[layout.order] = margins
         found[np.abs(found) < LEAST_MARGIN] = 0.0
@@ -186,7 +187,7 @@ class Evaluator(abc.ABC, Generic[F]):
     def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
         """What the programs that were written last say of the records here."""
         layout = self.layout
-        tally = asked.room(len(wanted), masks.shape[1], layout)
+        tally = asked.empty(len(wanted), masks.shape[1], layout)
         found = Findings(tally, np.zeros(len(wanted), np.uint64) if asked.of_a_shard else None, layout.records)
         if not layout.records:
             tally.clear()
@@ -260,6 +261,6 @@ class Evaluator(abc.ABC, Generic[F]):
         words += 24  # registers whole pages apart would get in each other's way
         blocks = min(words, len(self.layout.blocks) - 1)
         return [
-            (Registers.room(number, words, blocks), Counting.room(number, blocks) if self._counts else None)
+            (Registers.empty(number, words, blocks), Counting.empty(number, blocks) if self._counts else None)
             for _ in range(self._threads)
         ]

@@ -20,11 +20,11 @@ class Asked(NamedTuple):
     of_a_shard: bool = False
     """Whether it will be joined with what other shards find."""
 
-    def room(self, formulas: int, masks: int, layout: Layout) -> Tally:
+    def empty(self, formulas: int, masks: int, layout: Layout) -> Tally:
         """Room for it."""
         if self.steps:
-            return Tally.room(0, 0, words=layout.words)
-        return Tally.room(formulas, masks, blocks=len(layout.blocks) - 1 if self.truth else 0)
+            return Tally.empty(0, 0, words=layout.words)
+        return Tally.empty(formulas, masks, blocks=len(layout.blocks) - 1 if self.truth else 0)
 
 
 class Findings(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.grammar.microcode import OPERAND_MODES, Code, code_of
+from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp, code_of
 from telltree.logic import lowering, operands
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
@@ -51,7 +51,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
         if slots is None:
             return False
         writer = _Writer(dict(zip(atoms, slots, strict=True)))
-        self._programs = Programs.room(len(formulas), 0)
+        self._programs = Programs.empty(len(formulas), 0)
         for k, formula in zip(wanted, chosen, strict=True):
             begin = len(writer.steps)
             writer.registers = 0
@@ -61,7 +61,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
             self._programs.registers[0] = max(self._programs.registers[0], writer.registers)
         steps = np.array(writer.steps, np.int32).reshape(-1, 5)
         self._programs = self._programs._replace(steps=steps, values=np.array(writer.values, np.float64))
-        if not self._counts and any(code_of(e) >= Code.COUNT for formula in chosen for e in formula.walk()):
+        if not self._counts and any(code_of(e) >= MicroOp.COUNT for formula in chosen for e in formula.walk()):
             self._counts = True
             self._scratch = self._scratch_for(8)
         return True
@@ -86,19 +86,19 @@ class _Writer:
     def lower(self, e: Expression, mode: int) -> Operand:
         """The operand for a part of a formula that is read in a mode, and whether it is negated."""
         code = code_of(e)
-        if code is Code.ATOM:
+        if code is MicroOp.ATOM:
             ref, negated = _read_plane(self._slots[e], mode)
             return int(ref), int(negated)
-        if code is Code.NAME:
+        if code is MicroOp.NAME:
             assert isinstance(e.head, Number)
             return self._write((CONSTANT, self._fresh, 0, 0, 0), e.head.value), 0
         modes = OPERAND_MODES[code, mode].tolist()
         (a, not_a), (b, not_b) = [*map(self.lower, e.args, modes), (0, 0)][:2]
-        if code is Code.NOT:
+        if code is MicroOp.NOT:
             return a, not_a ^ 1
-        if code <= Code.IMPLIES:
+        if code <= MicroOp.IMPLIES:
             step, register, a, flags, negated = _connect(code, mode, a, not_a, b, not_b, self.registers)
-        elif code <= Code.GLOBALLY:
+        elif code <= MicroOp.GLOBALLY:
             operand = a
             scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, self.registers)
             if scan != NOTHING:
@@ -124,7 +124,7 @@ class _Writer:
 
 
 def _atoms(e: Expression) -> Iterator[Expression]:
-    if code_of(e) is Code.ATOM:
+    if code_of(e) is MicroOp.ATOM:
         yield e
         return
     for arg in e.args:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Step(enum.IntEnum):
+class Opcode(enum.IntEnum):
     """The instructions."""
 
     VECTOR_AND = 0
@@ -32,8 +32,8 @@ class Step(enum.IntEnum):
 
 
 # Compiled code takes enum members as constants only through plain numbers.
-VECTOR_AND, SUFFIX_OR, REDUCE, REDUCE_AND, WORD_AND = (int(step) for step in list(Step)[:5])
-COUNT, CONSTANT, SUBTRACT, ABS, SIGN, COMPARE = (int(step) for step in list(Step)[5:])
+VECTOR_AND, SUFFIX_OR, REDUCE, REDUCE_AND, WORD_AND = (int(code) for code in list(Opcode)[:5])
+COUNT, CONSTANT, SUBTRACT, ABS, SIGN, COMPARE = (int(code) for code in list(Opcode)[5:])
 
 # Flags: 1 negates operand a, 2 operand b.
 LESS, EQUAL, GREATER = 1, 2, 4
@@ -51,7 +51,7 @@ class Programs(NamedTuple):
     registers: NDArray[np.int64]  # the largest number of registers any program uses
 
     @classmethod
-    def room(cls, individuals: int, instructions: int) -> "Programs":
+    def empty(cls, individuals: int, instructions: int) -> "Programs":
         """Empty programs."""
         return cls(
             np.empty((instructions, 5), np.int32),

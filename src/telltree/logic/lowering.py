@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import borrowed, inline, kernel, small
-from telltree.grammar.microcode import OPERAND_MODES, Code
-from telltree.grammar.naming import FREE, place_of
-from telltree.grammar.streams import mix, number_name, weave
+from telltree.grammar.derivations.naming import FREE, place_of
+from telltree.grammar.derivations.streams import mix, number_name, weave
+from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp
 from telltree.logic.instructions import (
     COMPARE,
     CONSTANT,
@@ -30,10 +30,10 @@ from telltree.logic.instructions import (
 from telltree.logic.operands import EVERY, NOTHING, STEPS, connect, read_plane, write
 
 # Compiled code takes enum members as constants only through plain numbers.
-_HOLE, _NAME, _ATOM = int(Code.HOLE), int(Code.NAME), int(Code.ATOM)
-_AND, _OR, _NOT, _IMPLIES = int(Code.AND), int(Code.OR), int(Code.NOT), int(Code.IMPLIES)
-_EVENTUALLY, _GLOBALLY, _COUNT = int(Code.EVENTUALLY), int(Code.GLOBALLY), int(Code.COUNT)
-_SUBTRACT, _LESS = int(Code.SUBTRACT), int(Code.LESS)
+_HOLE, _NAME, _ATOM = int(MicroOp.HOLE), int(MicroOp.NAME), int(MicroOp.ATOM)
+_AND, _OR, _NOT, _IMPLIES = int(MicroOp.AND), int(MicroOp.OR), int(MicroOp.NOT), int(MicroOp.IMPLIES)
+_EVENTUALLY, _GLOBALLY, _COUNT = int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY), int(MicroOp.COUNT)
+_SUBTRACT, _LESS = int(MicroOp.SUBTRACT), int(MicroOp.LESS)
 _OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
 
 
@@ -47,7 +47,7 @@ class Absent(NamedTuple):
     at: NDArray[np.int64]  # where lowering is now
 
     @classmethod
-    def room(cls, atoms: int) -> "Absent":
+    def empty(cls, atoms: int) -> "Absent":
         """Room for so many atoms (a power of two)."""
         return cls(
             np.zeros(1, np.int64),
@@ -58,7 +58,7 @@ class Absent(NamedTuple):
         )
 
 
-class Desk(NamedTuple):
+class LoweringScratch(NamedTuple):
     """Scratch for lowering one individual: a stack of items, each what a part of the formula has become."""
 
     items: NDArray[np.int64]  # operand, whether negated, first instruction, whether it is only a name
@@ -68,8 +68,8 @@ class Desk(NamedTuple):
     waiting: NDArray[np.int64]
 
     @classmethod
-    def room(cls, nodes: int) -> "Desk":
-        """A desk for formulas of so many nodes."""
+    def empty(cls, nodes: int) -> "LoweringScratch":
+        """A scratch for formulas of so many nodes."""
         n = 2 * nodes + 64
         return cls(np.empty((n, 4), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
 
@@ -90,15 +90,15 @@ def _note(found, names, where, keys, at, name, micro):
 
 
 @inline
-def _read_modes(tables, rules, length, mode, desk):
+def _read_modes(tables, rules, length, mode, scratch):
     """Settle how each rule's part of the formula is read."""
-    waiting = desk.waiting
+    waiting = scratch.waiting
     waiting[0] = mode
     top, node = 1, 0
     while node < length:
         top -= 1
         here, rule = waiting[top], rules[node]
-        desk.mode[node] = here
+        scratch.mode[node] = here
         node += 1
         for hole in range(tables.rule[rule + 1].first_hole - 1, tables.rule[rule].first_hole - 1, -1):
             waiting[top] = tables.hole_mode[hole, here]
@@ -125,7 +125,7 @@ def _load_constants(items, values, first, last, steps, step_values, end, fresh):
 
 
 @inline
-def _set_aside(tables, rule, desk, top):
+def _set_aside(tables, rule, scratch, top):
     """Let the items of holes wait at the far end, as nodes of the template come between them, but for those of holes
     that end it: these are in place. Returns how many holes wait, and how many there are.
     """
@@ -134,17 +134,17 @@ def _set_aside(tables, rule, desk, top):
     while tail < holes and tables.micro[tables.rule[rule + 1].code_start - 1 - tail].code == _HOLE:
         tail += 1
     for k in range(holes - tail):
-        _move(desk.items, desk.name, desk.value, top - 1 - k, len(desk.items) - holes + k)
+        _move(scratch.items, scratch.name, scratch.value, top - 1 - k, len(scratch.items) - holes + k)
     return holes - tail, holes
 
 
 @inline
-def _gather(ident, code, arity, desk, a, end):
+def _gather(ident, code, arity, scratch, a, end):
     """Of a node with its first operand at `a`: where its instructions begin, and its name."""
     begin, name = end, ident
     for k in range(arity):
-        begin = desk.items[a - k, _BEGIN] if desk.items[a - k, _BEGIN] < begin else begin
-        name = weave(name, 0 if code == _AND or code == _OR else k, desk.name[a - k])
+        begin = scratch.items[a - k, _BEGIN] if scratch.items[a - k, _BEGIN] < begin else begin
+        name = weave(name, 0 if code == _AND or code == _OR else k, scratch.name[a - k])
     return begin, mix(name) if arity else name
 
 
@@ -173,7 +173,7 @@ def on_numbers(code, negated):
 
 
 @inline
-def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, end, fresh, absent):
+def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, top, end, fresh, absent):
     """Lower one rule whose holes' items lie on the stack, the first hole's on top.
 
     Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
@@ -182,21 +182,21 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
     first, last, items, steps = (
         tables.rule[rule].code_start,
         tables.rule[rule + 1].code_start,
-        desk.items,
+        scratch.items,
         programs.steps,
     )
-    hole, holes = _set_aside(tables, rule, desk, top)
+    hole, holes = _set_aside(tables, rule, scratch, top)
     top -= hole
     for m in range(last - 1 - (holes - hole), first - 1, -1):
         code, arity = np.int64(tables.micro[m].code), tables.micro[m].arity
         mode = np.int64(tables.code_mode[m, read])
         if code == _HOLE:
             hole -= 1
-            _move(items, desk.name, desk.value, len(items) - holes + hole, top)
+            _move(items, scratch.name, scratch.value, len(items) - holes + hole, top)
             top += 1
             continue
         a, b = top - 1, top - arity  # the first and the last operand; where there is one, the same
-        begin, name = _gather(tables.code_ident[m], code, arity, desk, a, end)
+        begin, name = _gather(tables.code_ident[m], code, arity, scratch, a, end)
         ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
         negated, value, named = 0, np.nan, 0
         step, flags = NOTHING, 0
@@ -224,7 +224,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
             if scan != NOTHING:
                 end = write(steps, end, SUFFIX_OR, register, first_ref, 0, scan)
         else:
-            end, fresh = _load_constants(items, desk.value, b, a, steps, programs.values, end, fresh)
+            end, fresh = _load_constants(items, scratch.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
             step, flags = on_numbers(code, items[a, _NEGATED])
         if step != NOTHING:
@@ -233,33 +233,44 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, desk, top, 
             fresh += 1
         top = b if arity else top
         items[top, _REF], items[top, _NEGATED], items[top, _BEGIN], items[top, _NAMED] = register, negated, begin, named
-        desk.name[top], desk.value[top] = name, value
+        scratch.name[top], scratch.value[top] = name, value
         top += 1
     return top, end, fresh
 
 
 @kernel
-def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs, begin, desk, absent):
+def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs, begin, scratch, absent):
     """Lower the individuals `wanted`, with instructions from `begin` on; what planes they lack is noted in `absent`.
 
     `keys` and `slots` are a table from the names of atoms to their planes. An individual that lacks a plane must be
     lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the record, STEPS for
     the truth at every step.
     """
-    tables, programs, desk, absent = borrowed(tables), borrowed(programs), borrowed(desk), borrowed(absent)
+    tables, programs, scratch, absent = borrowed(tables), borrowed(programs), borrowed(scratch), borrowed(absent)
     rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)
     end = begin
     for i in wanted:
-        _read_modes(tables, rules[i], lengths[i], mode, desk)
+        _read_modes(tables, rules[i], lengths[i], mode, scratch)
         begin, top, fresh, size = end, 0, 0, 0
         for node in range(lengths[i] - 1, -1, -1):
             constant = constants[i, node] if constants.shape[1] else np.nan
             absent.at[0], absent.at[1] = i, node
             size += tables.rule[rules[i, node]].size
             top, end, fresh = _lower_rule(
-                tables, rules[i, node], constant, desk.mode[node], keys, slots, programs, desk, top, end, fresh, absent
+                tables,
+                rules[i, node],
+                constant,
+                scratch.mode[node],
+                keys,
+                slots,
+                programs,
+                scratch,
+                top,
+                end,
+                fresh,
+                absent,
             )
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
-        programs.result[i, 0], programs.result[i, 1] = desk.items[0, _REF], desk.items[0, _NEGATED]
+        programs.result[i, 0], programs.result[i, 1] = scratch.items[0, _REF], scratch.items[0, _NEGATED]
         programs.size[i] = size
         programs.registers[0] = max(programs.registers[0], fresh)

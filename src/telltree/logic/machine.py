@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel, popcount, small
-from telltree.grammar.streams import GOLDEN, mix
+from telltree.grammar.derivations.streams import GOLDEN, mix
 from telltree.logic.aligned import aligned_words
 from telltree.logic.instructions import (
     ABS,
@@ -39,7 +39,7 @@ class Registers(NamedTuple):
     words: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, registers: int, words: int, blocks: int) -> "Registers":
+    def empty(cls, registers: int, words: int, blocks: int) -> "Registers":
         """Room for so many registers over tiles of at most so many words and blocks."""
         return cls(aligned_words(registers, words), np.empty((registers, blocks), np.uint64))
 
@@ -52,7 +52,7 @@ class Counting(NamedTuple):
     counters: NDArray[np.uint64]  # bit k of 64 running counts
 
     @classmethod
-    def room(cls, registers: int, blocks: int) -> "Counting":
+    def empty(cls, registers: int, blocks: int) -> "Counting":
         """Room for so many registers over tiles of at most so many blocks."""
         return cls(np.empty((registers, blocks, LANES)), np.empty(64, np.uint64))
 
@@ -190,7 +190,7 @@ class Tally(NamedTuple):
     steps: NDArray[np.uint64]  # of a single individual: a plane, its truth at every step
 
     @classmethod
-    def room(cls, individuals: int, masks: int, blocks: int = 0, words: int = 0) -> "Tally":
+    def empty(cls, individuals: int, masks: int, blocks: int = 0, words: int = 0) -> "Tally":
         """Room for the findings on so many individuals."""
         return cls(
             np.empty((individuals, masks), np.int64),

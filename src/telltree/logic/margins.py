@@ -56,7 +56,7 @@ class Gauges(NamedTuple):
 
         Arrays that they point to are put into `held`, to be kept alive while the gauges are.
         """
-        gauges = cls.room(len(atoms) + 1, 1.0)
+        gauges = cls.empty(len(atoms) + 1, 1.0)
         for plane in used:
             atom = atoms[plane - 1]
             if atom.graded:
@@ -66,7 +66,7 @@ class Gauges(NamedTuple):
         return gauges
 
     @classmethod
-    def room(cls, planes: int, sure: float) -> "Gauges":
+    def empty(cls, planes: int, sure: float) -> "Gauges":
         """Gauges by which every plane says all there is to say."""
         (address, rows, outcomes), (constant, spread) = np.zeros((3, planes), np.int64), np.zeros((2, planes))
         return cls(address, rows, outcomes, constant, spread, np.array([sure]))
@@ -77,7 +77,7 @@ class Gauges(NamedTuple):
         self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
 
 
-class Room(NamedTuple):
+class MarginRegisters(NamedTuple):
     """Registers for the record at hand."""
 
     vectors: NDArray[np.float64]
@@ -85,7 +85,7 @@ class Room(NamedTuple):
     operands: NDArray[np.float64]
 
     @classmethod
-    def of(cls, registers: int, steps: int) -> "Room":
+    def of(cls, registers: int, steps: int) -> "MarginRegisters":
         """Room for so many registers over records of at most so many steps."""
         return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
 

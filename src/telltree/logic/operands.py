@@ -5,11 +5,11 @@
 import numpy as np
 
 from telltree.compiled import at, small
-from telltree.grammar.microcode import OPERAND_MODES, Code, Mode
+from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp, Mode
 from telltree.logic.instructions import REDUCE, REDUCE_AND, VECTOR_AND, WORD_AND
 
 # Compiled code takes enum members as constants only through plain numbers.
-_AND, _OR = int(Code.AND), int(Code.OR)
+_AND, _OR = int(MicroOp.AND), int(MicroOp.OR)
 RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 NOTHING = -1
 """In place of an instruction, where none is needed."""

@@ -9,11 +9,11 @@ One pass from left to right does; `logic.lowering` lowers all others.
 import numpy as np
 
 from telltree.compiled import at, borrowed, inline, kernel
-from telltree.grammar.microcode import Code
+from telltree.grammar.rules.microcode import MicroOp
 from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_plane, write
 
 # Compiled code takes enum members as constants only through plain numbers.
-_NOT, _EVENTUALLY = int(Code.NOT), int(Code.EVENTUALLY)
+_NOT, _EVENTUALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY)
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 UNKNOWN, NOTED = -1, -2

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
-from telltree.grammar.naming import place_of
+from telltree.grammar.derivations.naming import place_of
 from telltree.logic.aligned import aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL, GREATER

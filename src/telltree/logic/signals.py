@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.errors import DataError, FunctionError, OperatorError
-from telltree.grammar.names import attribute
+from telltree.grammar.text.names import attribute
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.expression import Level

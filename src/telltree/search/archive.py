@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from telltree.compiled import kernel
 from telltree.grammar import Derivation, Grammar
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 
 MOST_TIES = 1_000
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel, small
-from telltree.grammar.growing import grow_within, holes_room
-from telltree.grammar.naming import FREE, name_of, place_of
-from telltree.grammar.streams import below, first_state, unit
-from telltree.grammar.tables import Tables
+from telltree.grammar.derivations.growing import grow_within, holes_room
+from telltree.grammar.derivations.naming import FREE, name_of, place_of
+from telltree.grammar.derivations.streams import below, first_state, unit
+from telltree.grammar.rules.tables import Tables
 
 _TRIES = 4
 """How often to look for nodes that can change places, before the parents are taken as they are."""
@@ -23,7 +23,7 @@ _NODE, _END, _DEEP, _ABOVE = range(4)
 """A node of a parent, where its subtree ends, how many operators are nested in that, and how many lie above it."""
 
 
-class Desk(NamedTuple):
+class BreedingScratch(NamedTuple):
     """Scratch for breeding."""
 
     stack: NDArray[np.int64]
@@ -32,8 +32,8 @@ class Desk(NamedTuple):
     pairs: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, tables: Tables, nodes: int, pairs: int) -> "Desk":
-        """A desk for so many pairs of derivations, of so many nodes at most."""
+    def empty(cls, tables: Tables, nodes: int, pairs: int) -> "BreedingScratch":
+        """A scratch for so many pairs of derivations, of so many nodes at most."""
         return cls(
             np.zeros(nodes + 3, np.int64),
             holes_room(tables, nodes),
@@ -50,7 +50,7 @@ class Parents(NamedTuple):
     answer: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, number: int) -> "Parents":
+    def empty(cls, number: int) -> "Parents":
         """Room for so many."""
         return cls(np.empty(number, np.int64), np.empty(number), np.empty(number, np.uint64))
 
@@ -152,19 +152,19 @@ def _exchange(source, parents, lengths, sites, children, first, child_lengths):
 
 
 @inline
-def _regrow(tables, rules, constants, parents, lengths, depth, desk, stream, children, child_constants, first,
+def _regrow(tables, rules, constants, parents, lengths, depth, scratch, stream, children, child_constants, first,
             child_lengths):  # fmt: skip
     """Write both parents, each with the subtree at a random node regrown."""
     for k in range(2):
         parent = parents[k]
         i = below(stream, lengths[parent])
-        above, after, _ = _survey(tables, rules[parent], i, desk.stack)
+        above, after, _ = _survey(tables, rules[parent], i, scratch.stack)
         room = rules.shape[1] - (lengths[parent] - after)
         child = children[first + k]
         _copy(rules[parent], 0, i, child, 0)
         symbol = tables.rule[rules[parent, i]].symbol
         grown, state = grow_within(tables, symbol, depth - above, child, child_constants, first + k, i, room,
-                                   stream[0], desk.holes)  # fmt: skip
+                                   stream[0], scratch.holes)  # fmt: skip
         stream[0] = state
         kept = grown < 0  # no room for anything else
         if kept:
@@ -195,16 +195,16 @@ def _choose_parents(chances, parents, pairs, number):
 
 @kernel
 def breed(tables, depth, seed, generation, chances, parents, rules, constants, lengths, children, child_constants,
-          child_lengths, names, keys, desk):  # fmt: skip
+          child_lengths, names, keys, scratch):  # fmt: skip
     """Fill `children` two by two: parents win tournaments, then exchange subtrees, or have one regrown, or are copied.
 
     A pair of children that are both in the table `keys` already is bred again, a few times. What becomes of a pair
     cannot be foreseen, so all to which the same is done are listed, and then done in one go.
     """
-    tables, rules, children, desk = borrowed(tables), borrowed(rules), borrowed(children), borrowed(desk)
+    tables, rules, children, scratch = borrowed(tables), borrowed(rules), borrowed(children), borrowed(scratch)
     keys, lengths, child_lengths, names = borrowed(keys), borrowed(lengths), borrowed(child_lengths), borrowed(names)
     parents = borrowed(parents)
-    pairs, sites, number = desk.pairs, desk.sites, len(child_lengths) // 2
+    pairs, sites, number = scratch.pairs, scratch.sites, len(child_lengths) // 2
     for j in range(number):
         pairs[_STREAM, j], pairs[_TODO, j] = first_state(seed, generation, 2 * j), j
     for attempt in range(chances.attempts):
@@ -212,14 +212,14 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
         for j in range(regrown):
             pair = pairs[_REGROWN, at(j)]
             both, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
-            _regrow(tables, rules, constants, both, lengths, depth, desk, stream, children, child_constants,
+            _regrow(tables, rules, constants, both, lengths, depth, scratch, stream, children, child_constants,
                     at(2) * pair, child_lengths)  # fmt: skip
         for j in range(crossed + copied):
             pair = pairs[_CROSSED, at(j)] if j < crossed else pairs[_COPIED, at(j - crossed)]
             both, stream = (pairs[_MOTHER, pair], pairs[_FATHER, pair]), pairs[_STREAM, pair : pair + at(1)]
             sites[:] = 0
             if j < crossed:
-                _mate(tables, rules, both, lengths, depth, desk.stack, stream, sites)
+                _mate(tables, rules, both, lengths, depth, scratch.stack, stream, sites)
             _exchange(rules, both, lengths, sites, children, at(2) * pair, child_lengths)
             if constants is not None:
                 _exchange(constants, both, lengths, sites, child_constants, at(2) * pair, child_lengths)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Candidate
 
 _LARGEST = 48

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.drawing import NO_ROW, Lanes, draw
-from telltree.grammar.growing import deepest
-from telltree.grammar.population import Population
-from telltree.search.breeding import Chances, Desk, Parents, breed, survive
+from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
+from telltree.grammar.derivations.growing import deepest
+from telltree.grammar.derivations.population import Population
+from telltree.search.breeding import BreedingScratch, Chances, Parents, breed, survive
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import (
@@ -102,9 +102,12 @@ class _Evolution:
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
         self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
         constants = grammar.has_random_constants
-        self._rows, self._children = (Population.room(size, width, constants) for _ in range(2))
-        self._parents, self._rooms = Parents.room(0), [Parents.room(size) for _ in range(2)]
-        self._desk, self._lanes = Desk.room(grammar.tables, width, size // 2), Lanes.room(grammar.tables, width)
+        self._rows, self._children = (Population.empty(size, width, constants) for _ in range(2))
+        self._parents, self._rooms = Parents.empty(0), [Parents.empty(size) for _ in range(2)]
+        self._scratch, self._lanes = (
+            BreedingScratch.empty(grammar.tables, width, size // 2),
+            Lanes.empty(grammar.tables, width),
+        )
         self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
 
     def propose(self, generation: int) -> Population:
@@ -113,7 +116,7 @@ class _Evolution:
         else:
             breed(
                 self._tables, self._depth, self._seed, generation, self._chances, self._parents,
-                *self._rows.for_kernels()[:3], *self._children.for_kernels(), self._memory.keys, self._desk,
+                *self._rows.for_kernels()[:3], *self._children.for_kernels(), self._memory.keys, self._scratch,
             )  # fmt: skip
         return self._children
 

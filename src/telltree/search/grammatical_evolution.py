@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from telltree.compiled import at, borrowed, inline, kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.grammar.genomes import read_genome
-from telltree.grammar.growing import deepest, holes_room
-from telltree.grammar.naming import FREE, place_of
-from telltree.grammar.population import Population
-from telltree.grammar.streams import after, below_of, first_state, mix, unit_of
+from telltree.grammar.derivations.genomes import read_genome
+from telltree.grammar.derivations.growing import deepest, holes_room
+from telltree.grammar.derivations.naming import FREE, place_of
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.derivations.streams import after, below_of, first_state, mix, unit_of
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import (
@@ -105,7 +105,7 @@ class _Generation(NamedTuple):
     names: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, individuals: int, codons: int) -> "_Generation":
+    def empty(cls, individuals: int, codons: int) -> "_Generation":
         return cls(
             np.zeros((individuals, codons), np.int32),
             np.zeros(individuals, np.int64),
@@ -145,72 +145,72 @@ def _mutate(child, redraw, state, differs):
 
 
 @inline
-def _choose_mothers(chances, attempt, ranked, parents, children, desk, number):
+def _choose_mothers(chances, attempt, ranked, parents, children, scratch, number):
     """Copy a mother for each child that is to be bred, and list those to be crossed and to be mutated: how many."""
     crossed, mutated = 0, 0
     for j in range(number):
-        i = desk[_TODO, at(j)]
-        state = after(desk[_STREAM, i])
+        i = scratch[_TODO, at(j)]
+        state = after(scratch[_STREAM, i])
         chance, state = unit_of(mix(state)), after(state)
         mother = at(ranked[at(below_of(mix(state), chances.elite))])
-        desk[_STREAM, i], desk[_DIFFERS, i] = after(state), children.genomes.shape[1]
+        scratch[_STREAM, i], scratch[_DIFFERS, i] = after(state), children.genomes.shape[1]
         genome, child = parents.genomes[mother], children.genomes[i]
         for k in range(len(child)):
             child[at(k)] = genome[at(k)]
         children.used[i], children.lengths[i] = parents.used[mother], parents.lengths[mother]
         children.names[i] = parents.names[mother]
-        desk[_CROSSED, at(crossed)] = desk[_MUTATED, at(mutated)] = i
+        scratch[_CROSSED, at(crossed)] = scratch[_MUTATED, at(mutated)] = i
         crossed += chance < chances.crossover
         mutated += (attempt > 0) | ((chances.crossover <= chance) & (chance < chances.crossover + chances.mutation))
     return crossed, mutated
 
 
 @kernel
-def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, holes, desk):
+def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, holes, scratch):
     """One-point crossover at the same place of both parents, or uniform mutation of one, or a copy.
 
     A child that says what was said before, or nothing, is bred again, mutating more each time. One that reads the same
     codons as its mother says what she says, and need not be read: most do in the end. Its row of rules is not written.
     What becomes of a child cannot be foreseen, so all to which the same is done are listed, and then done in one go.
     """
-    tables, rules, keys, holes, desk = (
+    tables, rules, keys, holes, scratch = (
         borrowed(tables),
         borrowed(rules),
         borrowed(keys),
         borrowed(holes),
-        borrowed(desk),
+        borrowed(scratch),
     )
     parents, children, number = borrowed(parents), borrowed(children), len(children.used)
     genomes, codons = children.genomes, children.genomes.shape[1]
     for j in range(number):
-        desk[_STREAM, j], desk[_TODO, j] = first_state(seed, generation, j), j
+        scratch[_STREAM, j], scratch[_TODO, j] = first_state(seed, generation, j), j
     for attempt in range(chances.attempts):
-        crossed, mutated = _choose_mothers(chances, attempt, ranked, parents, children, desk, number)
+        crossed, mutated = _choose_mothers(chances, attempt, ranked, parents, children, scratch, number)
         for j in range(crossed):
-            i = desk[_CROSSED, at(j)]
-            father = at(ranked[at(below_of(mix(desk[_STREAM, i]), chances.elite))])
-            desk[_STREAM, i] = after(desk[_STREAM, i])
-            cut = 1 + below_of(mix(desk[_STREAM, i]), codons)
-            desk[_DIFFERS, i] = _cross(genomes[i], parents.genomes[father], cut)
+            i = scratch[_CROSSED, at(j)]
+            father = at(ranked[at(below_of(mix(scratch[_STREAM, i]), chances.elite))])
+            scratch[_STREAM, i] = after(scratch[_STREAM, i])
+            cut = 1 + below_of(mix(scratch[_STREAM, i]), codons)
+            scratch[_DIFFERS, i] = _cross(genomes[i], parents.genomes[father], cut)
         redraw = np.uint64(2.0**32 * min(1.0, chances.rate * (1 + attempt)))
         for j in range(mutated):
-            i = desk[_MUTATED, at(j)]
-            desk[_STREAM, i], desk[_DIFFERS, i] = _mutate(
-                genomes[i], redraw, desk[_STREAM, i], np.int64(desk[_DIFFERS, i])
+            i = scratch[_MUTATED, at(j)]
+            scratch[_STREAM, i], scratch[_DIFFERS, i] = _mutate(
+                genomes[i], redraw, scratch[_STREAM, i], np.int64(scratch[_DIFFERS, i])
             )
         unread, again = 0, 0
         for j in range(number):
-            i = desk[_TODO, at(j)]
-            desk[_UNREAD, at(unread)] = i
-            unread += (generation == 0) | (desk[_DIFFERS, i] < at(children.used[i]))
+            i = scratch[_TODO, at(j)]
+            scratch[_UNREAD, at(unread)] = i
+            unread += (generation == 0) | (scratch[_DIFFERS, i] < at(children.used[i]))
         for j in range(unread):
-            i = desk[_UNREAD, at(j)]
+            i = scratch[_UNREAD, at(j)]
             length, used, name = read_genome(tables, depth, genomes[i], wraps, rules[i], holes)
             children.used[i], children.lengths[i], children.names[i] = min(used, codons), length, name
         if attempt + 1 < chances.attempts:
             for j in range(number):
-                i = desk[_TODO, at(j)]
-                desk[_TODO, at(again)] = i
+                i = scratch[_TODO, at(j)]
+                scratch[_TODO, at(again)] = i
                 again += (children.lengths[i] == 0) | (keys[place_of(keys, children.names[i])] != FREE)
             number = again
 
@@ -228,11 +228,11 @@ class _Genomes:
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
         self._rows, self._holes = (
-            Population.room(settings.population, width, False),
+            Population.empty(settings.population, width, False),
             holes_room(grammar.tables, width),
         )
-        self._parents, self._children = (_Generation.room(settings.population, settings.codons) for _ in range(2))
-        self._ranked, self._desk = np.arange(settings.population), np.empty((6, settings.population), np.uint64)
+        self._parents, self._children = (_Generation.empty(settings.population, settings.codons) for _ in range(2))
+        self._ranked, self._scratch = np.arange(settings.population), np.empty((6, settings.population), np.uint64)
 
     def propose(self, generation: int) -> Population:
         chances = self._chances
@@ -240,7 +240,7 @@ class _Genomes:
             chances = chances._replace(crossover=0.0, mutation=1.0, rate=1.0, attempts=1)
         _breed(
             self._tables, self._depth, self._settings.wraps, chances, self._seed, generation, self._ranked,
-            self._parents, self._children, self._rows.rules, self._memory.keys, self._holes, self._desk,
+            self._parents, self._children, self._rows.rules, self._memory.keys, self._holes, self._scratch,
         )  # fmt: skip
         self._parents, self._children = self._children, self._parents
         return Population(self._rows.rules, self._rows.constants, self._parents.lengths, self._parents.names)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
-from telltree.grammar.naming import FREE, place_of
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.naming import FREE, place_of
+from telltree.grammar.derivations.population import Population
 
 _FIRST_SIZE = 1 << 14
 """Places in a new table: runs that try little, whatever their budget, stay within the cache."""

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Grammar
-from telltree.grammar.drawing import NO_ROW, Lanes, Simplest, draw
-from telltree.grammar.growing import deepest
-from telltree.grammar.naming import FREE
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
+from telltree.grammar.derivations.growing import deepest
+from telltree.grammar.derivations.naming import FREE
+from telltree.grammar.derivations.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import PaperExperiment, require_experiment
@@ -57,10 +57,10 @@ class _Drawing:
     def __init__(self, grammar: Grammar, depth: int, seed: int, batches: int) -> None:
         self._tables, self._depth, self._seed = grammar.tables.growing, depth, np.uint64(seed)
         width = grammar.width(depth)
-        self._lanes = Lanes.room(grammar.tables, width)
+        self._lanes = Lanes.empty(grammar.tables, width)
         self._simplest = Simplest.of(grammar.tables, depth)
         self._untried = self._simplest.number
-        self._room = Population.room(batches * _BATCH, width, grammar.has_random_constants)
+        self._room = Population.empty(batches * _BATCH, width, grammar.has_random_constants)
         self._batches = [
             Population._make(part[start : start + _BATCH] for part in self._room)
             for start in range(0, batches * _BATCH, _BATCH)

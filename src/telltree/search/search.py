@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from telltree.errors import SettingsError
 from telltree.grammar import Derivation, Grammar
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Archive, Candidate, Moment
 from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory

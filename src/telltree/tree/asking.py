@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas, signals_of

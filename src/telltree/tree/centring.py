@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.grammar.cuts import roundest
+from telltree.grammar.languages.cuts import roundest
 from telltree.logic.atoms import Atom
 from telltree.logic.formulas import Formulas
 from telltree.logic.instructions import EQUAL as EQUALITY

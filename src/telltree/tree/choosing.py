@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar import Derivation, Grammar
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.logic.engine import Engine
 from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of

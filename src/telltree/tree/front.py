@@ -25,7 +25,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Step:
+class Pruning:
     """A tree of the front."""
 
     tree: Tree
@@ -49,7 +49,7 @@ class Step:
         return told if self.score is None else f"{told}, {self.score.share:.3f} ± {self.score.error:.3f}"
 
 
-class Front(tuple[Step, ...]):
+class Front(tuple[Pruning, ...]):
     """The trees worth having, the smallest first; printed, one line each."""
 
     __slots__ = ()
@@ -58,13 +58,13 @@ class Front(tuple[Step, ...]):
     def of(cls, tree: Tree) -> "Front":
         """The trees that are left of this one as the price goes up."""
         unit = _unit(tree)
-        steps, price = [Step(tree, 0.0)], 0.0
+        steps, price = [Pruning(tree, 0.0)], 0.0
         while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
             price = max(price, weakest)
             tree = replace(tree, root=_cut(tree.root, price, unit))
             if len(steps) > 1 and steps[-1].price == price:  # the smaller of two that are as good
                 steps.pop()
-            steps.append(Step(tree, price))
+            steps.append(Pruning(tree, price))
         return cls(reversed(steps))
 
     def scored(self, scores: Sequence[Score]) -> "Front":
@@ -80,7 +80,7 @@ class Front(tuple[Step, ...]):
         """The largest tree that has no more than so many leaves."""
         return [step.tree for step in self if step.leaves <= leaves][-1]
 
-    def beside(self, tree: Tree) -> tuple["Front", Step | None]:
+    def beside(self, tree: Tree) -> tuple["Front", Pruning | None]:
         """The front with a model's own tree in its place, by size, and that step; None if it is not of this front.
 
         A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front

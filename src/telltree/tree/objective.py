@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from telltree.amounts import counted
 from telltree.errors import SettingsError
-from telltree.grammar.population import Population
+from telltree.grammar.derivations.population import Population
 from telltree.logic.engine import Engine
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness

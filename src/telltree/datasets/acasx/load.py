@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import ColumnType, Panel, read
-from telltree.data.assemble import Parts
+from telltree.data.records.assemble import Parts
 from telltree.data.store import Store
 from telltree.datasets.acasx.attributes import schema
 from telltree.datasets.acasx.folder import META, read_folder

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.data.assemble import Parts
+from telltree.data.records.assemble import Parts
 from telltree.data.store import Store
 from telltree.datasets.encounters.attributes import schema
 from telltree.datasets.encounters.cache import load_table

@@ -24,7 +24,7 @@ from telltree.report.figures.style import (
     write,
 )
 from telltree.report.figures.words import BOLD, width
-from telltree.tree.front import Front, Step
+from telltree.tree.front import Front, Pruning
 from telltree.tree.tree import Tree
 
 _WIDE, _HIGH = 5.6, 2.9  # of the axes, in inches
@@ -64,7 +64,7 @@ def plot_front(model_or_front: Any) -> Figure:
     return figure
 
 
-def _steps(model_or_front: Any) -> tuple[Front, Step | None]:
+def _steps(model_or_front: Any) -> tuple[Front, Pruning | None]:
     """The trees, with that of a model among them."""
     if isinstance(model_or_front, Front):
         return model_or_front, None
@@ -75,7 +75,7 @@ def _steps(model_or_front: Any) -> tuple[Front, Step | None]:
     raise SettingsError(f"a fitted classifier is drawn, or its front_; got {found} without one: call fit first")
 
 
-def _name(ax: Axes, steps: list[Step], own: Step | None) -> None:
+def _name(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
     """Write the number of categories above each error bar, where there is room; the model's own always."""
     left, right = ax.get_xlim()
     taken: list[tuple[float, float]] = []

@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from telltree.data import Panel, Schema
+from telltree.data.how_read import StepLength
 from telltree.errors import SettingsError
 from telltree.explain import Category, english, sentence, shown
 from telltree.explain.categories import signed
-from telltree.explain.english import Step
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
 from telltree.operators.expression import conjunction
@@ -81,7 +81,7 @@ class Voice(NamedTuple):
     digits: int | None
     missing: Container[str] | None
     """The columns that may miss values, of which English must speak (None: any may)."""
-    step: Step | None
+    step: StepLength | None
     """The length of a step and its unit, if steps have one."""
 
     def formula(self, e: Expression) -> str:

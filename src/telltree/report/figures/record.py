@@ -13,7 +13,7 @@ from telltree.amounts import counted
 from telltree.data import ColumnType, Panel
 from telltree.data.schema import require_known
 from telltree.errors import DataError
-from telltree.grammar.names import attribute
+from telltree.grammar.text.names import attribute
 from telltree.operators import Expression
 from telltree.report.figures.held import Held, held
 from telltree.report.figures.layout import spread

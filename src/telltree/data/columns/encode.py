@@ -1,0 +1,303 @@
+"""One column of any dataframe or array -> its type and an array of floats, flags or codes."""
+
+import dataclasses
+import numbers
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from telltree.amounts import counted
+from telltree.data.columns.levels import named_codes
+from telltree.data.columns.naming import is_nothing, level_name, says_missing
+from telltree.data.columns.truth import flags, is_zero_one, says_truth, truth_of, word_flags
+from telltree.data.schema import ColumnType
+from telltree.data.store import MISSING, Array, Code, Flag, Real, is_missing
+from telltree.errors import DataError
+
+Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
+
+EXACT = 2**53  # above it not every whole number is a float
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column as a panel keeps it.
+
+    `whole` tells that it came from integers, `text` that it came from text that nobody declared to be categories,
+    `rounded` how many whole numbers lost digits, since floats do not hold them, `gaps` which words were taken to say
+    that a value is missing.
+    """
+
+    type: ColumnType
+    array: Array
+    levels: tuple[str, ...] = ()
+    whole: bool = False
+    text: bool = False
+    rounded: int = 0
+    gaps: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Count the values."""
+        return len(self.array)
+
+
+Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of files encode what they read at once
+
+
+def encode(
+    name: str, values: Values, owner: Owner, wanted: ColumnType | None = None, declared: Collection[str] = ()
+) -> Encoded:
+    """Infer the type of a column and encode it; `wanted` forces another type where the values allow it.
+
+    `declared` are names that are known to be levels, though they may read like a word for a missing value.
+    """
+    found = as_it_is(name, values, owner, wanted, declared)
+    if wanted is None:
+        return _told_true(found)
+    if found.type is wanted:
+        return found
+    if is_missing(found.array).all():
+        return nothing(wanted, len(found.array))
+    return _retyped(name, found, wanted, owner)
+
+
+def as_it_is(
+    name: str, values: Values, owner: Owner, wanted: ColumnType | None = None, declared: Collection[str] = ()
+) -> Encoded:
+    """Encode a column by the type of its values alone: 0 and 1 are numbers, yes and no are names."""
+    if isinstance(values, Encoded):
+        found = values
+    elif isinstance(values, np.ndarray):
+        found = _from_array(name, values, owner, wanted)
+    else:
+        found = _from_series(name, values, owner, wanted)
+    if found.type is not ColumnType.CATEGORICAL:
+        return found
+    codes, levels = named_codes(found.array, found.levels, declared)
+    gaps = tuple(word for word in found.levels if word.strip() and says_missing(word) and word not in declared)
+    return dataclasses.replace(found, array=codes, levels=levels, gaps=found.gaps + gaps)
+
+
+def _told_true(found: Encoded) -> Encoded:
+    """Make a column Boolean if its values are, as `truth` has it."""
+    if found.type is ColumnType.REAL and found.whole and is_zero_one(found.array):
+        return Encoded(ColumnType.BOOLEAN, flags(found.array), whole=True)
+    if found.type is ColumnType.CATEGORICAL and found.text and says_truth(found.levels):
+        return Encoded(ColumnType.BOOLEAN, word_flags(found.array, found.levels), text=True)
+    return found
+
+
+def object_array(values: Iterable[object]) -> Array:
+    """Give the values as they are; NumPy left to itself makes 1 and "a" both text, and cuts trailing NULs."""
+    cells = list(values)
+    array = np.empty(len(cells), dtype=object)
+    array[:] = cells
+    return array
+
+
+def nothing(kind: ColumnType, length: int) -> Encoded:
+    """Give a column of this type whose values are all missing."""
+    if kind is ColumnType.REAL:
+        return Encoded(kind, np.full(length, np.nan, Real))
+    return Encoded(kind, np.full(length, MISSING, Flag if kind is ColumnType.BOOLEAN else Code))
+
+
+def _from_series(name: str, series: nw.Series[Any], owner: Owner, wanted: ColumnType | None) -> Encoded:
+    dtype = series.dtype
+    if is_object(series):
+        return _from_objects(name, np.asarray(series.to_numpy(), dtype=object), owner, wanted)
+    if dtype == nw.Boolean:
+        return Encoded(ColumnType.BOOLEAN, series.cast(nw.Int8).fill_null(MISSING).to_numpy().astype(Flag, copy=False))
+    if dtype == nw.Categorical and not _has_text(series):  # pandas may number categories
+        native: Any = series.to_native()
+        names = [level_name(value) for value in native.cat.categories.tolist()]
+        return Encoded(ColumnType.CATEGORICAL, native.cat.codes.to_numpy().astype(Code), tuple(names))
+    if dtype in (nw.String, nw.Categorical) or isinstance(dtype, nw.Enum):
+        return _from_text(series)
+    if dtype.is_numeric():
+        return _from_number_series(series, wanted)
+    if dtype.is_temporal():
+        raise holds_dates(name)
+    if series.is_null().all():
+        return nothing(ColumnType.REAL, len(series))
+    raise unsupported(name, str(dtype))
+
+
+def _has_text(series: nw.Series[Any]) -> bool:
+    return not series.cat.get_categories().dtype.is_numeric()
+
+
+def _from_number_series(series: nw.Series[Any], wanted: ColumnType | None) -> Encoded:
+    dtype = series.dtype
+    absent = np.asarray(series.is_null().to_numpy(), np.bool_)
+    if dtype.is_float() or (dtype.is_integer() and not absent.any()):
+        return _from_numbers(series.to_numpy(), wanted, whole=dtype.is_integer())
+    there = series.drop_nulls()  # with gaps, integers would come as floats
+    values = there.to_numpy() if dtype.is_integer() else object_array(there.to_list())
+    if wanted is ColumnType.CATEGORICAL:
+        found = _named(values)
+        codes = nothing(wanted, len(series)).array
+        codes[~absent] = found.array
+        return dataclasses.replace(found, array=codes)
+    floats = series.cast(nw.Float64).to_numpy()
+    return Encoded(ColumnType.REAL, np.asarray(floats, Real), whole=dtype.is_integer(), rounded=count_rounded(values))
+
+
+def is_object(series: nw.Series[Any]) -> bool:
+    """Tell whether the values are Python objects, whose dtype is only narwhals' guess from the first of them."""
+    native = getattr(series.to_native(), "dtype", None)
+    return series.dtype == nw.Object or (isinstance(native, np.dtype) and native.kind == "O")
+
+
+def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None) -> Encoded:
+    kind = array.dtype.kind
+    if kind == "b":
+        return Encoded(ColumnType.BOOLEAN, array.view(Flag))
+    if kind in "iuf":
+        return _from_numbers(array, wanted, whole=kind in "iu")
+    if kind == "U":
+        levels, codes = np.unique(array, return_inverse=True)
+        return Encoded(ColumnType.CATEGORICAL, codes.astype(Code), tuple(levels.tolist()), text=True)
+    if kind == "O":
+        return _from_objects(name, array, owner, wanted)
+    if kind in "mM":
+        raise holds_dates(name)
+    raise unsupported(name, str(array.dtype))
+
+
+def _from_numbers(array: Array, wanted: ColumnType | None, *, whole: bool) -> Encoded:
+    if wanted is ColumnType.CATEGORICAL:  # from the numbers as they came: large integers are not exact as floats
+        return _named(array)
+    return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=whole, rounded=count_rounded(array))
+
+
+def count_rounded(values: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
+    if values.dtype.kind not in "iuO" or values.dtype.itemsize < 8:
+        return 0
+    large = values[(values > EXACT) | (values < -EXACT)].tolist()
+    return sum(value == int(value) and int(float(value)) != int(value) for value in large if _is_exact(value))
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a number is kept to its last digit where it came from, and is small enough to be a float."""
+    return not isinstance(value, float) and abs(value) < 1 << 1023
+
+
+def _named(array: Array) -> Encoded:
+    """Numbers, NaN where missing, as names."""
+    absent = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, np.bool_)
+    distinct, inverse = np.unique(array[~absent], return_inverse=True)
+    names = [level_name(value) for value in distinct]  # NumPy's own: 0.1 of 32 bits is called so too
+    levels = sorted(set(names))
+    codes = np.full(array.shape, MISSING, Code)
+    codes[~absent] = _positions(names, levels)[inverse]
+    return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels))
+
+
+def _worded(array: Array) -> Encoded:
+    """Truth values as names: of those that occur, as of all names."""
+    words = {value: word for value, word in ((0, "False"), (1, "True")) if (array == value).any()}
+    codes = np.full(array.shape, MISSING, Code)
+    for code, value in enumerate(words):
+        codes[array == value] = code
+    return Encoded(ColumnType.CATEGORICAL, codes, tuple(words.values()))
+
+
+def _positions(names: Iterable[str], levels: Sequence[str]) -> Array:
+    place = {level: code for code, level in enumerate(levels)}
+    return np.array([place[name] for name in names], Code)
+
+
+def _from_text(series: nw.Series[Any]) -> Encoded:
+    text = series.cast(nw.String)
+    levels = sorted(text.drop_nulls().unique().to_list())
+    if not levels:
+        return nothing(ColumnType.CATEGORICAL, len(series))
+    codes = text.replace_strict(levels, list(range(len(levels))), default=MISSING, return_dtype=nw.Int32)
+    array = codes.fill_null(MISSING).to_numpy().astype(Code, copy=False)
+    return Encoded(ColumnType.CATEGORICAL, array, tuple(levels), text=series.dtype == nw.String)
+
+
+def _from_objects(name: str, values: Array, owner: Owner, wanted: ColumnType | None) -> Encoded:
+    present = ~np.fromiter(map(is_nothing, values), np.bool_, len(values))
+    found = {type(value) for value in values[present]}
+    families = {_family(kind) for kind in found}
+    if not families:
+        return nothing(ColumnType.REAL, len(values))
+    if len(families) > 1 or None in families:
+        raise _mixed(name, values, present, owner)
+    kind = families.pop() or ColumnType.REAL
+    there = values[present]
+    if kind is ColumnType.CATEGORICAL or (kind is ColumnType.REAL and wanted is ColumnType.CATEGORICAL):
+        text = kind is ColumnType.CATEGORICAL
+        names = [str(value) if text else level_name(value) for value in there]
+        levels = sorted(set(names))
+        codes = nothing(ColumnType.CATEGORICAL, len(values)).array
+        codes[present] = _positions(names, levels)
+        return Encoded(ColumnType.CATEGORICAL, codes, tuple(levels), text=text)
+    encoded = nothing(kind, len(values))
+    try:
+        encoded.array[present] = there.astype(encoded.array.dtype)
+    except OverflowError:
+        raise DataError(f"column {name!r} holds a whole number too large for a float; scale it, or use text") from None
+    whole = kind is ColumnType.REAL and all(issubclass(cls, numbers.Integral) for cls in found)
+    return Encoded(kind, encoded.array, whole=whole, rounded=count_rounded(there) if kind is ColumnType.REAL else 0)
+
+
+def _family(kind: type) -> ColumnType | None:
+    if issubclass(kind, bool | np.bool_):
+        return ColumnType.BOOLEAN
+    if issubclass(kind, str):
+        return ColumnType.CATEGORICAL
+    return ColumnType.REAL if issubclass(kind, numbers.Real | Decimal) else None
+
+
+def _retyped(name: str, found: Encoded, wanted: ColumnType, owner: Owner) -> Encoded:
+    """Convert between types without loss, or raise a DataError with examples."""
+    if wanted is ColumnType.CATEGORICAL:
+        return _named(found.array) if found.type is ColumnType.REAL else _worded(found.array)
+    present = ~is_missing(found.array)
+    read = found.array.astype(Real)
+    if found.type is ColumnType.CATEGORICAL:
+        read[present] = np.array([truth_of(level) for level in found.levels])[found.array[present]]
+    fits = np.isin(read, (0, 1)) if wanted is ColumnType.BOOLEAN else ~np.isnan(read)
+    bad = np.flatnonzero(present & ~fits)
+    if len(bad):
+        shown = [found.levels[found.array[row]] if found.levels else found.array[row].item() for row in bad[:3]]
+        examples = "; ".join(f"{v!r} in record {owner(int(row))!r}" for v, row in zip(shown, bad[:3], strict=True))
+        misfits = counted(len(bad), "value does", "values do")
+        raise DataError(f"column {name!r} cannot be {wanted}: {misfits} not fit, such as {examples}")
+    result = nothing(wanted, len(read)).array
+    result[present] = read[present]
+    return Encoded(wanted, result)
+
+
+def _mixed(name: str, values: Array, present: Array, owner: Owner) -> DataError:
+    firsts: dict[object, int] = {}
+    for row in np.flatnonzero(present).tolist():
+        kind = type(values[row])
+        firsts.setdefault(_family(kind) or kind, row)
+    if len(firsts) == 1:
+        row = next(iter(firsts.values()))
+        return unsupported(name, f"{type(values[row]).__name__}, such as {values[row]!r:.80} in record {owner(row)!r}")
+    shown = [f"{values[row]!r:.40} in record {owner(row)!r}" for row in list(firsts.values())[:4]]
+    return DataError(f"column {name!r} has mixed types: {'; '.join(shown)}; make all its values one type")
+
+
+def holds_dates(name: str) -> DataError:
+    """Say that dates are no attribute, and what to do."""
+    return DataError(
+        f"column {name!r} holds dates or durations, which are no attribute; name it as `time`, "
+        "turn it into a number (such as seconds), or leave it out with `columns`"
+    )
+
+
+def unsupported(name: str, what: str) -> DataError:
+    """Say that values of this type cannot be used, and what to do."""
+    remedy = "make them numbers, Booleans or text, or leave the column out"
+    return DataError(f"column {name!r} holds values of an unsupported type: {what}; {remedy}")

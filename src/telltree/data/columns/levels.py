@@ -1,0 +1,33 @@
+"""Codes of one list of levels -> codes of another."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from telltree.data.columns.naming import level_name, says_missing
+from telltree.data.store import MISSING, UNSEEN, Array, Code
+
+
+def align_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
+    """Translate codes by name; levels that are not wanted become UNSEEN, missing values stay missing."""
+    place = {level_name(level): code for code, level in enumerate(want)}
+    place |= {level: code for code, level in enumerate(want)}
+    return _translated(codes, [place.get(level, place.get(level_name(level), UNSEEN)) for level in have])
+
+
+def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] = ()) -> tuple[Array, tuple[str, ...]]:
+    """Codes and levels of names as they were written -> of what they are called, in order.
+
+    Words for a missing value are none, unless the levels that were declared have them.
+    """
+    names = [None if says_missing(word) and word not in declared else level_name(word) for word in written]
+    levels = sorted({name for name in names if name is not None})
+    if levels == list(written):
+        return codes, tuple(levels)
+    place = {level: code for code, level in enumerate(levels)}
+    return _translated(codes, [MISSING if name is None else place[name] for name in names]), tuple(levels)
+
+
+def _translated(codes: Array, table: Sequence[int]) -> Array:
+    # The two last entries answer the codes -2 and -1, as negative indices do.
+    return np.array([*table, UNSEEN, MISSING], Code)[codes]

@@ -1,0 +1,267 @@
+"""Cells of text -> columns: what they are is found chunk by chunk, and each chunk is encoded at once."""
+
+import dataclasses
+import datetime
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from telltree.data.columns.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
+from telltree.data.columns.levels import align_codes
+from telltree.data.columns.naming import says_missing
+from telltree.data.columns.written import ISO, Clock
+from telltree.data.dates import SECONDS, stamped
+from telltree.data.schema import ColumnType
+from telltree.data.store import MISSING, Array, Code, Flag, Real
+from telltree.errors import DataError
+
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
+INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, unless they are zeros in front
+EPOCH = datetime.datetime(1970, 1, 1)
+TICK = datetime.timedelta(microseconds=1)
+NONE = datetime.timedelta(0)
+UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
+
+BARE = {"true": 1.0, "false": 0.0}  # what no column takes for a name; other words may be, as long as they are read
+
+Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
+
+
+class TextColumn:
+    """An attribute: numbers are real, true and false Boolean, other text categorical; a mixture is a DataError.
+
+    With `as_text` all cells are taken as text, also those that say that a value is missing: who encodes it knows.
+    """
+
+    def __init__(self, name: str, *, as_text: bool = False) -> None:
+        """Begin an empty column."""
+        self._name = name
+        self._as_text = as_text
+        self._type: ColumnType | None = None  # unknown until the first value
+        self._example = ""  # the first value and its place
+        self._whole = True
+        self._rounded = 0
+        self._chunks: list[Array | int] = []  # an int: so many missing values, before the type is known
+        self._seen: dict[str, int] = {}  # cell -> flag or code
+        self._levels: list[str] = []
+
+    def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
+        """Take the next cells; with `comma`, 1,5 is a number."""
+        if not self._as_text and self._type in (None, ColumnType.REAL):
+            numbers = _all_numbers(cells)
+            if numbers is not None and not np.isnan(numbers).all():
+                self._agree(ColumnType.REAL, cells[int(np.argmin(np.isnan(numbers)))], cells, place)
+                self._whole = self._whole and "." not in "".join(cells)
+                self._rounded += _count_rounded(cells, numbers)
+                self._chunks.append(numbers)
+                return
+        fresh = self._sorted_out(cells, place, comma)
+        if self._type is None:
+            self._chunks.append(len(cells))
+        elif self._type is ColumnType.REAL:
+            self._whole = self._whole and all(math.isnan(value) or value.is_integer() for value in fresh.values())
+            read = np.fromiter(map(fresh.__getitem__, cells), Real, len(cells))
+            self._rounded += _count_rounded(cells, read)
+            self._chunks.append(read)
+        else:
+            self._number(fresh)
+            dtype = Flag if self._type is ColumnType.BOOLEAN else Code
+            self._chunks.append(np.fromiter(map(self._seen.__getitem__, cells), dtype, len(cells)))
+
+    def _sorted_out(self, cells: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
+        """Read each cell not met before: its number or flag, NaN if missing; the type of all must agree."""
+        fresh: dict[str, float] = {}
+        for cell in dict.fromkeys(cells):
+            if cell in self._seen:
+                continue
+            kind, fresh[cell] = (ColumnType.CATEGORICAL, 0.0) if self._as_text else _kind(cell, comma)
+            if kind is not None:
+                self._agree(kind, cell, cells, place)
+        return fresh
+
+    def _agree(self, kind: ColumnType, cell: str, cells: Sequence[str], place: Place) -> None:
+        if self._type is kind:
+            return
+        example = f"{cell!r:.60} in {place(cells.index(cell))}"
+        if self._type is not None:
+            remedy = "let all be names: give it the type 'categorical' in the schema"
+            raise DataError(
+                f"column {self._name!r} has mixed types: {self._example} is {_said(self._type)}, {example} is "
+                f"{_said(kind)}; correct it, or {remedy}"
+            )
+        self._type, self._example = kind, example
+
+    def _number(self, fresh: dict[str, float]) -> None:
+        for cell, value in fresh.items():
+            if math.isnan(value):
+                self._seen[cell] = MISSING
+            elif self._type is ColumnType.BOOLEAN:
+                self._seen[cell] = int(value)
+            else:
+                self._seen[cell] = len(self._levels)
+                self._levels.append(cell)
+
+    def finish(self) -> Values:
+        """Give the whole column; levels are in order of their names."""
+        return self._encoded()
+
+    def _encoded(self) -> Encoded:
+        kind = self._type or ColumnType.REAL
+        chunks = [nothing(kind, chunk).array if isinstance(chunk, int) else chunk for chunk in self._chunks]
+        self._chunks.clear()
+        array = np.concatenate(chunks) if chunks else nothing(kind, 0).array
+        levels = tuple(sorted(self._levels))
+        if levels:
+            array = align_codes(array, tuple(self._levels), levels)
+        whole = self._whole and self._type is ColumnType.REAL
+        text = kind is ColumnType.CATEGORICAL and not self._as_text
+        return Encoded(kind, array, levels, whole, text, self._rounded)
+
+
+class KeyColumn(TextColumn):
+    """Ids or labels: whole numbers if all are written so, else text as it stands; labels may be other numbers too."""
+
+    def __init__(self, name: str, *, label: bool) -> None:
+        """Begin an empty column."""
+        super().__init__(name, as_text=True)
+        self._label = label
+
+    def finish(self) -> Values:
+        """Give the whole column."""
+        found = self._encoded()
+        codes, levels = _without_gaps(found.array, found.levels)
+        found = dataclasses.replace(found, array=codes, levels=levels)
+        values = plain(found.levels) if self._label else _whole_numbers(found.levels)
+        return found if values is None or (found.array < 0).any() else values[found.array]
+
+
+class TimeColumn:
+    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
+
+    def __init__(self, name: str, clock: Clock = ISO) -> None:
+        """Begin an empty column."""
+        self._name = name
+        self._clock = clock
+        self._chunks: list[Array] = []
+
+    def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
+        """Take the next cells."""
+        try:
+            if self._clock.format is None:
+                self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
+                return
+        except (ValueError, OverflowError):
+            pass  # not whole numbers: one by one, below
+        values = [self._read(cell, index, place, comma) for index, cell in enumerate(cells)]
+        dated = [isinstance(value, datetime.datetime) for value in values]
+        if any(dated) and not all(dated):
+            odd = dated.index(not dated[0])
+            raise DataError(f"the time column {self._name!r} mixes dates and numbers: {cells[odd]!r} in {place(odd)}")
+        self._chunks.append(_ticks(values) if any(dated) else np.array(values, Real))
+
+    def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
+        bare = cell.strip()
+        if says_missing(bare):
+            raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
+        if self._clock.format is None:
+            kind, value = _kind(cell, comma)
+            if kind is ColumnType.REAL:
+                return value
+        try:
+            return self._clock.read(bare)
+        except ValueError:
+            problem = self._clock.problem(bare)
+            raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, {problem}") from None
+
+    def finish(self) -> Array:
+        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
+        dated = {chunk.dtype.names is not None for chunk in self._chunks}
+        if len(dated) > 1:
+            raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
+        whole = np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
+        return _with_offsets(whole) if dated == {True} else whole
+
+
+def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """Ids and labels are kept as they are written, but for those that are missing."""
+    kept = tuple(level for level in levels if not says_missing(level))
+    if kept == levels:
+        return codes, levels
+    place = {level: code for code, level in enumerate(kept)}
+    return np.array([*(place.get(level, MISSING) for level in levels), MISSING], Code)[codes], kept
+
+
+def plain(levels: Sequence[str]) -> Array | None:
+    """Give names as numbers or truth values if every one is written as such and all stay different, else None."""
+    kinds = [_kind(level, comma=False) for level in levels]
+    for kind in (ColumnType.BOOLEAN, ColumnType.REAL):
+        values = {value for found, value in kinds if found is kind}
+        if levels and len(values) == len(levels):
+            whole = _whole_numbers(levels)
+            dtype = np.bool_ if kind is ColumnType.BOOLEAN else Real
+            return np.array([value for _, value in kinds], dtype) if whole is None else whole
+    return None
+
+
+def _whole_numbers(levels: Sequence[str]) -> Array | None:
+    whole = bool(levels) and all(map(WHOLE.fullmatch, levels))
+    return np.array([int(level) for level in levels], np.int64) if whole else None
+
+
+def _all_numbers(cells: Sequence[str]) -> Array | None:
+    """Read cells that are all numbers, the usual case, at once."""
+    try:
+        numbers = np.fromiter(map(float, cells), Real, len(cells))
+    except ValueError:
+        return None
+    return None if "_" in "".join(cells) else numbers  # Python reads 1_000 as a number; in data it is a name
+
+
+def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
+    large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
+    if not large:
+        return 0
+    written = (cells[place].strip() for place in large)
+    return count_rounded(object_array(int(cell) for cell in written if INTEGER.fullmatch(cell)))
+
+
+def _kind(cell: str, comma: bool) -> tuple[ColumnType | None, float]:
+    bare = cell.strip()
+    if says_missing(bare):
+        return None, math.nan
+    truth = BARE.get(bare.lower())
+    if truth is not None:
+        return ColumnType.BOOLEAN, truth
+    try:
+        value = float(bare.replace(",", ".") if comma else bare)
+    except ValueError:
+        return ColumnType.CATEGORICAL, 0.0
+    return (ColumnType.CATEGORICAL, 0.0) if "_" in bare else (ColumnType.REAL, value)
+
+
+def _said(kind: ColumnType) -> str:
+    return {ColumnType.REAL: "a number", ColumnType.BOOLEAN: "a truth value", ColumnType.CATEGORICAL: "text"}[kind]
+
+
+def _ticks(dates: Sequence[datetime.datetime]) -> Array:
+    """Give dates in UTC, with the offsets that they were written with; one without is taken for UTC."""
+    offsets = [date.utcoffset() for date in dates]
+    bare = (date.replace(tzinfo=None) for date in dates)
+    ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(bare, offsets, strict=True)]
+    found = np.empty(len(dates), stamped("us"))
+    found["utc"] = np.array(ticks, np.int64).view("M8[us]")
+    found["offset"] = [UNSAID if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
+    return found
+
+
+def _with_offsets(dates: Array) -> Array:
+    """Give plain dates if none was written with an offset; else those without have none."""
+    unsaid = dates["offset"] == UNSAID
+    if unsaid.all():
+        return np.ascontiguousarray(dates["utc"])
+    dates["offset"][unsaid] = 0
+    return dates

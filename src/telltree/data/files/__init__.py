@@ -1,0 +1,1 @@
+"""Files: found, opened, and read as tables."""

@@ -1,0 +1,312 @@
+"""Parquet files -> columns, batch by batch into arrays of their final size."""
+
+import abc
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from telltree.amounts import counted
+from telltree.data.columns.encode import (
+    EXACT,
+    Encoded,
+    Values,
+    count_rounded,
+    holds_dates,
+    nothing,
+    object_array,
+    unsupported,
+)
+from telltree.data.columns.levels import align_codes
+from telltree.data.columns.naming import is_nothing, level_name
+from telltree.data.dates import stamped
+from telltree.data.files.delimited import MOST_COLUMNS, require_same, too_wide
+from telltree.data.files.opening import File
+from telltree.data.records.grouping import id_array, plain_number
+from telltree.data.records.rows import Plan, Use
+from telltree.data.schema import ColumnType, unique_names
+from telltree.data.store import MISSING, Array, Code, Real
+from telltree.errors import DataError
+from telltree.extras import extras
+
+INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, which are no column of the user's
+CELLS = 1 << 20  # of a batch: some 8 MB of numbers
+BUFFER = 1 << 16  # bytes of each column that are read from the file at once
+
+
+def read_parquet(
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType]
+) -> tuple[dict[str, Values], list[int]]:
+    """Read files that have the same columns, one below the other; give the columns of the plan, and rows per file."""
+    footers = [_footer(file) for file in files]
+    lengths = [count for _, count in footers]
+    first, _ = footers[0]
+    uses = plan(_names(first, files[0]))
+    for (schema, _), file in zip(footers, files, strict=True):
+        require_same(_names(first, files[0]), _names(schema, file), files[0], file)
+    schemas = [schema for schema, _ in footers]
+    columns = {name: _column(name, use, schemas, files, types.get(name)) for name, use in uses.items()}
+    try:
+        for column in columns.values():
+            column.make_room(sum(lengths))
+    except (MemoryError, ValueError):
+        raise DataError(
+            f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
+        ) from None
+    start = 0
+    for file, length in zip(files, lengths, strict=True):
+        _fill(columns, start, length, file)
+        start += length
+    return {name: column.finish() for name, column in columns.items()}, lengths
+
+
+def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File) -> None:
+    """Put the rows of a file into their places."""
+    at_once = max(1, CELLS // max(1, len(columns)))
+    count = 0
+    with _opened(file) as parquet:
+        for batch in parquet.iter_batches(at_once, columns=list(columns), use_threads=False):
+            count += batch.num_rows
+            if count > length:
+                break
+            for name, column in columns.items():
+                column.put(start, batch.column(name))
+            start += batch.num_rows
+    if count != length:
+        raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
+
+
+@contextmanager
+def _opened(file: File) -> Iterator[Any]:
+    with extras(file.name):
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    with file.bytes():  # a file that cannot be opened is told in the same words for every format
+        try:
+            # Arrow's own file, a buffer and no reading ahead: otherwise a whole row group, or all of the file, is kept.
+            with pa.OSFile(file.target) if file.is_path else pa.BufferReader(file.target.getvalue()) as source:
+                yield pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise DataError(f"cannot read {file.name}: {error}") from None
+
+
+def _footer(file: File) -> tuple[Any, int]:
+    with _opened(file) as parquet:
+        return parquet.schema_arrow, parquet.metadata.num_rows
+
+
+def _names(schema: Any, file: File) -> list[str]:
+    try:
+        if len(schema.names) > MOST_COLUMNS:
+            raise DataError(too_wide(len(schema.names)))
+        return [name for name in unique_names(schema.names) if not INDEX.fullmatch(name)]
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from None
+
+
+class _Column(abc.ABC):
+    """A column whose values come in batches."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.array: Array = np.empty(0)
+
+    @abc.abstractmethod
+    def make_room(self, count: int) -> None: ...
+
+    @abc.abstractmethod
+    def put(self, start: int, batch: Any) -> None: ...
+
+    def finish(self) -> Values:
+        return self.array
+
+
+class _Real(_Column):
+    def __init__(self, name: str, whole: bool) -> None:
+        super().__init__(name)
+        self.whole = whole
+        self.rounded = 0
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, Real)
+
+    def put(self, start: int, batch: Any) -> None:
+        numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        self.array[start : start + len(batch)] = numbers
+        large = np.abs(numbers) >= EXACT  # rounded perhaps: NaN is not
+        pa = import_module("pyarrow")
+        if large.any() and not pa.types.is_floating(batch.type):
+            self.rounded += count_rounded(object_array(batch.filter(pa.array(large)).to_pylist()))
+
+    def finish(self) -> Values:
+        return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded)
+
+
+class _Boolean(_Column):
+    def make_room(self, count: int) -> None:
+        self.array = nothing(ColumnType.BOOLEAN, count).array
+
+    def put(self, start: int, batch: Any) -> None:
+        flags = batch.cast("int8").fill_null(MISSING)
+        self.array[start : start + len(batch)] = flags.to_numpy(zero_copy_only=False)
+
+    def finish(self) -> Values:
+        return Encoded(ColumnType.BOOLEAN, self.array)
+
+
+class _Names(_Column):
+    """Text, or numbers that are names: codes at once, so that no text is kept twice."""
+
+    def __init__(self, name: str, text: bool) -> None:
+        super().__init__(name)
+        self.text = text
+        self.codes: dict[str, int] = {}
+
+    def make_room(self, count: int) -> None:
+        self.array = nothing(ColumnType.CATEGORICAL, count).array
+
+    def put(self, start: int, batch: Any) -> None:
+        if not hasattr(batch, "indices"):  # not a dictionary yet
+            batch = batch.dictionary_encode()
+        # The last entry answers the index -1 of missing values.
+        table = np.array([*map(self._code, _values(batch.dictionary)), MISSING], Code)
+        indices = batch.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+        self.array[start : start + len(batch)] = table[indices]
+
+    def _code(self, value: Any) -> int:
+        if is_nothing(value):
+            return MISSING
+        text = value if isinstance(value, str) else level_name(value)
+        return self.codes.setdefault(text, len(self.codes))
+
+    def finish(self) -> Values:
+        levels = tuple(sorted(self.codes))
+        array = align_codes(self.array, tuple(self.codes), levels) if levels else self.array
+        return Encoded(ColumnType.CATEGORICAL, array, levels, text=self.text)
+
+
+def _values(dictionary: Any) -> list[Any]:
+    """The values of a dictionary; floats of 32 bits stay what they are, and are called so."""
+    types = import_module("pyarrow").types
+    kept = types.is_float16(dictionary.type) or types.is_float32(dictionary.type)
+    return list(dictionary.to_numpy(zero_copy_only=False)) if kept else list(dictionary.to_pylist())
+
+
+class _AsIs(_Column):
+    """Whole numbers and dates that tell records and steps apart: kept to the last digit."""
+
+    def __init__(self, name: str, dtype: "np.dtype[Any]") -> None:
+        super().__init__(name)
+        self.dtype = dtype
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, self.dtype)
+
+    def put(self, start: int, batch: Any) -> None:
+        if batch.null_count and self.array.dtype.kind in "iu":
+            self.array = self.array.astype(Real)  # where NaN can say so; who groups the rows finds it
+        self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
+
+
+class _Keys(_Column):
+    """Numbers of several types, or decimals, that tell records or classes apart: kept to the last digit."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, object)
+
+    def put(self, start: int, batch: Any) -> None:
+        self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
+
+    def finish(self) -> Values:
+        kinds = set(map(type, self.array))
+        if kinds == {int}:
+            return id_array(self.array.tolist())
+        return self.array.astype(Real) if kinds <= {int, float} and not count_rounded(self.array) else self.array
+
+
+def _whole(value: Any) -> Any:
+    """An integer where a number is whole."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return plain_number(value)
+
+
+class _Stamped(_AsIs):
+    """Dates that know how far their clock was ahead of UTC."""
+
+    def make_room(self, count: int) -> None:
+        self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
+
+    def put(self, start: int, batch: Any) -> None:
+        here = self.array[start : start + len(batch)]
+        here["utc"] = batch.to_numpy(zero_copy_only=False)
+        shown = batch
+        if getattr(batch.type, "tz", None):
+            shown = import_module("pyarrow.compute").local_timestamp(batch)
+        ahead = shown.to_numpy(zero_copy_only=False).astype(here["utc"].dtype) - here["utc"]
+        here["offset"] = np.where(np.isnat(ahead), 0, ahead.astype("m8[s]").view(np.int64))
+
+
+def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], wanted: ColumnType | None) -> _Column:
+    """Choose how to keep a column by its type in all files."""
+    kinds = [schema.field(name).type for schema in schemas]
+    found: dict[str, int] = {}  # what the values are -> the first file where they are
+    for number, kind in enumerate(kinds):
+        found.setdefault(_family(kind), number)
+    found.pop("nothing", None)
+    if len(found) > 1:
+        shown = ", ".join(f"{family} in {files[number].name}" for family, number in found.items())
+        raise DataError(f"column {name!r} has mixed types: {shown}; make all its values one type")
+    family = next(iter(found), "nothing")
+    if family == "other" or (family == "dates" and use is Use.ATTRIBUTE):
+        kind = str(kinds[found[family]])
+        raise holds_dates(name) if family == "dates" else unsupported(name, kind)
+    if family == "text" or (family == "numbers" and wanted is ColumnType.CATEGORICAL and use is Use.ATTRIBUTE):
+        return _Names(name, text=not any(map(_is_dictionary, kinds)))
+    if family == "Booleans":
+        return _Boolean(name)
+    dtypes = [_dtype(kind) for kind in kinds if _family(kind) != "nothing"]
+    decimal = any(import_module("pyarrow").types.is_decimal(kind) for kind in kinds)
+    exact = bool(dtypes) and all(dtype.kind in "iumM" for dtype in dtypes)
+    if family == "dates" and any(getattr(kind, "tz", None) for kind in kinds):
+        return _Stamped(name, np.result_type(*dtypes))
+    if use is not Use.ATTRIBUTE:
+        common = np.result_type(*dtypes) if dtypes else np.dtype(Real)
+        if exact and common.kind != "f":
+            return _AsIs(name, common)
+        if use in (Use.ID, Use.LABEL) and (decimal or any(dtype.kind in "iu" for dtype in dtypes)):
+            return _Keys(name)
+    return _Real(name, whole=exact)
+
+
+def _family(kind: Any) -> str:
+    types = import_module("pyarrow").types
+    text = (types.is_string, types.is_large_string, types.is_string_view)
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_boolean(kind):
+        return "Booleans"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "numbers"
+    if any(fits(kind) for fits in text):
+        return "text"
+    if types.is_dictionary(kind):
+        return "text" if _family(kind.value_type) in ("text", "numbers", "Booleans") else "other"
+    return "dates" if types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind) else "other"
+
+
+def _is_dictionary(kind: Any) -> bool:
+    return bool(import_module("pyarrow").types.is_dictionary(kind))
+
+
+def _dtype(kind: Any) -> "np.dtype[Any]":
+    types = import_module("pyarrow").types
+    if types.is_timestamp(kind):
+        return np.dtype(f"M8[{kind.unit}]")
+    if types.is_duration(kind):
+        return np.dtype(f"m8[{kind.unit}]")
+    if types.is_date(kind):
+        return np.dtype("M8[D]" if types.is_date32(kind) else "M8[ms]")
+    return np.dtype(kind.to_pandas_dtype()) if types.is_integer(kind) else np.dtype(Real)

@@ -1,0 +1,40 @@
+"""Files that hold tables, of any format -> columns."""
+
+import io
+from collections.abc import Mapping, Sequence
+
+from telltree.data.columns.encode import Values
+from telltree.data.columns.written import Writing
+from telltree.data.files.delimited import read_delimited
+from telltree.data.files.directory import require_one_kind
+from telltree.data.files.opening import File
+from telltree.data.records.rows import Plan
+from telltree.data.schema import ColumnType
+
+
+def read_tables(
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+) -> tuple[dict[str, Values], list[int]]:
+    """Read files below each other, by what they begin with: Parquet, or else CSV and its kin."""
+    if len(files) == 1 and files[0].is_path:
+        with files[0].bytes() as stream:  # opened once: a pipe cannot be opened again
+            opened = File(files[0].name, stream)
+            if not opened.is_parquet() or not stream.seekable():
+                return _read([opened], plan, types, writing)
+    return _read(files, plan, types, writing)
+
+
+def _read(
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+) -> tuple[dict[str, Values], list[int]]:
+    if not require_one_kind(files, [file.is_parquet() for file in files]):
+        return read_delimited(files, plan, types, writing)
+    from telltree.data.files.parquet import read_parquet
+
+    # Parquet is read from its end, more than once: a stream is taken in as a whole.
+    return read_parquet([file if file.is_path else _copied(file) for file in files], plan, types)
+
+
+def _copied(file: File) -> File:
+    with file.bytes() as stream:
+        return File(file.name, io.BytesIO(stream.read()))

@@ -1,0 +1,1 @@
+"""Rows, arrays and frames of any shape -> records, the parts of a panel; and back."""

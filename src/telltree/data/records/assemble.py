@@ -1,0 +1,263 @@
+"""Columns and their grouping into records -> the parts of a panel, checked and encoded."""
+
+import dataclasses
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from telltree.amounts import counted
+from telltree.data.clip import clip
+from telltree.data.columns.encode import Encoded, Values, encode
+from telltree.data.columns.header import proposals
+from telltree.data.columns.levels import align_codes
+from telltree.data.columns.truth import is_zero_one
+from telltree.data.columns.written import ISO, Clock
+from telltree.data.records.grouping import Grouping
+from telltree.data.records.repeated import LATER, WAYS, merged
+from telltree.data.schema import Column, ColumnType, Schema, checked_fields, listed, require_known
+from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
+from telltree.data.warn import warn
+from telltree.errors import DataError
+
+FEW = 10  # an integer column of at most this many values may really be categorical
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user says about any kind of input; checked here, once."""
+
+    schema: Mapping[str, Any] | None = None
+    period: float | None = None
+    time_unit: str | None = None
+    missing: str = "allow"
+    repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
+    clock: Clock = ISO
+    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that need not be there
+    known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
+
+    def __post_init__(self) -> None:
+        """Refuse options that make no sense."""
+        if self.missing not in ("allow", "error"):
+            raise DataError(f"missing must be 'allow' or 'error', got {self.missing!r}")
+        if self.repeated not in ("error", LATER, *WAYS):
+            raise DataError(f"repeated must be 'error', 'first', 'last' or 'mean', got {self.repeated!r}")
+        if self.period is not None and not _is_positive(self.period):
+            raise DataError(f"period must be a positive number, got {self.period!r}")
+        if not isinstance(self.time_unit, str | None):
+            raise DataError(f"time_unit must be text, got {self.time_unit!r}")
+
+    def fields(self, names: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Give the overrides by column; a column or a field that does not exist is a DataError."""
+        overrides = {}
+        for name, change in (self.schema or {}).items():
+            require_known(name, names, "column in schema")
+            overrides[name] = _all_fields(change) if isinstance(change, Column) else checked_fields(name, change)
+        return overrides
+
+    def declared(self, name: str) -> Collection[str]:
+        """Give the names that are levels of a column because it is said so, whatever they read like."""
+        change = (self.schema or {}).get(name)
+        said = (
+            change.levels
+            if isinstance(change, Column)
+            else change.get("levels")
+            if isinstance(change, Mapping)
+            else None
+        )
+        return {*(said if isinstance(said, list | tuple) else ()), *self.known.get(name, ())}
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+
+
+def _all_fields(column: Column) -> dict[str, Any]:
+    return {field.name: getattr(column, field.name) for field in dataclasses.fields(column) if field.name != "name"}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All that a panel of whole records is made of."""
+
+    schema: Schema
+    store: Store
+    ids: Array
+    period: float | None
+    time_unit: str | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Columns as they came: `rows` has one value per row of the input, `static` one per record."""
+
+    rows: Mapping[str, Values]
+    static: Mapping[str, Values]
+    constant: frozenset[str] = frozenset()  # row columns that the user says are static
+
+
+def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
+    """Encode all columns and lay their rows out record by record."""
+    everything = {**source.rows, **source.static}
+    if not everything:
+        raise DataError("there are no columns to learn from")
+    overrides = options.fields(everything)
+    proposed = proposals(everything)
+    constant = source.constant | {name for name, change in overrides.items() if change.get("static")}
+    columns: list[Column] = []
+    rows: dict[str, Array] = {}
+    static: dict[str, Array] = {}
+    doubts: dict[str, list[str]] = {}
+    unseen: list[str] = []
+    rounded: dict[str, int] = {}
+    for name, values in everything.items():
+        owner = grouping.owner if name in source.rows else grouping.id_of
+        fields = overrides.get(name, {})
+        encoded = encode(name, values, owner, wanted_type(name, fields), options.declared(name))
+        column = _column(name, encoded, fields, proposed.get(name, {}))
+        if encoded.rounded:
+            rounded[name] = encoded.rounded
+        if column.levels != encoded.levels:
+            codes = align_codes(encoded.array, encoded.levels, column.levels)
+            unseen += unseen_levels(name, encoded.levels, encoded.array, codes)
+            encoded = dataclasses.replace(encoded, array=codes, levels=column.levels)
+        if name in source.static:
+            static[name] = frozen(encoded.array)
+        elif name in constant:
+            static[name] = frozen(_per_record(name, grouping.arranged(encoded.array), grouping))
+        else:
+            rows[name] = frozen(grouping.arranged(encoded.array))
+        still = name in static
+        columns.append(column if column.static is still else dataclasses.replace(column, static=still))
+        if encoded.gaps or wanted_type(name, fields) is None:
+            doubts.setdefault(_doubt(encoded), []).append(name)
+    parts = Parts(
+        Schema(columns),
+        Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
+        grouping.ids,
+        options.period,
+        options.time_unit,
+        tuple(_notes(doubts)),
+    )
+    warn_unseen(unseen)
+    _warn_rounded(rounded)
+    if grouping.again is not None and options.repeated in WAYS:
+        parts = dataclasses.replace(parts, store=merged(parts.store, grouping.again, options.repeated))
+    _report(parts, options)
+    return parts
+
+
+def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mapping[str, str]) -> Column:
+    """Describe a column as the user's overrides say; a real one may have its unit in its name."""
+    words = proposed if encoded.type is ColumnType.REAL else {}
+    column = Column(name, **{"type": encoded.type, **words, **fields})
+    return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
+
+
+def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
+    """The type that the user says a column has, if only by fields that no other type has."""
+    if "type" in fields:
+        return Column(name, fields["type"]).type
+    if fields.get("levels"):
+        return ColumnType.CATEGORICAL
+    return ColumnType.REAL if any(fields.get(field) is not None for field in ("thresholds", "high", "low")) else None
+
+
+def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Array) -> list[str]:
+    """Say which levels, and how many values, lost their code between `before` and `after`; nothing if none did."""
+    codes = before[(after == UNSEEN) & (before >= 0)]
+    if len(codes) == 0:
+        return []
+    lost = [levels[code] for code in np.unique(codes).tolist()]
+    return [f"column {name!r}: {listed(lost)} ({counted(len(codes), 'value')})"]
+
+
+def warn_unseen(findings: list[str]) -> None:
+    """Give one warning for all that `unseen_levels` found."""
+    if findings:
+        warn("levels that equal none of the known ones: " + "; ".join(findings))
+
+
+def _warn_rounded(counts: Mapping[str, int]) -> None:
+    """Say that whole numbers lost their last digits."""
+    if counts:
+        shown = ", ".join(f"{clip(name)!r}: {counted(count, 'value')}" for name, count in list(counts.items())[:10])
+        remedy = 'if they are names, say type = "categorical" in the schema'
+        warn(f"whole numbers beyond 2^53 are rounded to the nearest float ({shown}); {remedy}")
+
+
+def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
+    """Give the one value of each record; a column that varies inside a record is a DataError."""
+    values = array[grouping.starts()]
+    expected = np.repeat(values, grouping.lengths)
+    differ = (array != expected) & ~(is_missing(array) & is_missing(expected))
+    if differ.any():
+        records = np.searchsorted(grouping.starts(), np.flatnonzero(differ), side="right") - 1
+        ids = grouping.ids[np.unique(records)].tolist()
+        raise DataError(
+            f"static column {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; is it static?"
+        )
+    return values
+
+
+def _doubt(encoded: Encoded) -> str:
+    """Say what about a column deserves a second look, or nothing."""
+    numbers = encoded.array
+    if encoded.gaps:
+        return f"{listed(encoded.gaps)} taken for missing; if that is a name, say so by levels = [...] in the schema"
+    if encoded.type is ColumnType.BOOLEAN and (encoded.whole or encoded.text):
+        have, other = ("only 0 and 1", "real") if encoded.whole else ("only words for true and false", "categorical")
+        return f'{have}, read as Boolean; if that is wrong, say type = "{other}" in the schema'
+    if encoded.type is not ColumnType.REAL:
+        return ""
+    if not encoded.whole:
+        flags = is_zero_one(numbers)
+        return (
+            'only 0 and 1, read as real, since they are floats; else say type = "Boolean" in the schema'
+            if flags
+            else ""
+        )
+    few = _whole_values(numbers)
+    return (
+        f'only {few} whole values, read as real; if they are names, say type = "categorical" in the schema'
+        if few
+        else ""
+    )
+
+
+def _whole_values(numbers: Array) -> int:
+    """Count the values of a column that has few, else 0."""
+    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # spares sorting long columns of many values
+        return 0
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    return len(distinct) if len(distinct) <= FEW else 0
+
+
+def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
+    """Give one note for each doubt, with the columns that it is about."""
+    return [
+        f"{'columns' if len(names) > 1 else 'column'} {listed(names)}: {doubt}"
+        for doubt, names in doubts.items()
+        if doubt
+    ]
+
+
+def _report(parts: Parts, options: Options) -> None:
+    """Warn once about infinite values, and refuse missing ones where asked."""
+    infinite, absent = {}, {}
+    for name, column in parts.schema.items():
+        array = parts.store.encoded(name)
+        if column.type is ColumnType.REAL and (count := int(np.isinf(array).sum())):
+            infinite[name] = count
+        if options.missing == "error" and (count := int(is_missing(array).sum())):
+            absent[name] = count
+    if absent:
+        shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
+        more = f" and {counted(len(absent) - 10, 'more column')}" if len(absent) > 10 else ""
+        raise DataError(f"values are missing ({shown}{more}); fill them in, or let missing be 'allow'")
+    if infinite:
+        shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
+        warn(f"infinite values are kept and compare as usual ({shown})")

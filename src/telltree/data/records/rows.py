@@ -1,0 +1,276 @@
+"""Rows of columns, from whatever source -> records, the parts of their panel, and their labels."""
+
+import dataclasses
+import enum
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from telltree.amounts import counted
+from telltree.data.columns.encode import Encoded, Values, as_it_is, object_array
+from telltree.data.columns.naming import says_missing
+from telltree.data.columns.text import TimeColumn
+from telltree.data.columns.written import Clock
+from telltree.data.dates import SECONDS
+from telltree.data.records.assemble import Options, Parts, Source, assemble
+from telltree.data.records.grouping import (
+    MICRO,
+    NANO,
+    Grouping,
+    Times,
+    absent_rows,
+    by_id,
+    given_ids,
+    in_order,
+    require_distinct,
+)
+from telltree.data.records.steps import REMEDY, has_no_names, likely_wide
+from telltree.data.schema import ColumnType, listed, require_known, unique_names
+from telltree.data.store import Array, is_missing
+from telltree.data.warn import warn
+from telltree.errors import DataError
+
+DATES = (-9_200_000_000_000, 9_200_000_000_000)  # seconds that 64 bits count in microseconds: some 290,000 years
+NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # seconds that 64 bits count in nanoseconds: some 290 years
+
+
+class Use(enum.Enum):
+    """What a column is for; readers of files ask before they read it, and skip those without a use."""
+
+    ATTRIBUTE = "attribute"
+    ID = "id"
+    LABEL = "label"
+    TIME = "time"
+
+
+Plan = Callable[[list[str]], dict[str, Use]]  # the names that a file has -> what to read of it
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one value per row. Where rows lie record by record there are `lengths`; else an id column tells."""
+
+    values: Mapping[str, Values]
+    ids: Sequence[Any] | Array | None = None
+    lengths: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are the id, the time, the label and the attributes, as the user says."""
+
+    id: str | None = None
+    time: str | None = None
+    label: str | None = None
+    columns: tuple[str, ...] | None = None  # None: all that have no other role
+    static: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()  # never attributes, unless named
+
+    @classmethod
+    def of(
+        cls,
+        id: str | None = None,  # noqa: A002 - the word users look for
+        time: str | None = None,
+        *,
+        label: str | None = None,
+        columns: Iterable[str] | None = None,
+        static: Iterable[str] = (),
+        hidden: Iterable[str] = (),
+    ) -> "Roles":
+        """Take what the user said; names that are numbers become text, as those of frames do."""
+        key, clock, answer = (None if name is None else str(name) for name in (id, time, label))
+        chosen = None if columns is None else tuple(unique_names(columns))
+        return cls(key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden))
+
+    def plan(self, names: list[str]) -> dict[str, Use]:
+        """Say what to read of a table with these names; a role that names no column is a DataError."""
+        for name, what in ((self.id, "id column"), (self.time, "time column"), (self.label, "label column")):
+            if name is not None:
+                require_known(name, names, what)
+        roles = ((self.id, Use.ID), (self.label, Use.LABEL), (self.time, Use.TIME))
+        return {name: use for name, use in roles if name is not None} | dict.fromkeys(
+            self.attributes(names), Use.ATTRIBUTE
+        )
+
+    def long_plan(self, names: list[str]) -> dict[str, Use]:
+        """Say what to read of a long table, which needs an id."""
+        if self.id is None:
+            wide = f"; {REMEDY}" if likely_wide(names) or has_no_names(names) else ""
+            raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}{wide}")
+        return self.plan(names)
+
+    def attributes(self, names: Iterable[str]) -> list[str]:
+        """Give the attributes, in order."""
+        taken = {name for name in (self.id, self.time, self.label) if name is not None}
+        free = [name for name in names if name not in taken]
+        known = set(free)
+        chosen = [name for name in free if name not in self.hidden] if self.columns is None else list(self.columns)
+        chosen += sorted(set(self.static) - set(chosen), key=self.static.index)
+        for name in chosen:
+            if name in taken:
+                role = "the label" if name == self.label else "the id or the time"
+                raise DataError(f"column {name!r} is {role}, and cannot be an attribute too; copy it first")
+            if name not in known:
+                require_known(name, free, "column")
+        return chosen
+
+    def told(self, options: Options, attributes: Collection[str]) -> Options:
+        """Leave out what a schema says about columns that have another role, or were not chosen: it is of no use."""
+        idle = {self.id, self.time, self.label, *self.hidden} - set(attributes)
+        schema = {name: change for name, change in options.like.items() if name in attributes}
+        for name, change in (options.schema or {}).items():
+            if name in attributes or (self.columns is None and name not in idle):  # if it is not there, that is a slip
+                schema[name] = change
+        return dataclasses.replace(options, schema=schema)
+
+
+def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
+    """Group the rows into records; give the parts of their panel, and the labels if a column holds them."""
+    uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
+    times = None if roles.time is None else _times(rows.values[roles.time], roles.time, options.clock)
+    if rows.lengths is None and roles.id is not None:
+        grouping = by_id(rows.values[roles.id], roles.id, times)
+    else:
+        lengths = rows.lengths or ()
+        grouping = in_order(given_ids(rows.ids, len(lengths)), lengths, times)
+    if rows.lengths is None and grouping.lengths.max() == 1 and likely_wide(list(uses)):
+        warn(f"every record has one row, and dozens of columns are called like the steps of a series; {REMEDY}")
+    if times is not None and options.repeated == "error":
+        require_distinct(grouping, times)
+    y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
+    attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
+    source = Source(attributes, {}, frozenset(roles.static))
+    return assemble(source, grouping, _with_unit(roles.told(options, attributes), times)), y
+
+
+def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
+    """Give the label of each record; one that is missing, or varies inside a record, is a DataError."""
+    absent = grouping.arranged(absent_rows(values))
+    if absent.any():
+        raise _missing_labels(name, _ids_at(grouping, absent))
+    if isinstance(values, Encoded):
+        array = values.array
+    else:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values.to_numpy())
+    array = grouping.arranged(array)
+    firsts = array[grouping.starts()]
+    differ = np.asarray(array != np.repeat(firsts, grouping.lengths), np.bool_)
+    if differ.any():
+        ids = _ids_at(grouping, differ)
+        raise DataError(
+            f"label {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; a record has one label"
+        )
+    if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
+        firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
+    gaps = [isinstance(label, str) and says_missing(label) for label in firsts.tolist()]
+    if any(gaps):
+        raise _missing_labels(name, grouping.ids[gaps].tolist())
+    return firsts
+
+
+def _missing_labels(name: str, ids: list[object]) -> DataError:
+    return DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
+
+
+def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
+    records = np.searchsorted(grouping.starts(), np.flatnonzero(rows), side="right") - 1
+    ids: list[object] = grouping.ids[np.unique(records)].tolist()
+    return ids
+
+
+def _times(column: Values, name: str, clock: Clock) -> Times:
+    """Give the time of every row: numbers as they are, dates and durations as ticks."""
+    if isinstance(column, nw.Series) and column.dtype.is_temporal():
+        return _ticks(column, name)
+    if isinstance(column, np.ndarray) and (column.dtype.names is not None or column.dtype.kind in "mM"):
+        return _clock(column, name)
+    wanted = ColumnType.CATEGORICAL if clock.format is not None else None  # 20240229 may be a date
+    encoded = as_it_is(name, column, lambda row: f"of row {row}", wanted)
+    _require_times(is_missing(encoded.array), name)
+    if encoded.type is ColumnType.REAL:
+        return Times(_numbers(column, encoded))
+    dates = _read_text(encoded, name, clock) if encoded.type is ColumnType.CATEGORICAL else None
+    if dates is None or dates.dtype.kind in "if":
+        raise DataError(f"the time column {name!r} is {encoded.type}; turn it into numbers or dates first")
+    return _clock(dates, name)
+
+
+def _numbers(column: Values, encoded: Encoded) -> Array:
+    """Give times as they came: large integers are not exact as floats."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
+        return column
+    if isinstance(column, nw.Series) and column.dtype.is_integer() and not column.is_null().any():
+        return np.asarray(column.to_numpy())
+    return encoded.array
+
+
+def _read_text(encoded: Encoded, name: str, clock: Clock) -> Array:
+    """Read times that a dataframe or a Parquet file has as text: each that occurs once."""
+    codes, rows, places = np.unique(encoded.array, return_index=True, return_inverse=True)
+    column = TimeColumn(name, clock)
+    column.add([encoded.levels[code] for code in codes], lambda at: f"row {rows[at]} (counted from 0)")
+    return column.finish()[places]
+
+
+def _require_times(absent: Array, name: str) -> None:
+    if absent.any():
+        rows = np.flatnonzero(absent).tolist()
+        raise DataError(
+            f"the time column {name!r} is missing in {counted(len(rows), 'row')}: {listed(rows)} (counted from 0)"
+        )
+
+
+def _ticks(column: nw.Series[Any], name: str) -> Times:
+    _require_times(np.asarray(column.is_null().to_numpy(), np.bool_), name)
+    if column.dtype == nw.Time:
+        raise DataError(f"the time column {name!r} holds times of day; give dates with times, or numbers")
+    if isinstance(column.dtype, nw.Duration):
+        _require_range(column.dt.total_seconds().to_numpy(), NANOSECONDS, name)
+        return Times(column.dt.total_nanoseconds().to_numpy(), NANO)
+    dates = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
+    nanoseconds = isinstance(dates.dtype, nw.Datetime) and dates.dtype.time_unit == "ns"
+    unit: Literal["ns", "us"] = "ns" if nanoseconds else "us"
+    _require_range(dates.dt.timestamp("ms").to_numpy() // 1000, NANOSECONDS if nanoseconds else DATES, name)
+    ticks = dates.dt.timestamp(unit).to_numpy()
+    times = Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+    zone = dates.dtype.time_zone if isinstance(dates.dtype, nw.Datetime) else None
+    if zone is None:
+        return times
+    ahead = (dates.dt.replace_time_zone(None).dt.timestamp(unit).to_numpy() - ticks) / times.per_second
+    return dataclasses.replace(times, offsets=ahead.astype(SECONDS), zone=str(zone))
+
+
+def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
+    """Raise a DataError if a time lies where ticks, or what clocks ahead of UTC show, go beyond 64 bits."""
+    outside = (seconds < ends[0]) | (seconds > ends[1])
+    if outside.any():
+        rows = np.flatnonzero(outside).tolist()
+        raise DataError(
+            f"the time column {name!r} holds times beyond what can be counted in {counted(len(rows), 'row')}: "
+            f"{listed(rows)} (counted from 0); correct them"
+        )
+
+
+def _clock(array: Array, name: str) -> Times:
+    if array.dtype.names is not None:  # dates that know how far their clock was ahead of UTC
+        return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
+    _require_times(np.isnat(array), name)
+    nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
+    if array.dtype.kind == "m":
+        _require_range(array.astype("m8[s]").view(np.int64), NANOSECONDS, name)
+        return Times(array.astype("m8[ns]").view(np.int64), NANO)
+    _require_range(array.astype("M8[s]").view(np.int64), NANOSECONDS if nanoseconds else DATES, name)
+    ticks = array.astype("M8[ns]" if nanoseconds else "M8[us]").view(np.int64)
+    return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+
+
+def _with_unit(options: Options, times: Times | None) -> Options:
+    """Say that dates and durations have become seconds."""
+    if times is None or times.per_second is None or options.time_unit == "s":
+        return options
+    if options.time_unit is not None:
+        raise DataError(f"dates and durations are counted in 's', not {options.time_unit!r}; leave out the time unit")
+    return dataclasses.replace(options, time_unit="s")

@@ -1,0 +1,146 @@
+"""Compiled growing of derivations: random rules, one after the other, until no hole is left to fill."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.compiled import at, inline, small
+from telltree.grammar.derivations.naming import FREE, longer_name
+from telltree.grammar.derivations.streams import after, mix, number_name
+from telltree.grammar.rules.tables import Tables
+
+POOL = 255
+"""A random constant is one of POOL + 1 evenly spread over its range: planes are costly, so they must be met again."""
+
+LOW_HALF, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+"""Half a word, and the shift to the other half."""
+
+TRIES = 4
+"""How often to draw within a depth before the next try is shallower."""
+
+MOST_NODES = 256
+"""However deep a grammar may nest, no derivation that is drawn has more rules than this, and none that is bred has more
+than one more."""
+
+
+def row_width(tables: Tables, depth: int) -> int:
+    """How many rules the longest derivation of this depth can have, within reason."""
+    rule, hole = tables.rule[:-1], tables.hole
+    holes = np.diff(tables.rule["first_hole"])
+    owner = np.repeat(np.arange(len(holes)), holes)
+    reach = int(rule["height"].max()) + 1  # a level depends on no more than this many before it
+    most = [np.full(len(tables.of_symbol), -np.inf)] * (reach + 1)  # of the last levels; below depth 0 there is nothing
+    for left in range(depth + 1):
+        nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
+        np.add.at(nodes, owner, np.array(most)[-hole["drop"], hole["symbol"]])
+        level = np.full(len(tables.of_symbol), -np.inf)
+        np.maximum.at(level, rule["symbol"], nodes)
+        most = [*most[1:], np.minimum(level, MOST_NODES)]
+        if level[0] >= MOST_NODES or (left >= reach and all(np.array_equal(most[-1], before) for before in most[:-1])):
+            break
+    return int(max(most[-1][0], 1)) + 1  # one more, so that a place after the last rule can be written to
+
+
+def deepest(tables: Tables, depth: int) -> int:
+    """The depth as compiled code is to be told it: no derivation nests more than all its rules together."""
+    return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
+
+
+def most_holes(tables: Tables, width: int) -> int:
+    """How many holes can wait to be filled while a derivation of at most so many rules is drawn."""
+    return width + int(tables.shoot["further"].max()) + 4
+
+
+def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
+    """Room for them."""
+    return np.empty(most_holes(tables, width), np.uint64)
+
+
+@small
+def choose(row, choice, word):
+    """A rule of a row of choices, by 64 random bits."""
+    slot = choice[at(row.start) + (((word >> HALF) * at(row.size)) >> HALF)]
+    return slot.rule if (word & LOW_HALF) < slot.cut else slot.other
+
+
+@small
+def constant_of(low, high, word):
+    """A constant from a range, chosen by 64 random bits."""
+    step = np.int64(((word >> HALF) * np.uint64(POOL + 1)) >> HALF)
+    return high if step == POOL else low + (high - low) * (step / POOL)
+
+
+@small
+def hole_of(row, left):
+    """A hole to fill: its row of choices, and how many operators its subtree may still nest."""
+    return np.uint64(row) << HALF | np.uint64(left)
+
+
+@small
+def first_hole(of_symbol, symbol, depth):
+    """The hole that a derivation from `symbol` of at most this depth starts with."""
+    start = of_symbol[at(symbol)]
+    return hole_of(start.first_row + min(depth, start.last_depth), depth)
+
+
+@inline
+def fill(tables, holes, top, rules, constants, row, position, state, name):
+    """Fill the hole number `top` by a random rule, which leaves others to be filled before those below it. Random
+    constants go into a row of `constants`, which are None if there are none.
+
+    Returns the topmost hole, one below the first if there is none; the state of the stream; the name, unfinished; and
+    whether the rule takes a constant next. How many holes a rule has cannot be foreseen, and a wrong guess takes as
+    long as a rule: two are written down in any case, and stay if the rule has them.
+    """
+    hole, state = holes[at(top)], after(state)
+    rule, left = choose(tables.row[hole >> HALF], tables.choice, mix(state)), np.int64(hole & LOW_HALF)
+    grown = tables.shoot[at(rule)]
+    rules[at(position)] = rule
+    name = longer_name(name, rule)
+    if constants is not None:
+        state = after(state)
+        low, high = tables.range[at(rule), 0], tables.range[at(rule), 1]
+        constants[at(row), at(position)] = constants[at(row), at(position + 1)] = np.nan
+        if not np.isnan(low):
+            constants[at(row), at(position)] = constant_of(low, high, mix(state))
+            name += number_name(constants[at(row), at(position)])
+    for further in range(grown.further):
+        beyond = tables.hole[grown.last_hole - further]
+        holes[at(top)] = first_hole(tables.of_symbol, beyond.symbol, left - beyond.drop)
+        top += 1
+    first, second = left - grown.first_drop, left - grown.second_drop
+    holes[at(top)] = hole_of(grown.second_row + min(second, grown.second_last), second)
+    holes[at(top + 1)] = hole_of(grown.first_row + min(first, grown.first_last), first)
+    return top - 1 + grown.number, state, name, grown.takes
+
+
+@inline
+def add_constant(tables, rules, position, state, name):
+    """Write the constant that the last rule, before `position`, takes; returns the state of the stream and the name."""
+    state = after(state)
+    row = tables.shoot[at(rules[at(position) - at(1)])].constant_row
+    rule = choose(tables.row[at(row)], tables.choice, mix(state))
+    rules[at(position)] = rule
+    return state, longer_name(name, rule)
+
+
+@inline
+def grow_within(tables, symbol, depth, rules, constants, row, start, end, state, holes):
+    """Write a random derivation from `symbol` into rules[start:end]; returns its end, and the state of the stream.
+
+    If there is no room for it, tries again ever shallower; the end is −1 if there is no room for any.
+    """
+    least, failed, top, position = tables.of_symbol[symbol].least_depth, 0, 0, start
+    holes[0] = first_hole(tables.of_symbol, symbol, depth)
+    while top >= 0 and depth >= least and start + 1 < end:
+        top, state, _, takes = fill(tables, holes, top, rules, constants, row, position, state, FREE)
+        position += 1
+        if takes:
+            state, _ = add_constant(tables, rules, position, state, FREE)
+            position += 1
+        if top >= 0 and position + top + 1 >= end:  # each hole needs a place of its own, and may take a constant
+            failed, top, position = failed + 1, 0, start
+            depth -= failed % TRIES == 0
+            holes[0] = first_hole(tables.of_symbol, symbol, depth)
+    return position if top < 0 else -1, state

@@ -1,0 +1,44 @@
+"""Names: derivations as 64-bit hashes, so that compiled code can tell whether one was met before."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+
+from telltree.compiled import at, small
+from telltree.grammar.derivations.streams import GOLDEN, mix, number_name
+
+FREE = np.uint64(0)
+"""No derivation has this name: it marks a free place in tables of names."""
+
+
+@small
+def longer_name(name, rule):
+    """The unfinished name of a derivation with one more rule."""
+    return (name ^ (name >> np.uint64(29)) ^ np.uint64(rule + 1)) * GOLDEN
+
+
+@small
+def finished_name(name):
+    """The name of a derivation that goes no further."""
+    return mix(name) | np.uint64(1)
+
+
+@small
+def name_of(rules, constants, row, length):
+    """The name of a derivation, whose random constants are a row of `constants`, None if there are none."""
+    name = FREE
+    for node in range(length):
+        name = longer_name(name, rules[at(node)])
+        if constants is not None and not np.isnan(constants[at(row), at(node)]):
+            name += number_name(constants[at(row), at(node)])
+    return finished_name(name)
+
+
+@small
+def place_of(keys, name):
+    """Where a name is kept in an open-addressed table of a power of two places, or the free place for it."""
+    mask = np.uint64(len(keys) - 1)
+    place = (name >> np.uint64(1)) & mask
+    while keys[place] != FREE and keys[place] != name:
+        place = (place + np.uint64(1)) & mask
+    return place

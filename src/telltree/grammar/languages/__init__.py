@@ -1,0 +1,1 @@
+"""Languages that telltree writes itself, to suit the records at hand."""

@@ -1,0 +1,259 @@
+"""The default language: a grammar whose words and constants suit the records at hand.
+
+`F(x > c)` asks for the largest value of a record, so its constants lie among the records' largest values; conditions
+that are to hold at once, and those whose steps are counted, have constants among all values. Beside the columns
+themselves it can speak of when something was, how long it lasted, and how much a value changed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Column, ColumnType, Panel, unusable
+from telltree.data.store import is_missing
+from telltree.errors import SettingsError
+from telltree.grammar.languages.cuts import cuts
+from telltree.grammar.languages.level_groups import together
+from telltree.grammar.text.source import (
+    Alternative,
+    Apply,
+    Call,
+    Comparison,
+    Constant,
+    Definition,
+    Name,
+    Source,
+    Supply,
+)
+from telltree.grammar.text.syntax import parse_grammar
+from telltree.operators import Operator
+from telltree.operators.table import (
+    ABS,
+    CHANGE,
+    COUNT,
+    ELAPSED,
+    EQUAL,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    MISSING,
+    NOT,
+    OR,
+)
+
+_LESS, _GREATER = (LESS,), (GREATER,)
+_EITHER = (LESS, GREATER_EQUAL)  # complements, so that both are read off one plane where nothing is missing
+_EACH_WAY = 0.1  # of all values, how many must lie on each side of 0 for a size to be of interest
+_SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
+_UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
+
+
+@dataclass(frozen=True)
+class Richness:
+    """How many constants a column gets, for each use, and how many spans of time its changes are looked at over."""
+
+    peaks: int
+    values: int
+    counted: int
+    counts: int
+    spans: int
+    changes: int
+
+    @classmethod
+    def of(cls, columns: int) -> "Richness":
+        """Fewer for each column where there are many columns: what is searched grows with both."""
+        if columns <= 12:
+            return cls(16, 8, 4, 4, 3, 8)
+        if columns <= 100:
+            return cls(16, 8, 3, 3, 2, 4)
+        return cls(8, 4, 2, 2, 1, 2) if columns <= 400 else cls(4, 3, 0, 0, 0, 0)
+
+
+def fitting_definitions(
+    panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None
+) -> tuple[list[Definition], dict[str, str]]:
+    """The language, and the columns it leaves out with the reasons."""
+    if isinstance(columns, str):
+        raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
+    left_out = {} if columns is not None else dict(unusable(panel))
+    for name in columns or ():
+        if name not in panel.schema:
+            raise SettingsError(f"columns: the panel has no column {name!r}")
+    used = [panel.schema[name] for name in columns or panel.schema if name not in left_out]
+    words = _Words(panel, labels, Richness.of(len(used)))
+    for column in used:
+        if not words.add(column):
+            left_out[column.name] = "its values do not differ"
+    if not words.own:
+        raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
+    words.add_when()
+    return words.definitions(), left_out
+
+
+class _Words:
+    """The alternatives of each symbol, as they come together column by column."""
+
+    def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
+        self._panel, self._labels, self._rich = panel, labels, rich
+        self._starts = np.cumsum(panel.lengths) - panel.lengths
+        self._lasting = bool(len(panel) and panel.lengths.max() > 1)
+        typical = int(np.median(panel.lengths)) if len(panel) else 1
+        spans = (1, max(2, round(typical / 20)), max(4, round(typical / 6)))
+        self._spans = [span for span in dict.fromkeys(spans[: rich.spans]) if span < typical]
+        self.peak: list[Source] = []
+        self.own: list[Source] = []
+        self.change: list[Source] = []
+        self.when: list[Source] = []
+        self.long: list[Source] = []
+
+    def add(self, column: Column) -> bool:
+        """What may be said of a column; False if there is nothing."""
+        before = len(self.own)
+        name, values = Name(column.name, quoted=True), self._panel.stacked(column.name)
+        if column.type is ColumnType.REAL:
+            self._add_real(column, name, values)
+        elif column.type is ColumnType.BOOLEAN:
+            self._add_facts([name])
+            self._add_long(column, name, values == 1)
+        else:
+            self._add_facts(self._levels(column, name, values))
+        gaps = is_missing(values)
+        if gaps.any() and not gaps.all():
+            missing = Call(MISSING.name, (name,))
+            self._add_facts([missing])
+            self._add_long(column, missing, gaps)
+        return len(self.own) > before
+
+    def _add_facts(self, facts: Sequence[Source]) -> None:
+        both = [word for fact in facts for word in (fact, Apply(NOT, (fact,)))]
+        self.peak += both
+        self.own += both
+
+    def _levels(self, column: Column, name: Name, values: NDArray[Any]) -> list[Source]:
+        """Each level by itself, or of many the commonest, and those together that go with a class."""
+        present = [column.levels[code] for code in np.unique(values[values >= 0])]
+        if len(present) <= _SINGLE_LEVELS:
+            return [_is(name, level) for level in present]
+        groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
+        return [_joined([_is(name, level) for level in group]) for group in groups]
+
+    def _add_real(self, column: Column, name: Name, values: NDArray[np.float64]) -> None:
+        rich, given = self._rich, column.thresholds
+        least, most = self._extremes(values)
+        self.peak += _compared(name, _GREATER, given or cuts(most, rich.peaks))
+        if not column.static:
+            self.peak += _compared(name, _LESS, given or cuts(least, rich.peaks))
+        self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
+        if _both_ways(values):
+            self._add_size(Call(ABS.name, (name,)), np.abs(values), sorted({abs(bound) for bound in given or ()}))
+        if column.static or not self._lasting:
+            return
+        for bound in _some_of(given, rich.counted) if given else cuts(values, rich.counted):
+            self._add_long(column, Comparison(_GREATER, name, Constant(float(bound))), values > bound)
+        for span in self._spans:
+            self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), self._changes(values, span))
+
+    def _add_size(self, signal: Source, sizes: NDArray[np.float64], given: Sequence[float]) -> None:
+        least, most = self._extremes(sizes)
+        self.peak += _compared(signal, _GREATER, given or cuts(most, self._rich.peaks // 2))
+        self.peak += _compared(signal, _LESS, given or cuts(least, self._rich.peaks // 2))
+        self.own += _compared(signal, _EITHER, given or cuts(sizes, self._rich.values // 2))
+
+    def _add_change(self, signal: Source, changes: NDArray[np.float64]) -> None:
+        least, most = self._extremes(changes)
+        self.peak += _compared(signal, _GREATER, cuts(most, self._rich.changes))
+        self.peak += _compared(signal, _LESS, cuts(least, self._rich.changes))
+        self.change += _compared(signal, _EITHER, cuts(changes, self._rich.changes))
+
+    def _add_long(self, column: Column, condition: Source, holds: NDArray[np.bool_]) -> None:
+        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
+        if column.static or not self._lasting or not self._rich.counts:
+            return
+        counts = np.add.reduceat(holds.astype(np.int64), self._starts)
+        bounds = sorted({int(np.floor(bound)) for bound in cuts(counts, self._rich.counts)} - {0})
+        self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
+
+    def add_when(self) -> None:
+        """How much time has passed, and of records of different lengths also which share of the record."""
+        if not self._lasting:
+            return
+        times = self._panel.stacked_times()
+        if times is None:
+            times = np.arange(self._panel.steps, dtype=np.float64)
+        elapsed = times - np.repeat(times[self._starts], self._panel.lengths)
+        moments = np.unique(elapsed)
+        begun = {float(moments[np.searchsorted(moments, cut)]) for cut in cuts(elapsed, self._rich.values)}
+        self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
+        if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
+            self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+
+    def _extremes(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest finite value of each record."""
+        finite = np.isfinite(values)
+        least = np.minimum.reduceat(np.where(finite, values, np.inf), self._starts)
+        return least, np.maximum.reduceat(np.where(finite, values, -np.inf), self._starts)
+
+    def _changes(self, values: NDArray[np.float64], span: int) -> NDArray[np.float64]:
+        rows = np.arange(len(values))
+        before = np.maximum(rows - span, np.repeat(self._starts, self._panel.lengths))
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
+            changes: NDArray[np.float64] = values - values[before]
+        return changes
+
+    def definitions(self) -> list[Definition]:
+        """The grammar; weights make simple sentences as common as all others together."""
+        starts = [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])]
+        facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else [])]
+        start, both, fact = parse_grammar(
+            f"Start ::= {' | '.join(starts)}\n"
+            f"Both ::= Fact and Fact @2 | Fact and Both | Fact or Fact | (Fact or Fact) and Fact\n"
+            f"Fact ::= {' | '.join(facts)}\n"
+        )
+        peak, own, when, change, long = (
+            Definition(symbol, tuple(map(Alternative, sentences)))
+            for symbol, sentences in (
+                ("Peak", self.peak),
+                ("Own", self.own),
+                ("When", self.when),
+                ("Change", self.change),
+                ("Long", self.long),
+            )
+        )
+        return [d for d in (start, peak, both, fact, own, when, change, long) if d.alternatives]
+
+
+def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
+    """At most so many of them, spread evenly."""
+    return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
+
+
+def _both_ways(values: NDArray[np.float64]) -> bool:
+    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    known = values[np.isfinite(values)]
+    below, above = np.count_nonzero(known < 0), np.count_nonzero(known > 0)
+    return bool(min(below, above) >= _EACH_WAY * max(len(known), 1))
+
+
+def _is(name: Name, level: str) -> Source:
+    return Comparison((EQUAL,), name, Constant(level))
+
+
+def _joined(facts: Sequence[Source]) -> Source:
+    """One of these, with brackets that nest no deeper than they must: searches limit depth."""
+    if len(facts) == 1:
+        return facts[0]
+    half = len(facts) // 2
+    return Apply(OR, (_joined(facts[:half]), _joined(facts[half:])))
+
+
+def _compared(signal: Source, operators: tuple[Operator, ...], constants: Sequence[float]) -> list[Source]:
+    return [Comparison(operators, signal, Supply("list", tuple(map(float, constants))))] if constants else []
+
+
+def _some(left_out: dict[str, str]) -> str:
+    told = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5]]
+    return ", ".join(told) + (f" and {len(left_out) - 5} more" if len(left_out) > 5 else "") or "nothing"

@@ -1,0 +1,200 @@
+"""Draft to normal form: rules that only rename are folded into those they lead to."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from telltree.errors import GrammarError
+from telltree.grammar.rules.rule import Rule
+from telltree.grammar.text.check import mentioned, renamed
+from telltree.grammar.text.draft import Definitions, Draft, Option, Symbol, Term
+from telltree.operators import Expression, Hole, Type
+
+MOST_RULES = 1_000_000  # while folding, to stay within some hundred megabytes
+MOST_SENTENCES = 50  # one inside the other
+MERGE_ROUNDS = 50
+_UNSAID = (None,)
+
+
+class Spelt(NamedTuple):
+    """All of a body but its English, in a form that is compared fast."""
+
+    shape: int
+    """Bodies that differ in the names of their holes at most have the same."""
+    holes: tuple[str, ...]
+    """The symbols that fill it, in prefix order."""
+
+
+class Body(NamedTuple):
+    """What a rule writes. Expressions are made of bodies at the very end, when the symbols have their last names."""
+
+    spelt: Spelt
+    term: Term
+    english: tuple[str | None, ...]
+    """Of the rule itself, then of those that rename it, from the inside out."""
+
+
+Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
+"""The rules of a symbol, with their weights."""
+
+
+def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type]) -> tuple[Rule, ...]:
+    """The rules, grouped by symbol, the start first; `order` has each symbol after those it renames."""
+    folded = _reached(_fold(symbols, order, _Bodies(types)), start)
+    first = _alike(folded)
+    merged = _merge(folded, first)
+    names = _names(merged)
+    templates = Templates(types, {symbol: names[first[symbol]] for symbol in folded})
+    return tuple(
+        Rule(names[symbol], templates.of_body(body), weight)
+        for symbol, rules in merged.items()
+        for body, weight in rules.values()
+    )
+
+
+class Templates:
+    """Makes expressions of lifted terms, with holes for their symbols."""
+
+    def __init__(self, types: Mapping[str, Type], names: Mapping[str, str]) -> None:
+        self._types = types
+        self._names = names
+        self._operands: dict[int, Expression] = {}  # by identity: the operators of a set share their operands
+
+    def of_body(self, body: Body) -> Expression:
+        """The expression of a rule's body, with its English."""
+        own, *renaming = body.english
+        template = self.of(body.term, own)
+        for english in renaming:
+            template = Expression(template.head, template.args, english, (template,))
+        return template
+
+    def of(self, term: Draft, english: str | None = None) -> Expression:
+        """The expression of a term."""
+        assert isinstance(term, Term)
+        if isinstance(term.head, Symbol):
+            name = term.head.name
+            return Expression(Hole(self._names[name], self._types[name]))
+        return Expression(term.head, tuple(map(self._operand, term.args)), english)
+
+    def _operand(self, term: Draft) -> Expression:
+        if id(term) not in self._operands:
+            self._operands[id(term)] = self.of(term)
+        return self._operands[id(term)]
+
+
+class _Bodies:
+    """Makes bodies of the rules that options write."""
+
+    def __init__(self, types: Mapping[str, Type]) -> None:
+        self._types = types
+        self._shapes: dict[object, int] = {}
+
+    def of(self, option: Option) -> Body:
+        """The body of one."""
+        term = option.body
+        assert isinstance(term, Term)
+        shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
+        return Body(Spelt(shape, mentioned(term)), term, (option.english,) if option.english is not None else _UNSAID)
+
+    def _nameless(self, term: Draft) -> object:
+        assert isinstance(term, Term)
+        if term.args:
+            return (term.head, *map(self._nameless, term.args))
+        return self._types[term.head.name] if isinstance(term.head, Symbol) else term.head
+
+
+def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[str, Weighted]:
+    folded: dict[str, Weighted] = {}
+    made = 0
+    for symbol in order:
+        rules: Weighted = {}
+        total = sum(option.weight for option in symbols[symbol])
+        for option in symbols[symbol]:
+            share = option.weight / total
+            for body, weight in _rules_of(option, folded, bodies):
+                _add(rules, body.spelt, body, weight * share)
+        folded[symbol] = rules
+        made += len(rules)
+        if made > MOST_RULES:
+            raise GrammarError(
+                f"more than {MOST_RULES:,} rules when written out; choose from fewer attributes or constants"
+            )
+    return folded
+
+
+def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
+    """Of equal rules the first one stays, with the weight of all."""
+    before = rules.get(key)
+    rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
+
+
+def _rules_of(option: Option, folded: Mapping[str, Weighted], bodies: _Bodies) -> Iterable[tuple[Body, float]]:
+    target = renamed(option)
+    if target is None:
+        return ((bodies.of(option), 1.0),)
+    if option.english is None:
+        return folded[target].values()
+    return [(_said(body, option), weight) for body, weight in folded[target].values()]
+
+
+def _said(body: Body, option: Option) -> Body:
+    """The body in the words of an option that renames its symbol."""
+    if len(body.english) > MOST_SENTENCES:
+        raise GrammarError(f"more than {MOST_SENTENCES} English sentences, one inside the other", *option.body.place)
+    return body._replace(english=(*body.english, option.english))
+
+
+def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
+    """What is left of the symbols, in the order in which rules lead to them."""
+    reached = {start: folded[start]}
+    waiting = [start]
+    for symbol in waiting:  # grows while it is walked
+        for body, _ in folded[symbol].values():
+            for hole in body.spelt.holes:
+                if hole not in reached:
+                    reached[hole] = folded[hole]
+                    waiting.append(hole)
+    return reached
+
+
+def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, Weighted]:
+    """Make one of symbols that say the same, so that crossover can exchange what grows from them."""
+    if all(symbol == other for symbol, other in first.items()):
+        return folded
+    merged: dict[str, Weighted] = {symbol: {} for symbol in folded if first[symbol] == symbol}
+    for symbol, rules in merged.items():
+        for body, weight in folded[symbol].values():
+            _add(rules, Spelt(body.spelt.shape, tuple(first[hole] for hole in body.spelt.holes)), body, weight)
+    return merged
+
+
+def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
+    """For each symbol the first that says the same: they are alike until the symbols they lead to tell them apart."""
+    shapes: dict[object, str] = {}
+    first, leads_to = {}, {}
+    for symbol, rules in folded.items():
+        key = tuple((body.spelt.shape, body.english, weight) for body, weight in rules.values())
+        first[symbol] = shapes.setdefault(key, symbol)
+        leads_to[symbol] = [hole for body, _ in rules.values() for hole in body.spelt.holes]
+    for _ in range(1, MERGE_ROUNDS):
+        seen: dict[object, str] = {}
+        refined = {
+            symbol: seen.setdefault((first[symbol], *map(first.__getitem__, holes)), symbol)
+            for symbol, holes in leads_to.items()
+        }
+        if refined == first:
+            return first
+        first = refined
+    return {symbol: symbol for symbol in folded}  # too intricate to tell: merge none
+
+
+def written(template: Expression) -> object:
+    """All of a template, its English too, which equality leaves out."""
+    return template, template.english, tuple(map(written, template.parts))
+
+
+def _names(symbols: Iterable[str]) -> dict[str, str]:
+    """Names for the symbols the author did not name: _1, _2 … in the order of the rules."""
+    taken = {symbol for symbol in symbols if Symbol(symbol).named}
+    fresh = (name for i in itertools.count(1) if (name := f"_{i}") not in taken)
+    return {symbol: symbol if symbol in taken else next(fresh) for symbol in symbols}
