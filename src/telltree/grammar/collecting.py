@@ -1,4 +1,4 @@
-"""Putting off the garbage collector while a grammar is made."""
+"""Pause the garbage collector while a grammar is built."""
 
 import gc
 from collections.abc import Iterator
@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collecting_later() -> Iterator[None]:
-    """Collect no garbage meanwhile: thousands of columns make a million small objects, none of them in a cycle, and the
-    collector would go over all that the process holds again and again."""
+    """Pause the garbage collector: thousands of columns make a million small objects, none of them in a cycle, and the
+    collector would scan every object of the process again and again.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -37,24 +37,24 @@ if TYPE_CHECKING:
     from telltree.grammar.derivations.derivation import Derivation
     from telltree.grammar.rules.tables import Tables
 
-_MOST_CODON = 2**31 - 1  # what the 32 bits of a codon hold
+_MOST_CODON = 2**31 - 1  # the largest value of a codon
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grammar:
     """A grammar in normal form. Immutable; equal to another if both have the same rules, weights and English.
 
-    Build one with `Grammar.parse(text, panel)` or `Grammar.for_panel(panel)`; `str(grammar)` is text that parses to
-    the same grammar, with groups written out, and needs a schema only.
+    Build one with `Grammar.parse(text, panel)` or `Grammar.for_panel(panel)`; `str(grammar)` is text that parses to the
+    same grammar, with groups written out, and needs only a schema.
     """
 
     start: str
     rules: tuple[Rule, ...]
-    """Grouped by symbol, the start's first."""
+    """The rules, grouped by symbol, the start symbol first."""
     schema: Schema
-    """Of the attributes that rules mention."""
+    """The schema of the attributes that rules mention."""
     functions: tuple[UserFunction, ...]
-    """Those that rules mention."""
+    """The user functions that rules mention."""
     left_out: dict[str, str]
     """Columns that selectors passed over, and why."""
     _text: str
@@ -62,7 +62,7 @@ class Grammar:
     @classmethod
     @collecting_later()
     def parse(cls, text: str, data: Panel | Schema, *, functions: Sequence[UserFunction] = ()) -> "Grammar":
-        """Read a grammar; GrammarError with line and column if there is anything wrong with it.
+        """Read a grammar; raises a GrammarError with line and column if anything is wrong with it.
 
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
@@ -76,7 +76,7 @@ class Grammar:
         schema = _schema(data)
         drafts, left_out = resolve(definitions, data, functions)
         text = grammar_text(drafts)
-        check_size(text, "the grammar, with its groups written out,", len(schema))  # else no model could be loaded
+        check_size(text, "the grammar, with its groups written out,", len(schema))  # otherwise no model could be loaded
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
         symbols = lift(drafts)
@@ -106,9 +106,9 @@ class Grammar:
 
         Real columns are compared with constants among the extremes of the records, or among all values where several
         conditions hold at once (or with their thresholds in the schema); there are words for when, how long and by how
-        much a value changed. The more columns, the fewer constants for each. `labels`, one a record, are looked at for
-        one purpose: which levels of a column with many of them go together. `columns` are those to use, by default all
-        but the unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
+        much a value changed. The more columns, the fewer constants for each. `labels`, one a record, serve one purpose:
+        to group the levels of a column that has many. `columns` are those to use, by default all but the unusable,
+        which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
         definitions, left_out = fitting_definitions(panel, known, columns)
@@ -158,9 +158,9 @@ class Grammar:
         return Tables.of(self.rules, self.symbols)
 
     def derive(self, formula: str | Expression) -> "Derivation":
-        """How this grammar writes a formula, by the first rules that can; GrammarError if none can.
+        """A derivation of this formula by the first rules that fit; GrammarError if there is none.
 
-        A random constant can be any number of its range.
+        A random constant matches any number in its range.
         """
         from telltree.grammar.derivations.derivation import Derivation
 
@@ -191,7 +191,7 @@ class Grammar:
         """The derivation that grammatical evolution reads from codons; None if it does not end, or is too deep.
 
         A codon is a whole number from 0 to 2**31 - 1; it is used only where there is a choice, and picks rule number
-        codon mod choices. When they run out, they are read again, `wraps` times.
+        codon mod choices. After the last codon, reading starts again at the first, up to `wraps` times.
         """
         from telltree.grammar.derivations.genomes import decode
         from telltree.grammar.derivations.growing import deepest
@@ -213,7 +213,7 @@ class Grammar:
         return room.derivation(0, self) if room.lengths[0] else None
 
     def width(self, max_depth: int) -> int:
-        """How many rules the longest derivation of this depth can have, as `row_width` says, which takes its time."""
+        """How many rules the longest derivation of this depth can have. Cached, because `row_width` is slow."""
         from telltree.grammar.derivations.growing import row_width
 
         if max_depth not in self._widths:
@@ -226,11 +226,11 @@ class Grammar:
 
     @property
     def least_depth(self) -> int:
-        """How many operators the simplest formula nests."""
+        """How many operators the shallowest formula nests."""
         return int(self.tables.of_symbol["least_depth"][0])
 
     def check_depth(self, max_depth: int) -> None:
-        """Refuse a limit within which this grammar can say nothing."""
+        """Refuse a depth limit that no formula of this grammar meets."""
         require_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
@@ -239,14 +239,15 @@ class Grammar:
             )
 
     def count(self, max_size: int) -> int:
-        """How many derivations write at most `max_size` terminals, exactly."""
+        """The exact number of derivations that write at most `max_size` terminals."""
         self._refuse_random("counted")
         return sum(self._sizes.counts(self.start, max_size))
 
     def bits(self, max_size: int) -> list[float]:
-        """For each size from 0 on, log2 of the number of derivations of at most that size: what it takes to name one.
+        """For each size from 0 on, log2 of the number of derivations of at most that size: the bits that name one of
+        them.
 
-        A random constant counts as one choice more than none: its digits are not told apart.
+        A random constant counts as a single choice: its value is not counted.
         """
         counts = accumulate(self._sizes.counts(self.start, max_size))
         return [math.log2(count) if count else 0.0 for count in counts]
@@ -292,11 +293,11 @@ class Grammar:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Grammar":
-        # Immutable; scikit-learn's clone asks for a deep copy, which takes seconds for thousands of columns.
+        # Immutable. scikit-learn's clone asks for a deep copy, which would take seconds for thousands of columns.
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is computed on demand: hashes of text differ from process to process.
+        # Leave out cached values: hashes of text differ between processes.
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ class Derivation:
         object.__setattr__(self, "constants", drawn)
 
     def __len__(self) -> int:
-        """Rule applications, each writing one terminal: rules that only rename are free, templates count in full."""
+        """The number of terminals written: rules that only rename are free, templates count in full."""
         return int(self.grammar.tables.rule["size"][self.rules].sum())
 
     def __eq__(self, other: object) -> bool:

@@ -1,8 +1,8 @@
 """Compiled drawing of derivations, whole populations at a time.
 
-A population is a two-dimensional array of rule numbers, one derivation a row in prefix order, with its lengths beside
-it; random constants lie in a parallel array of floats. Kernels are given None for that if the grammar draws none, and
-leave out the code for it when they are compiled.
+A population is a two-dimensional array of rule numbers, one derivation per row in prefix order, with an array of
+lengths. Random constants are in a parallel array of floats. If the grammar draws none, kernels get None in its place,
+and the compiler leaves out that code.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -19,23 +19,24 @@ from telltree.grammar.derivations.streams import after, first_state, mix
 from telltree.grammar.rules.tables import Tables
 
 _LANES = 128
-"""Derivations drawn side by side: so many that none waits for another's numbers, so few that they stay in the cache."""
+"""Derivations drawn in turn: enough to hide the memory latency of each, and few enough to stay in the cache."""
 _STATE, _NAME, _POSITION, _TOP, _FAILED, _HOLES = map(np.uint64, range(6))
-"""What a lane remembers: the state of its stream; the name, unfinished, and the length of what is drawn; the topmost of
-its waiting holes; the times it ran out of room; and from there on the holes."""
+"""The fields of a lane: the state of its random stream; the unfinished name and the length of its derivation; the index
+of the top of its stack of holes; how often it ran out of room; and then the stack itself.
+"""
 _FIRST = int(_HOLES)
 
 
 class Lanes(NamedTuple):
-    """Scratch for drawing."""
+    """Scratch memory for drawing."""
 
     words: NDArray[np.uint64]
-    going: NDArray[np.uint64]  # the lanes that are not done
+    going: NDArray[np.uint64]  # the lanes that are not finished
     taking: NDArray[np.uint64]  # the lanes whose last rule takes a constant
 
     @classmethod
     def empty(cls, tables: Tables, width: int) -> "Lanes":
-        """Lanes for derivations of at most so many rules."""
+        """Lanes for derivations of at most `width` rules."""
         words = int(_HOLES) + most_holes(tables, width)
         return cls(np.empty((_LANES, words), np.uint64), *np.empty((2, _LANES), np.uint64))
 
@@ -44,15 +45,16 @@ NO_ROW = -1
 
 
 class Simplest(NamedTuple):
-    """The simplest formulas, which are drawn again and again: the first rule has one hole, the second none but for a
-    constant."""
+    """The simplest formulas, which come up again and again: the first rule has one hole, and the second rule has none,
+    except for a constant.
+    """
 
-    row: int  # of choices for the second rule, whatever the first one is; or NO_ROW if that is not so
+    row: int  # of choices for the second rule, if it is the same after every first rule; else NO_ROW
     number: int
 
     @classmethod
     def of(cls, tables: Tables, depth: int) -> "Simplest":
-        """Those within a depth."""
+        """The simplest formulas within a depth."""
         start = tables.of_symbol[0]
         first = tables.shoot[_choices(tables, start["first_row"] + min(depth, start["last_depth"]))]
         rows = first["second_row"] + np.minimum(depth - first["second_drop"], first["second_last"])
@@ -73,9 +75,11 @@ def _choices(tables: Tables, row: int) -> NDArray[np.int32]:
 
 @inline
 def _start_lanes(tables, depth, seed, generation, known, lanes, individual, individuals):
-    """Put the next individuals on the lanes; returns how many there is room for, and the first that is not on one.
+    """Put the next individuals on the lanes; returns how many lanes are in use, and the first individual without a
+    lane.
 
-    Whether one is known cannot be foreseen: the next one takes its lane, or not.
+    If an individual is a known formula, the next one overwrites its lane. There is no branch on it: it would be
+    mispredicted often.
     """
     number = 0
     while number < len(lanes.going) and individual < individuals:
@@ -92,7 +96,7 @@ def _start_lanes(tables, depth, seed, generation, known, lanes, individual, indi
 
 @inline
 def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
-    """Add a rule to what is drawn on each lane that waits, and its constant if it takes one; returns how many go on."""
+    """Add a rule, with its constant if it takes one, to each unfinished derivation; returns how many stay so."""
     end, least, going, taking = rules.shape[1], tables.of_symbol[0].least_depth, 0, 0
     for k in range(waiting):
         which = lanes.going[at(k)]
@@ -102,7 +106,8 @@ def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
             tables, lane, np.int64(lane[_TOP]), rules[i], constants, i, position, lane[_STATE], lane[_NAME]
         )
         length, more = position + 1, top >= _FIRST
-        # where the row is full, and something is missing, begin again, ever shallower, after the words for a constant
+        # If the row is full too early, start again, and after some failures shallower. Skip the random number that a
+        # constant would have used.
         if length + takes + top - _FIRST + 1 >= end and more:
             lane[_FAILED] += 1
             shallower, state = depth - np.int64(lane[_FAILED]) // TRIES, after(state) if takes else state
@@ -123,9 +128,9 @@ def _add_a_rule(tables, depth, lanes, waiting, begin, rules, constants):
 def draw(tables, depth, seed, generation, known, lanes, rules, constants, lengths, names):
     """Fill a population with random derivations; individual i uses the stream (seed, generation, i).
 
-    A length of 0 marks one for which the row was too short, though it was tried ever shallower, as in `grow_within`.
-    If `known` is the row of the `Simplest`, these are left out, and so many rows at the end have a length of 0.
-    The lanes take turns, a rule each: the processor has the next ones to work on while it waits for what one needs.
+    A length of 0 means that the row was too short at every depth that was tried, as in `grow_within`. If `known` is the
+    row of the `Simplest` formulas, these are left out, and as many rows at the end have length 0. The lanes take turns,
+    one rule each, so that the processor works on other lanes while one lane waits for memory.
     """
     tables, lanes, rules = borrowed(tables), borrowed(lanes), borrowed(rules)
     begin, individual = 0, 0

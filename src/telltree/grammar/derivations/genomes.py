@@ -1,4 +1,4 @@
-"""Compiled reading of genomes: lists of numbers that grammatical evolution takes for choices of rules."""
+"""Compiled reading of genomes: lists of numbers that grammatical evolution reads as choices of rules."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -11,13 +11,13 @@ from telltree.grammar.derivations.naming import FREE, finished_name, longer_name
 
 @inline
 def read_genome(tables, depth, genome, wraps, rules, holes):
-    """Grammatical evolution: read a genome as choices of rules, depth first, wrapping `wraps` times.
+    """Grammatical evolution: read a genome as choices of rules, depth first, wrapping around `wraps` times.
 
-    A codon is used only where there is a choice, and picks rule number codon mod choices, where a rule of greater
-    weight is offered more often. Returns the length, 0 if the genome runs out, or for a derivation too deep or long;
-    the codons read; and the name.
+    A codon is used only where there is a choice. It picks rule number codon mod choices; rules of greater weight occur
+    more often among the choices. Returns the length, which is 0 if the genome runs out or the derivation is too deep or
+    too long; the number of codons read; and the name.
     """
-    holes[0] = hole_of(0, depth)  # of a symbol: no row of choices is needed here
+    holes[0] = hole_of(0, depth)  # here a hole holds a symbol, not a row of choices
     waiting, position, used, codon, name = 1, 0, 0, 0, FREE
     while waiting:
         waiting -= 1
@@ -37,7 +37,7 @@ def read_genome(tables, depth, genome, wraps, rules, holes):
         name = longer_name(name, rule)
         position += 1
         last, first = tables.rule[at(rule + 1)].first_hole - 1, tables.rule[at(rule)].first_hole
-        if position + waiting + last - first >= len(rules):  # each hole takes a rule at least
+        if position + waiting + last - first >= len(rules):  # each hole takes at least one rule
             return 0, used, name
         for hole in range(last, first - 1, -1):
             holes[at(waiting)] = hole_of(tables.hole[at(hole)].symbol, left - tables.hole[at(hole)].drop)

@@ -1,4 +1,4 @@
-"""Compiled growing of derivations: random rules, one after the other, until no hole is left to fill."""
+"""Compiled growing of derivations: add random rules until no hole is left."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -11,26 +11,25 @@ from telltree.grammar.derivations.streams import after, mix, number_name
 from telltree.grammar.rules.tables import Tables
 
 POOL = 255
-"""A random constant is one of POOL + 1 evenly spread over its range: planes are costly, so they must be met again."""
+"""A random constant is one of POOL + 1 evenly spaced values of a range: planes are costly, so constants must recur."""
 
 LOW_HALF, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
-"""Half a word, and the shift to the other half."""
+"""A mask for the low half of a word, and the shift to its high half."""
 
 TRIES = 4
-"""How often to draw within a depth before the next try is shallower."""
+"""How often to try at one depth before trying one level shallower."""
 
 MOST_NODES = 256
-"""However deep a grammar may nest, no derivation that is drawn has more rules than this, and none that is bred has more
-than one more."""
+"""The most rules that a drawn derivation may have, however deep its grammar nests; a bred one may have one more."""
 
 
 def row_width(tables: Tables, depth: int) -> int:
-    """How many rules the longest derivation of this depth can have, within reason."""
+    """How many rules the longest derivation of this depth can have, up to a limit."""
     rule, hole = tables.rule[:-1], tables.hole
     holes = np.diff(tables.rule["first_hole"])
     owner = np.repeat(np.arange(len(holes)), holes)
-    reach = int(rule["height"].max()) + 1  # a level depends on no more than this many before it
-    most = [np.full(len(tables.of_symbol), -np.inf)] * (reach + 1)  # of the last levels; below depth 0 there is nothing
+    reach = int(rule["height"].max()) + 1  # a level depends on at most this many levels before it
+    most = [np.full(len(tables.of_symbol), -np.inf)] * (reach + 1)  # for the last levels; below depth 0 nothing fits
     for left in range(depth + 1):
         nodes = np.where(rule["height"] <= left, 1.0, -np.inf)
         np.add.at(nodes, owner, np.array(most)[-hole["drop"], hole["symbol"]])
@@ -39,27 +38,27 @@ def row_width(tables: Tables, depth: int) -> int:
         most = [*most[1:], np.minimum(level, MOST_NODES)]
         if level[0] >= MOST_NODES or (left >= reach and all(np.array_equal(most[-1], before) for before in most[:-1])):
             break
-    return int(max(most[-1][0], 1)) + 1  # one more, so that a place after the last rule can be written to
+    return int(max(most[-1][0], 1)) + 1  # one more, so that kernels may write one place after the last rule
 
 
 def deepest(tables: Tables, depth: int) -> int:
-    """The depth as compiled code is to be told it: no derivation nests more than all its rules together."""
+    """The depth limit for compiled code: no derivation can nest deeper than all its rules together."""
     return min(depth, MOST_NODES * int(tables.rule["height"].max()) + int(tables.of_symbol["least_depth"][0]))
 
 
 def most_holes(tables: Tables, width: int) -> int:
-    """How many holes can wait to be filled while a derivation of at most so many rules is drawn."""
+    """How many holes can be open while a derivation of at most `width` rules is drawn."""
     return width + int(tables.shoot["further"].max()) + 4
 
 
 def holes_room(tables: Tables, width: int) -> NDArray[np.uint64]:
-    """Room for them."""
+    """An empty stack for that many holes."""
     return np.empty(most_holes(tables, width), np.uint64)
 
 
 @small
 def choose(row, choice, word):
-    """A rule of a row of choices, by 64 random bits."""
+    """A rule from a row of choices, by 64 random bits (alias method)."""
     slot = choice[at(row.start) + (((word >> HALF) * at(row.size)) >> HALF)]
     return slot.rule if (word & LOW_HALF) < slot.cut else slot.other
 
@@ -73,25 +72,26 @@ def constant_of(low, high, word):
 
 @small
 def hole_of(row, left):
-    """A hole to fill: its row of choices, and how many operators its subtree may still nest."""
+    """A hole to fill, as one word: its row of choices, and how many operators its subtree may still nest."""
     return np.uint64(row) << HALF | np.uint64(left)
 
 
 @small
 def first_hole(of_symbol, symbol, depth):
-    """The hole that a derivation from `symbol` of at most this depth starts with."""
+    """The hole from which a derivation of `symbol` within this depth starts."""
     start = of_symbol[at(symbol)]
     return hole_of(start.first_row + min(depth, start.last_depth), depth)
 
 
 @inline
 def fill(tables, holes, top, rules, constants, row, position, state, name):
-    """Fill the hole number `top` by a random rule, which leaves others to be filled before those below it. Random
-    constants go into a row of `constants`, which are None if there are none.
+    """Fill the hole at index `top` of the stack with a random rule, and push the rule's own holes. Random constants go
+    into a row of `constants`, which is None if the grammar draws none.
 
-    Returns the topmost hole, one below the first if there is none; the state of the stream; the name, unfinished; and
-    whether the rule takes a constant next. How many holes a rule has cannot be foreseen, and a wrong guess takes as
-    long as a rule: two are written down in any case, and stay if the rule has them.
+    Returns the new top of the stack (below the first hole if the stack is empty), the state of the stream, the
+    unfinished name, and whether the rule takes a constant next. A branch on the number of holes would be mispredicted
+    often, which costs as much as drawing a rule. So two holes are always written, and the new top decides which of them
+    count.
     """
     hole, state = holes[at(top)], after(state)
     rule, left = choose(tables.row[hole >> HALF], tables.choice, mix(state)), np.int64(hole & LOW_HALF)
@@ -117,7 +117,7 @@ def fill(tables, holes, top, rules, constants, row, position, state, name):
 
 @inline
 def add_constant(tables, rules, position, state, name):
-    """Write the constant that the last rule, before `position`, takes; returns the state of the stream and the name."""
+    """Write the constant taken by the rule before `position`; returns the state of the stream and the name."""
     state = after(state)
     row = tables.shoot[at(rules[at(position) - at(1)])].constant_row
     rule = choose(tables.row[at(row)], tables.choice, mix(state))
@@ -127,9 +127,9 @@ def add_constant(tables, rules, position, state, name):
 
 @inline
 def grow_within(tables, symbol, depth, rules, constants, row, start, end, state, holes):
-    """Write a random derivation from `symbol` into rules[start:end]; returns its end, and the state of the stream.
+    """Write a random derivation of `symbol` into rules[start:end]; returns where it ends, and the state of the stream.
 
-    If there is no room for it, tries again ever shallower; the end is −1 if there is no room for any.
+    If it does not fit, tries again, after some failures one level shallower. The end is −1 if nothing fits.
     """
     least, failed, top, position = tables.of_symbol[symbol].least_depth, 0, 0, start
     holes[0] = first_hole(tables.of_symbol, symbol, depth)
@@ -139,7 +139,7 @@ def grow_within(tables, symbol, depth, rules, constants, row, start, end, state,
         if takes:
             state, _ = add_constant(tables, rules, position, state, FREE)
             position += 1
-        if top >= 0 and position + top + 1 >= end:  # each hole needs a place of its own, and may take a constant
+        if top >= 0 and position + top + 1 >= end:  # each open hole needs a place, and its rule may take a constant
             failed, top, position = failed + 1, 0, start
             depth -= failed % TRIES == 0
             holes[0] = first_hole(tables.of_symbol, symbol, depth)

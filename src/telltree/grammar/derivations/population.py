@@ -32,7 +32,7 @@ class Population(NamedTuple):
 
     @classmethod
     def of(cls, derivations: Sequence[Derivation], constants: bool) -> "Population":
-        """Derivations put side by side."""
+        """These derivations as one population."""
         made = cls.empty(len(derivations), max((len(d.rules) for d in derivations), default=1), constants)
         for i, derivation in enumerate(derivations):
             made.put(i, derivation)
@@ -54,7 +54,7 @@ class Population(NamedTuple):
     def for_kernels(
         self,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64], NDArray[np.uint64]]:
-        """The arrays, with None for constants if there are none."""
+        """The arrays, with None for the constants if there are none."""
         return self.rules, self.constants if self.constants.shape[1] else None, self.lengths, self.names
 
     def derivation(self, i: int, grammar: "Grammar") -> Derivation:
@@ -65,4 +65,4 @@ class Population(NamedTuple):
 
     def take(self, chosen: NDArray[np.int64]) -> "Population":
         """Some of the rows, copied."""
-        return Population._make([part.take(chosen, axis=0) for part in self])  # quicker than by an index
+        return Population._make([part.take(chosen, axis=0) for part in self])  # faster than by an index

@@ -1,4 +1,4 @@
-"""Random streams for compiled code: a stream is a function of its key alone, so the order of work changes nothing."""
+"""Random streams for compiled code. A stream depends on its key alone, so the order of work changes nothing."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -21,25 +21,25 @@ def mix(x):
 
 @small
 def number_name(value):
-    """The name of a number: the same for the same number, wherever it comes from."""
+    """The hash of a number: equal numbers have equal hashes."""
     return mix(np.float64(value).view(np.uint64) + GOLDEN)
 
 
 @small
 def weave(name, position, part):
-    """Add the name of an operand to that of what it belongs to; `mix` the result when all are added."""
+    """Add an operand's hash to the hash of an expression; `mix` the result when all operands are added."""
     return name + part * (_FIRST + _SECOND * np.uint64(position))
 
 
 @small
 def first_state(seed, generation, index):
-    """The state at the start of the stream with this key."""
+    """The state at the start of the stream for this key."""
     return mix(mix(np.uint64(seed) + GOLDEN * np.uint64(generation)) + GOLDEN * np.uint64(index))
 
 
 @small
 def after(state):
-    """The state of a stream after one more word; that word is `mix` of it."""
+    """The next state of a stream; `mix` turns a state into its random word."""
     return state + GOLDEN
 
 

@@ -1,8 +1,8 @@
 """The default language: a grammar whose words and constants suit the records at hand.
 
-`F(x > c)` asks for the largest value of a record, so its constants lie among the records' largest values; conditions
-that are to hold at once, and those whose steps are counted, have constants among all values. Beside the columns
-themselves it can speak of when something was, how long it lasted, and how much a value changed.
+`F(x > c)` depends on the largest value of a record, so its constants lie among the records' largest values. Conditions
+that must hold at once, and those whose steps are counted, have constants among all values. Besides the columns
+themselves, the language can say when something happened, how long it lasted, and how much a value changed.
 """
 
 from collections.abc import Sequence
@@ -46,15 +46,15 @@ from telltree.operators.table import (
 )
 
 _LESS, _GREATER = (LESS,), (GREATER,)
-_EITHER = (LESS, GREATER_EQUAL)  # complements, so that both are read off one plane where nothing is missing
-_EACH_WAY = 0.1  # of all values, how many must lie on each side of 0 for a size to be of interest
-_SINGLE_LEVELS = 8  # levels of one column that are asked for each by itself
-_UNEVEN = 1.1  # how much longer than the shortest record the longest must be for shares of records to say more
+_EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one plane where nothing is missing
+_EACH_WAY = 0.1  # share of values that must lie on each side of 0 for absolute values to be of interest
+_SINGLE_LEVELS = 8  # levels of one column that get an atom each
+_UNEVEN = 1.1  # ratio of longest to shortest record from which shares of a record say more than times
 
 
 @dataclass(frozen=True)
 class Richness:
-    """How many constants a column gets, for each use, and how many spans of time its changes are looked at over."""
+    """How many constants a column gets for each use, and over how many time spans its changes are taken."""
 
     peaks: int
     values: int
@@ -65,7 +65,7 @@ class Richness:
 
     @classmethod
     def of(cls, columns: int) -> "Richness":
-        """Fewer for each column where there are many columns: what is searched grows with both."""
+        """Fewer per column where there are many columns: the search space grows with both."""
         if columns <= 12:
             return cls(16, 8, 4, 4, 3, 8)
         if columns <= 100:
@@ -95,7 +95,7 @@ def fitting_definitions(
 
 
 class _Words:
-    """The alternatives of each symbol, as they come together column by column."""
+    """The alternatives of each symbol, collected column by column."""
 
     def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
         self._panel, self._labels, self._rich = panel, labels, rich
@@ -111,7 +111,7 @@ class _Words:
         self.long: list[Source] = []
 
     def add(self, column: Column) -> bool:
-        """What may be said of a column; False if there is nothing."""
+        """Add what can be said of a column; False if there is nothing."""
         before = len(self.own)
         name, values = Name(column.name, quoted=True), self._panel.stacked(column.name)
         if column.type is ColumnType.REAL:
@@ -134,7 +134,7 @@ class _Words:
         self.own += both
 
     def _levels(self, column: Column, name: Name, values: NDArray[Any]) -> list[Source]:
-        """Each level by itself, or of many the commonest, and those together that go with a class."""
+        """Each level by itself (the most common, if there are many), and the groups of levels that go with a class."""
         present = [column.levels[code] for code in np.unique(values[values >= 0])]
         if len(present) <= _SINGLE_LEVELS:
             return [_is(name, level) for level in present]
@@ -170,7 +170,7 @@ class _Words:
         self.change += _compared(signal, _EITHER, cuts(changes, self._rich.changes))
 
     def _add_long(self, column: Column, condition: Source, holds: NDArray[np.bool_]) -> None:
-        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
+        """How many steps a condition holds. Not 0 or all steps: F and G already ask for those."""
         if column.static or not self._lasting or not self._rich.counts:
             return
         counts = np.add.reduceat(holds.astype(np.int64), self._starts)
@@ -178,7 +178,7 @@ class _Words:
         self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
 
     def add_when(self) -> None:
-        """How much time has passed, and of records of different lengths also which share of the record."""
+        """How much time has passed, and, if records differ in length, which share of the record."""
         if not self._lasting:
             return
         times = self._panel.stacked_times()
@@ -205,7 +205,7 @@ class _Words:
         return changes
 
     def definitions(self) -> list[Definition]:
-        """The grammar; weights make simple sentences as common as all others together."""
+        """The grammar. Its weights make simple sentences as common as all others together."""
         starts = [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])]
         facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else [])]
         start, both, fact = parse_grammar(
@@ -227,12 +227,12 @@ class _Words:
 
 
 def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
-    """At most so many of them, spread evenly."""
+    """At most `most` of them, evenly spread."""
     return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
 
 
 def _both_ways(values: NDArray[np.float64]) -> bool:
-    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    """Whether a column has many values on each side of 0, so that its absolute value may matter more than its sign."""
     known = values[np.isfinite(values)]
     below, above = np.count_nonzero(known < 0), np.count_nonzero(known > 0)
     return bool(min(below, above) >= _EACH_WAY * max(len(known), 1))
@@ -243,7 +243,7 @@ def _is(name: Name, level: str) -> Source:
 
 
 def _joined(facts: Sequence[Source]) -> Source:
-    """One of these, with brackets that nest no deeper than they must: searches limit depth."""
+    """A disjunction of these, nested as a balanced tree: searches limit the depth."""
     if len(facts) == 1:
         return facts[0]
     half = len(facts) // 2

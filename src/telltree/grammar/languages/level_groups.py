@@ -1,4 +1,4 @@
-"""Groups of levels: of a column with many levels, those that are spoken of together."""
+"""Groups of levels that occur together in a sentence, for columns with many levels."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 
 _MOST_IN_GROUP = 8
-"""Levels that one sentence may list; of more, the commonest. So many are joined within three nested operators."""
+"""The most levels that one sentence lists, the most common ones. This many fit within three nested operators."""
 
 
 def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) -> list[tuple[str, ...]]:
-    """The commonest levels each by itself, and for each class those together that are met more often with it.
+    """The most common levels, each by itself, and for each class the levels that occur more often with it.
 
-    A level is met in a record if it is the value of some step. Without labels, there are no classes to go with.
+    A level occurs in a record if it is the value of some step. Without labels there are no classes, so no groups.
     """
     levels = panel.schema[name].levels
     met = _met(panel, name, len(levels))

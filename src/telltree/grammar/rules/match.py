@@ -11,7 +11,7 @@ from telltree.operators.expression import Head, RandomNumber
 Written = list[tuple[int, float]]
 """Rule numbers in prefix order, each with the constant it drew or NaN."""
 Key = tuple[str, Head | None, Head | None]
-"""A symbol, a head (None: a random constant), and the head of its first operand (None: open, or no operand)."""
+"""A symbol, a head (None: a random constant), and the head of its first operand (None: a hole, or no operand)."""
 
 
 class Matcher:
@@ -19,7 +19,7 @@ class Matcher:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        # So that few rules need a closer look.
+        # An index, so that few rules need a closer look.
         self._index: dict[Key, list[int]] = defaultdict(list)
         for number, rule in enumerate(rules):
             head, first = rule.template.head, _first(rule.template)
@@ -69,7 +69,7 @@ def _first(e: Expression) -> Head | None:
 
 
 def _unify(template: Expression, e: Expression, fillers: list[tuple[str, Expression]]) -> bool:
-    """Whether the two agree outside the template's holes; collects what fills those, in prefix order."""
+    """Whether the two agree outside the template's holes; collects the contents of the holes, in prefix order."""
     if isinstance(template.head, Hole):
         fillers.append((template.head.symbol, e))
         return True

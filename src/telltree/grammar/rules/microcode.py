@@ -1,7 +1,7 @@
-"""What each rule means to the engine: its template as a list of small codes in prefix order.
+"""What each rule means to the engine: its template as a list of opcodes in prefix order.
 
-An atom is the smallest Boolean vector: a comparison of vectors, a Boolean attribute, a user function. Whatever lies
-below an atom is only named here (`ident`), never executed: the engine looks the whole atom up by its name.
+An atom is the smallest Boolean vector: a comparison of vectors, a Boolean attribute, a user function. The parts of an
+atom are never executed, only hashed (`ident`): the engine looks up the whole atom by its hash.
 """
 
 import enum
@@ -18,7 +18,7 @@ from telltree.operators.expression import RandomNumber
 
 
 class MicroOp(enum.IntEnum):
-    """Names for the codes; compiled code sees the numbers."""
+    """The opcodes; compiled code sees their numbers."""
 
     HOLE = 0
     NAME = 1  # part of an atom: numbers, real and categorical vectors
@@ -29,7 +29,7 @@ class MicroOp(enum.IntEnum):
     IMPLIES = 6
     EVENTUALLY = 7
     GLOBALLY = 8
-    COUNT = 9  # from here on: one number a record
+    COUNT = 9  # from here on, one number per record
     SUBTRACT = 10
     ABS = 11
     SIGN = 12
@@ -43,17 +43,18 @@ class MicroOp(enum.IntEnum):
 class Mode(enum.IntEnum):
     """How a part of a formula is read.
 
-    F asks for its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ hands the question on; likewise G and ∧.
+    F asks whether its operand holds at some step. F(a ∨ b) is F a ∨ F b, so ∨ passes the question on to its operands;
+    likewise G and ∧.
     """
 
-    RECORD = 0  # as the truth of the record
-    STEPS = 1  # at every step
-    SOME = 2  # as whether it holds at some step
-    EVERY = 3  # as whether it holds at all steps
+    RECORD = 0  # is the record true?
+    STEPS = 1  # is it true at each step? (one bit per step)
+    SOME = 2  # is it true at some step?
+    EVERY = 3  # is it true at all steps?
 
 
 def _operand_modes() -> NDArray[np.int32]:
-    """code × how the whole is read × operand: how the operand is read."""
+    """opcode × how the whole is read × operand: how the operand is read."""
     modes = np.full((len(MicroOp), len(Mode), 2), Mode.STEPS, np.int32)
     modes[[MicroOp.AND, MicroOp.OR, MicroOp.NOT, MicroOp.IMPLIES], Mode.RECORD] = Mode.RECORD
     modes[MicroOp.EVENTUALLY, [Mode.RECORD, Mode.SOME]] = Mode.SOME
@@ -78,22 +79,22 @@ _OF_COUNTS = {
 
 
 _IN_ATOMS = frozenset({"<", "<=", ">", ">=", "=", "abs", "-", "sign", "missing", "elapsed", "gone", "change"})
-"""What makes signals and compares them (`logic/signals.py`); the engine sees only the atoms they end in."""
+"""Operators that make signals and compare them (`logic/signals.py`); the engine sees only the resulting atoms."""
 
 
 class Microcode(NamedTuple):
-    """Column by column; the codes of rule r are `start[r]` … `start[r + 1] − 1`."""
+    """A table, column by column; the opcodes of rule r are `start[r]` … `start[r + 1] − 1`."""
 
     start: NDArray[np.int32]
     code: NDArray[np.int32]
     arity: NDArray[np.int32]
-    ident: NDArray[np.uint64]  # what the node says, hashed
-    value: NDArray[np.float64]  # of a number
+    ident: NDArray[np.uint64]  # a hash of the node
+    value: NDArray[np.float64]  # if it is a number
     mode: NDArray[np.int32]  # how it is read, for each way to read the whole template
 
     @classmethod
     def of(cls, templates: Iterable[Expression]) -> "Microcode":
-        """The codes of all templates, one after the other."""
+        """The opcodes of all templates, one after the other."""
         idents: dict[str, int] = {}
         nodes = [list(_nodes(template, tuple(Mode), idents)) for template in templates]
         start = np.cumsum([0, *map(len, nodes)])
@@ -121,7 +122,7 @@ def _nodes(e: Expression, modes: tuple[int, ...], idents: dict[str, int]) -> Ite
 
 
 def code_of(e: Expression) -> MicroOp:
-    """The code of one node of a template."""
+    """The opcode of one node of a template."""
     if isinstance(e.head, Hole):
         return MicroOp.HOLE
     if isinstance(e.head, Operator):

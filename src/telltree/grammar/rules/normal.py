@@ -10,28 +10,28 @@ from telltree.grammar.text.check import mentioned, renamed
 from telltree.grammar.text.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.operators import Expression, Hole, Type
 
-MOST_RULES = 1_000_000  # while folding, to stay within some hundred megabytes
-MOST_SENTENCES = 50  # one inside the other
+MOST_RULES = 1_000_000  # while folding, to stay within a few hundred megabytes
+MOST_SENTENCES = 50  # nested in each other
 MERGE_ROUNDS = 50
 _UNSAID = (None,)
 
 
 class Spelt(NamedTuple):
-    """All of a body but its English, in a form that is compared fast."""
+    """All of a body except its English, in a form that is fast to compare."""
 
     shape: int
-    """Bodies that differ in the names of their holes at most have the same."""
+    """The same for bodies that differ only in the names of their holes."""
     holes: tuple[str, ...]
-    """The symbols that fill it, in prefix order."""
+    """The symbols that fill its holes, in prefix order."""
 
 
 class Body(NamedTuple):
-    """What a rule writes. Expressions are made of bodies at the very end, when the symbols have their last names."""
+    """What a rule writes. Bodies become expressions at the very end, when the symbols have their final names."""
 
     spelt: Spelt
     term: Term
     english: tuple[str | None, ...]
-    """Of the rule itself, then of those that rename it, from the inside out."""
+    """The English of the rule itself, then of those that rename it, from the inside out."""
 
 
 Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
@@ -39,7 +39,7 @@ Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
 
 
 def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type]) -> tuple[Rule, ...]:
-    """The rules, grouped by symbol, the start first; `order` has each symbol after those it renames."""
+    """The rules, grouped by symbol, the start symbol first. `order` lists each symbol after those it renames."""
     folded = _reached(_fold(symbols, order, _Bodies(types)), start)
     first = _alike(folded)
     merged = _merge(folded, first)
@@ -53,7 +53,7 @@ def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: M
 
 
 class Templates:
-    """Makes expressions of lifted terms, with holes for their symbols."""
+    """Turns lifted terms into expressions, with holes for their symbols."""
 
     def __init__(self, types: Mapping[str, Type], names: Mapping[str, str]) -> None:
         self._types = types
@@ -83,14 +83,14 @@ class Templates:
 
 
 class _Bodies:
-    """Makes bodies of the rules that options write."""
+    """Turns options into the bodies of rules."""
 
     def __init__(self, types: Mapping[str, Type]) -> None:
         self._types = types
         self._shapes: dict[object, int] = {}
 
     def of(self, option: Option) -> Body:
-        """The body of one."""
+        """The body of one option."""
         term = option.body
         assert isinstance(term, Term)
         shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
@@ -123,7 +123,7 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
 
 
 def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
-    """Of equal rules the first one stays, with the weight of all."""
+    """Merge equal rules: the first one stays, with the weight of all."""
     before = rules.get(key)
     rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
 
@@ -138,17 +138,17 @@ def _rules_of(option: Option, folded: Mapping[str, Weighted], bodies: _Bodies) -
 
 
 def _said(body: Body, option: Option) -> Body:
-    """The body in the words of an option that renames its symbol."""
+    """The body with the English of an option that renames its symbol."""
     if len(body.english) > MOST_SENTENCES:
         raise GrammarError(f"more than {MOST_SENTENCES} English sentences, one inside the other", *option.body.place)
     return body._replace(english=(*body.english, option.english))
 
 
 def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
-    """What is left of the symbols, in the order in which rules lead to them."""
+    """The symbols that are left, in the order in which rules lead to them."""
     reached = {start: folded[start]}
     waiting = [start]
-    for symbol in waiting:  # grows while it is walked
+    for symbol in waiting:  # grows during the loop
         for body, _ in folded[symbol].values():
             for hole in body.spelt.holes:
                 if hole not in reached:
@@ -158,7 +158,7 @@ def _reached(folded: Mapping[str, Weighted], start: str) -> dict[str, Weighted]:
 
 
 def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, Weighted]:
-    """Make one of symbols that say the same, so that crossover can exchange what grows from them."""
+    """Merge symbols that have the same rules, so that crossover can exchange their subtrees."""
     if all(symbol == other for symbol, other in first.items()):
         return folded
     merged: dict[str, Weighted] = {symbol: {} for symbol in folded if first[symbol] == symbol}
@@ -169,7 +169,10 @@ def _merge(folded: dict[str, Weighted], first: Mapping[str, str]) -> dict[str, W
 
 
 def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
-    """For each symbol the first that says the same: they are alike until the symbols they lead to tell them apart."""
+    """For each symbol the first equivalent one.
+
+    Symbols with rules of the same shape count as equivalent until the symbols they lead to tell them apart.
+    """
     shapes: dict[object, str] = {}
     first, leads_to = {}, {}
     for symbol, rules in folded.items():
@@ -185,16 +188,16 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
         if refined == first:
             return first
         first = refined
-    return {symbol: symbol for symbol in folded}  # too intricate to tell: merge none
+    return {symbol: symbol for symbol in folded}  # too complex to decide: merge none
 
 
 def written(template: Expression) -> object:
-    """All of a template, its English too, which equality leaves out."""
+    """All of a template, including its English, which equality ignores."""
     return template, template.english, tuple(map(written, template.parts))
 
 
 def _names(symbols: Iterable[str]) -> dict[str, str]:
-    """Names for the symbols the author did not name: _1, _2 … in the order of the rules."""
+    """Names for the symbols that the author did not name: _1, _2 … in the order of the rules."""
     taken = {symbol for symbol in symbols if Symbol(symbol).named}
     fresh = (name for i in itertools.count(1) if (name := f"_{i}") not in taken)
     return {symbol: symbol if symbol in taken else next(fresh) for symbol in symbols}

@@ -11,12 +11,12 @@ from telltree.operators import Expression, Hole
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One alternative of a symbol: a template whose holes are to be filled from their own symbols."""
+    """One alternative of a symbol: a template with holes, each to be filled from a symbol."""
 
     symbol: str
     template: Expression
     weight: float
-    """The share of draws at its symbol that take it; the weights of a symbol add up to one."""
+    """The probability of this rule at its symbol; the weights of a symbol add up to one."""
 
     @property
     def holes(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from telltree.operators import Hole
 
 Holes = tuple[str, ...]
 Choice = tuple[int, int, Holes]
-"""A rule's number, its own size, and its holes."""
+"""A rule's number, its own size, and the symbols of its holes."""
 
 
 class Sizes:
@@ -39,7 +39,7 @@ class Sizes:
         return counts[start]
 
     def enumerate(self, start: str, most: int) -> Iterator[list[int]]:
-        """The derivations of `start` up to this size, as rule numbers in prefix order: by size, then by those."""
+        """The derivations of `start` up to this size, as rule numbers in prefix order: by size, then by rule number."""
         possible = self._possible(most)
         for size in range(1, most + 1):
             yield from _Walk(self._of_symbol, possible, size).derivations(start)
@@ -65,7 +65,7 @@ class Sizes:
 
 
 def _sums(first: int, second: int) -> int:
-    """All sums of a size of one set and a size of the other."""
+    """All sums of one size of each set."""
     sums = 0
     while first:
         lowest = first & -first
@@ -82,10 +82,10 @@ class _Fillings:
         self.ways: list[list[int]] = [[] for _ in range(len(holes) + 1)]
 
     def extend(self, counts: Mapping[str, list[int]]) -> None:
-        """Go on to the next size; `counts` must reach up to it."""
+        """Extend to the next size; `counts` must reach up to it."""
         size = len(self.ways[0])
         self.ways[-1].append(int(size == 0))
-        if self._holes:  # the last one takes all that is left
+        if self._holes:  # the last hole takes all that is left
             self.ways[-2].append(counts[self._holes[-1]][size])
         for i in reversed(range(len(self._holes) - 1)):
             own, rest = counts[self._holes[i]], self.ways[i + 1]
@@ -93,7 +93,7 @@ class _Fillings:
 
 
 class _Pending(NamedTuple):
-    """Symbols still to be expanded, the first on top; `sums` are the sizes they can have together."""
+    """Symbols still to be expanded, the first on top; `sums` has the sizes they can have together."""
 
     symbol: str
     rest: "_Pending | None"
@@ -101,7 +101,7 @@ class _Pending(NamedTuple):
 
 
 class _Walk:
-    """Depth first through all derivations of one size, never entering a branch that cannot reach it."""
+    """Depth first through all derivations of one size, without entering a branch that cannot reach it."""
 
     def __init__(self, rules: Mapping[str, list[Choice]], possible: Mapping[str, int], size: int) -> None:
         self._rules = rules
@@ -138,7 +138,7 @@ class _Walk:
         return rest
 
     def _choices(self, pending: _Pending, left: int) -> list[Choice]:
-        """The rules for the symbol on top after which what is left can still be written, no more and no less."""
+        """The rules for the top symbol after which exactly the remaining size can still be reached."""
         after = 1 if pending.rest is None else pending.rest.sums
         key = (pending.symbol, after, left)
         if key not in self._fitting:

@@ -28,18 +28,18 @@ _RULE = np.dtype(
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
-        ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
+        ("first_atom", np.int32),  # number of its atom, or of the first of its atoms; −1 if none is numbered
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first, else 0
-        ("lead", np.int32),  # how many of them there are
-        ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
+        ("simple", np.int32),  # first opcode, if the template is connectives, F and G, then only holes; else 0
+        ("lead", np.int32),  # how many of these opcodes there are
+        ("constant", np.int32),  # if it only writes a constant: its position among its symbol's rules
     ]
 )
 _SYMBOL = np.dtype(
     [
         ("least_depth", np.int32),  # operators nested in its shallowest derivation
-        ("last_depth", np.int32),  # from this depth on, every rule of it fits
-        ("first_row", np.int32),  # its row of choices at depth 0; then depth 1, … last_depth
+        ("last_depth", np.int32),  # from this depth on, all its rules fit
+        ("first_row", np.int32),  # its row of choices at depth 0; rows for depths 1 … last_depth follow
         ("first_lot", np.int32),  # its lots are first_lot … first_lot of the next symbol − 1
     ]
 )
@@ -48,13 +48,13 @@ _ROW = np.dtype([("start", np.int32), ("size", np.int32)])
 _CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
 _SHOOT = np.dtype(
     [
-        ("number", np.int32),  # holes to be filled later, at most two; not that for the constant of a numbered atom
-        ("further", np.int32),  # the holes after the second
+        ("number", np.int32),  # holes that are stored below, at most two; not the one for a constant
+        ("further", np.int32),  # how many holes follow the second
         ("last_hole", np.int32),
-        ("takes", np.int32),  # as of the rule
+        ("takes", np.int32),  # as in _RULE
         ("constant_row", np.int32),  # choices for that constant
-        # The first hole, to be filled first, and the second; if there is only one, it is the second. For each the row
-        # of choices at depth 0, the last depth that has a row of its own, and the operators above it.
+        # The first hole to fill, and the second; a single hole is stored as the second. For each: the row of choices at
+        # depth 0, the last depth with a row of its own, and the operators above the hole.
         ("first_row", np.int32),
         ("first_last", np.int32),
         ("first_drop", np.int32),
@@ -67,7 +67,7 @@ _MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
 
 
 class Growing(NamedTuple):
-    """What drawing and breeding need of the tables: a kernel takes as long to compile as it has arguments."""
+    """The tables that drawing and breeding need. Not all: each argument of a kernel adds to its compile time."""
 
     rule: Records
     range: Floats
@@ -80,7 +80,7 @@ class Growing(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What lowering needs of the tables."""
+    """The tables that lowering needs."""
 
     rule: Records
     hole_mode: Ints
@@ -93,23 +93,23 @@ class Reading(NamedTuple):
 class Tables(NamedTuple):
     """Rules are numbered as in `Grammar.rules`, symbols as in `Grammar.symbols`; symbol 0 is the start.
 
-    `rule` and `of_symbol` have one entry more than there are, so that the end of each range can be read off.
+    `rule` and `of_symbol` have one extra entry, so that each range ends where the next entry starts.
     """
 
     rule: Records
-    range: Floats  # of a rule that draws a random constant: low and high; NaN for others
+    range: Floats  # low and high of a rule that draws a random constant, else NaN
     of_symbol: Records
     hole: Records
     hole_mode: Ints  # how the hole is read, for each way to read the whole (microcode.Mode)
     row: Records  # choices start … start + size − 1
-    choice: Records  # Walker's alias method: `rule` if 32 random bits are under `cut`, else `other`
-    shoot: Records  # of each rule, what drawing goes on with: all of it together, as it is waited for
-    lot: Ints  # rules, each as often as its weight asks for
+    choice: Records  # Walker's alias method: `rule` if 32 random bits are less than `cut`, else `other`
+    shoot: Records  # for each rule, all that drawing needs next, in one place, for cache locality
+    lot: Ints  # each rule as often as its weight requires
     micro: Records
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
-    atoms: Ints  # how many atoms have a number
+    atoms: Ints  # how many numbered atoms there are
 
     @property
     def growing(self) -> Growing:
@@ -173,7 +173,7 @@ def _holes(e: Expression, above: int) -> Iterator[tuple[str, int]]:
 
 
 def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> tuple[Ints, Ints]:
-    """How many operators the shallowest derivation of each symbol, and from each rule, nests."""
+    """How many operators nest in the shallowest derivation of each symbol, and of each rule."""
     owner = np.repeat(np.arange(len(packed)), np.diff(first_hole))
     least = np.full(symbols, UNREACHED, np.int32)
     while True:
@@ -187,7 +187,7 @@ def _depths(packed: Records, first_hole: Ints, hole: Records, symbols: int) -> t
 
 
 def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Records) -> tuple[Records, Records]:
-    """For each symbol and depth left, the rules that fit and how often to take each."""
+    """For each symbol and remaining depth, the rules that fit and their probabilities."""
     weight = np.array([rule.weight for rule in rules])
     bounds = _bounds(symbol, of_symbol)
     rows: list[tuple[int, int]] = []
@@ -199,7 +199,7 @@ def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Record
         of_symbol["first_row"][s], of_symbol["last_depth"][s] = len(rows), last_depth
         for left in range(last_depth + 1):
             fitting = own[depth[own] <= left]
-            if left and len(fitting) == rows[-1][1]:  # the same choices as one level less: share them
+            if left and len(fitting) == rows[-1][1]:  # the same choices as one level below: share them
                 rows.append(rows[-1])
                 continue
             rows.append((filled, len(fitting)))
@@ -209,7 +209,7 @@ def _choices(rules: Sequence[Rule], symbol: Ints, depth: Ints, of_symbol: Record
 
 
 def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
-    """What drawing needs of each rule once it is chosen."""
+    """What drawing needs to know of each rule after choosing it."""
     shoot = np.zeros(len(rule) - 1, _SHOOT)
     first, number = rule["first_hole"][:-1], np.diff(rule["first_hole"])
     takes = rule["takes"][:-1]
@@ -226,17 +226,17 @@ def _shoots(rule: Records, hole: Records, of_symbol: Records) -> Records:
 
 
 def _bounds(symbol: Ints, of_symbol: Records) -> list[int]:
-    """Where the rules of each symbol begin, and where the last ones end: rules are grouped by symbol."""
+    """Where the rules of each symbol begin, and where the last ones end (rules are grouped by symbol)."""
     bounds: list[int] = np.searchsorted(symbol, np.arange(len(of_symbol))).tolist()
     return bounds
 
 
 def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records) -> int:
-    """Number the atoms that are an attribute, an operator and one of a list of constants, or a template without holes:
-    nearly all there are.
+    """Number the atoms that are templates without holes, or an attribute, an operator and one of a list of constants:
+    nearly all atoms.
 
-    Not where atoms may lie inside other atoms, the operands of a user function: those are known by name alone.
-    Returns how many there are.
+    None are numbered if atoms can nest in other atoms, as operands of user functions: those are known only by their
+    hash. Returns how many there are.
     """
     of_symbol: dict[str, list[int]] = {symbol: [] for symbol in symbols}
     for r, rule in enumerate(rules):
@@ -265,7 +265,7 @@ def _simple(template: Expression) -> tuple[int, int]:
 
 
 def _nests_formulas(e: Expression) -> bool:
-    """Whether a node of a template makes an atom of a formula still to come."""
+    """Whether a node of a template has a hole for a formula inside an atom."""
     return code_of(e) in (MicroOp.ATOM, MicroOp.NAME) and any(
         isinstance(arg.head, Hole) and arg.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) for arg in e.args
     )
@@ -277,11 +277,11 @@ def _is_constant(template: Expression) -> bool:
 
 _MOST_LOTS = 1 << 16
 _LIGHTEST = 2.0**-40
-"""A share of the whole so small that it comes to one lot anyway."""
+"""The smallest share that matters: anything smaller gets one lot anyway."""
 
 
 def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
-    """Whole numbers of lots in proportion to the weights, at least one each: one if all weights are equal."""
+    """Integer numbers of lots in proportion to the weights, at least one each; exactly one if all weights are equal."""
     weight = np.array([rule.weight for rule in rules])
     lots = [
         np.repeat(np.arange(first, end), _shares(weight[first:end]))
@@ -293,7 +293,7 @@ def _lots(rules: Sequence[Rule], symbol: Ints, of_symbol: Records) -> Ints:
 
 def _shares(weight: Floats) -> NDArray[np.int64]:
     """How many lots each of a symbol's rules has."""
-    distinct, which, times = np.unique(weight, return_inverse=True, return_counts=True)  # thousands of rules have few
+    distinct, which, times = np.unique(weight, return_inverse=True, return_counts=True)  # few, even for many rules
     unit = max(distinct[0], weight.sum() * _LIGHTEST)
     ratios = [Fraction(max(1.0, w / unit)).limit_denominator(1_000_000) for w in distinct.tolist()]
     total = sum(ratio * n for ratio, n in zip(ratios, times.tolist(), strict=True))
@@ -315,7 +315,7 @@ def _walker(rules: NDArray[np.int64], weight: Floats) -> Records:
         share[j] -= 1 - share[i]
         if share[j] < 1:
             small.append(large.pop())
-    for i in large + small:  # all that is left is one up to rounding
+    for i in large + small:  # all that is left is 1, up to rounding
         share[i] = 1.0
     choice = np.zeros(len(rules), _CHOICE)
     choice["rule"], choice["other"], choice["cut"] = rules, alias, np.round(share * 2.0**32).astype(np.uint64)

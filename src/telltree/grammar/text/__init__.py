@@ -1,1 +1,1 @@
-"""What the author of a grammar wrote -> a draft with every name looked up and every operand checked."""
+"""From the text of a grammar to a draft with every name looked up and every operand checked."""

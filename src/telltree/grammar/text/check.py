@@ -1,4 +1,4 @@
-"""Is every symbol used, does every one come to an end, does none only rename itself, and are numbers in bounds?"""
+"""Checks that every symbol is used and can end, that none only renames itself, and that numbers are in bounds."""
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def check_ends(symbols: Definitions, places: Places) -> None:
     missing = {
         (symbol, i): set(needs)
         for symbol, each in needed.items()
-        if all(each)  # the others end as they are
+        if all(each)  # the other symbols end by themselves
         for i, needs in enumerate(each)
     }
     users = defaultdict(list)
@@ -72,7 +72,7 @@ def check_ends(symbols: Definitions, places: Places) -> None:
 
 
 def _on_a_loop(symbols: Definitions, endless: Mapping[str, None]) -> str:
-    """A named symbol that leads to itself; every endless one leads to another, so that going on must come round."""
+    """A named symbol that leads to itself. Every endless symbol leads to another, so they must form a cycle."""
     path: dict[str, None] = {}
     here = next(iter(endless))
     while here not in path:
@@ -83,7 +83,7 @@ def _on_a_loop(symbols: Definitions, endless: Mapping[str, None]) -> str:
 
 
 def rename_order(symbols: Definitions) -> list[str]:
-    """The symbols, each after those it renames; GrammarError if some rename each other in a circle."""
+    """The symbols, each after those it renames; GrammarError if some rename each other in a cycle."""
     targets = {symbol: [t for o in options if (t := renamed(o)) is not None] for symbol, options in symbols.items()}
     left = {symbol: len(found) for symbol, found in targets.items()}
     users = defaultdict(list)
@@ -91,7 +91,7 @@ def rename_order(symbols: Definitions) -> list[str]:
         for target in found:
             users[target].append(symbol)
     order = [symbol for symbol in symbols if not left[symbol]]
-    for symbol in order:  # grows while it is walked
+    for symbol in order:  # grows during the loop
         for user in users[symbol]:
             left[user] -= 1
             if not left[user]:
@@ -102,7 +102,7 @@ def rename_order(symbols: Definitions) -> list[str]:
 
 
 def _report_circle(symbols: Definitions, stuck: set[str]) -> None:
-    # Each of these renames another of them, so that going on from any must come round.
+    # Each of these renames another one, so they must form a cycle.
     path: dict[str, Place] = {}
     here = next(symbol for symbol in symbols if symbol in stuck)
     while here not in path:

@@ -1,4 +1,4 @@
-"""Syntax errors in the words of a grammar's author, not of a parser."""
+"""Syntax errors in the terms of a grammar's author, not of a parser."""
 
 import re
 
@@ -11,7 +11,7 @@ from telltree.operators.table import COMPARISONS
 WORDS = frozenset(
     {"each", "other", "grid", "quantiles", "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind"}
 )
-"""Names with a meaning of their own beside the operators'; an attribute so called is written in backticks."""
+"""Reserved words besides the operators; an attribute with such a name is written in backticks."""
 
 _SHOWN = {
     "DEFINE": "'::='", "BAR": "'|'", "AT": "'@'", "LIST": "'['", "RSQB": "']'", "LPAR": "'('", "RPAR": "')'",
@@ -62,7 +62,7 @@ def _about_token(token: Token, expected: set[str], text: str, start: str) -> Gra
 
 
 def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None:
-    """If this is the name of a rule, but not ::= follows: say so; = alone means that where `only` a rule can stand."""
+    """If a rule's name is not followed by ::=, say so. A lone = is a misspelt ::= if `only` a rule can stand here."""
     sign = re.compile(r"\s*(:=|:|->|→|=)").match(text, token.end_pos or len(text)) if token.type == "NAME" else None
     if sign is None or (sign[1] == "=" and not only):
         return None
@@ -81,6 +81,6 @@ def _wanted(expected: set[str], start: str) -> str:
 
 
 def _end(text: str) -> Place:
-    """Just after the last thing that is written."""
+    """Just after the last token."""
     lines = text.rstrip().split("\n")
     return Place(len(lines), len(lines[-1]) + 1)

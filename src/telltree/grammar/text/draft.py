@@ -11,7 +11,7 @@ from telltree.operators.expression import RandomNumber
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A mention of a symbol; those that the author did not name are called by numbers, which no text can."""
+    """A reference to a symbol; unnamed ones have numbers as names, which no text can contain."""
 
     name: str
 
@@ -30,12 +30,12 @@ class Term:
 
     @property
     def opens(self) -> bool:
-        """Whether it is filled in by a rule of its own: symbols are, and so are random constants."""
+        """Whether a rule of its own fills it in: true of symbols and random constants."""
         return isinstance(self.head, Symbol | RandomNumber)
 
 
 class Option(NamedTuple):
-    """One alternative; its English has {0}, {1} … for what fills the body, or {0} for a body that only renames."""
+    """One alternative. Its English has {0}, {1} … for the parts of the body, or {0} for a body that only renames."""
 
     body: "Draft"
     weight: float = 1.0
@@ -55,12 +55,12 @@ Definitions = Mapping[str, tuple[Option, ...]]
 
 
 def pick(bodies: list[Draft], place: Place) -> Draft:
-    """Any of these, with equal weights; one alone stands for itself."""
+    """One of these, with equal weights; a single one is not wrapped."""
     return bodies[0] if len(bodies) == 1 else Pick(tuple(map(Option, bodies)), place)
 
 
 def open_places(body: Draft) -> Iterator[Draft]:
-    """What a rule made of this body leaves to other rules, in prefix order."""
+    """The symbols that a rule with this body leaves to other rules, in prefix order."""
     if isinstance(body, Pick) or body.opens:
         yield body
         return
@@ -75,7 +75,7 @@ class _Lift:
         self._done: dict[int, Term] = {}  # by identity: the operators of a set share the constants on their right
 
     def option(self, option: Option) -> Option:
-        """The option with inline choices replaced by symbols; a random constant may be a rule as it stands."""
+        """The option with inline choices replaced by symbols; a random constant may be a whole rule."""
         body = option.body
         if isinstance(body, Term) and not body.args:
             return option
@@ -91,7 +91,7 @@ class _Lift:
         return Term(body.head, tuple(map(self._term, body.args)), body.place) if body.args else body
 
     def _symbol(self, options: tuple[Option, ...], place: Place) -> Term:
-        # The same choice written twice is one symbol, so that crossover can exchange what grows from it.
+        # The same choice written twice is one symbol, so that crossover can exchange its subtrees.
         name = self._known.setdefault(options, str(len(self._known) + 1))
         self.symbols[name] = options
         return Term(Symbol(name), (), place)

@@ -19,16 +19,16 @@ from telltree.operators.expression import RandomNumber, level_text, name_text
 MOST_POINTS = 10_000  # of one grid
 MOST_CONSTANTS = 500_000  # of all grids of a grammar together
 OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"})
-"""Supplies that depend on the attribute they are compared with, unless they give their range."""
+"""Supplies that depend on the attribute they are compared with, unless their range is given."""
 
 
 def constant(value: float | str) -> Number | Level:
-    """The constant that text writes so: −0 is written as 0."""
+    """The constant that this text stands for: −0 becomes 0."""
     return Level(value) if isinstance(value, str) else Number(value + 0.0)
 
 
 def needs_attribute(supply: Supply) -> bool:
-    """Whether the supply can only stand right of an attribute."""
+    """Whether the supply may only stand to the right of an attribute."""
     return supply.word in OWN and len(supply.values) < 2
 
 
@@ -86,7 +86,9 @@ class Groups:
         return pick(choices, place)
 
     def _against(self, column: Column, selected: list[Column] | None, supply: Supply) -> Draft | None:
-        """What one column is compared with; None if `other` finds nothing among the selected, or else all, columns."""
+        """What one column is compared with; None if `other` finds nothing among the selected columns, or among all if
+        `selected` is None.
+        """
         if supply.word == "levels":
             if not column.levels:
                 raise GrammarError(f"{name_text(column.name)} is {column.type} and has no levels", *supply.place)
@@ -100,7 +102,7 @@ class Groups:
         return self.constants(supply, [column])
 
     def constants(self, supply: Supply, columns: list[Column]) -> Draft:
-        """A choice among the constants of a supply, or a random one; from the values of these columns if need be."""
+        """A choice among the constants of a supply, or a random one; from the values of these columns if needed."""
         place, numbers = supply.place, [float(v) for v in supply.values if not isinstance(v, str)]
         if supply.word == "list":
             return self._choice(supply.values, place)
@@ -183,5 +185,5 @@ def _points(number: float, word: str, place: Place) -> int:
 def _spread(low: float, high: float, points: int) -> NDArray[np.float64]:
     if np.isfinite(high - low):
         return np.linspace(low, high, points)
-    share = np.linspace(0, 1, points)  # the range itself is too wide for a float
+    share = np.linspace(0, 1, points)  # the width of the range overflows a float
     return low * (1 - share) + high * share

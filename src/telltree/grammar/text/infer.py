@@ -1,7 +1,7 @@
 """The type of every symbol, inferred from the operators, and complaints about operands that do not fit.
 
-A symbol may stand for expressions of several types (`x3 | 5`: a real vector or a number). The sets of types are grown
-until they no longer change; then every combination that some derivation could write must fit its operator.
+A symbol may stand for expressions of several types (`x3 | 5`: a real vector or a number). The sets of types grow until
+nothing changes (a fixed point); then every combination that some derivation could write must fit its operator.
 """
 
 import itertools
@@ -39,7 +39,7 @@ def _grow(symbols: Definitions) -> dict[str, Types]:
         for mention in {name for option in options for name in mentioned(option.body)}:
             users[mention].append(symbol)
     found: dict[str, Types] = dict.fromkeys(symbols, ())
-    # Choices without a name do not go round: where they come first, inner before outer, few are looked at again.
+    # Unnamed choices contain no cycles: with these first, inner before outer, few symbols are visited again.
     waiting = deque(sorted(symbols, key=lambda symbol: Symbol(symbol).named))
     queued = set(waiting)
     while waiting:
@@ -80,13 +80,13 @@ def _operands(term: Term, found: Mapping[str, Types]) -> tuple[Types, ...]:
 
 class _Outcome(NamedTuple):
     types: Types
-    """That the whole may have."""
+    """The types that the whole expression may have."""
     fits: bool
-    """Whether all operands do."""
+    """Whether every combination of operands fits."""
 
 
 def _outcome(head: Operator | UserFunction, each: tuple[Types, ...]) -> _Outcome:
-    """What comes of an operator, given the types of each operand."""
+    """The result types of an operator, given the types of each operand."""
     return _remembered(head, each) if isinstance(head, Operator) else _worked_out(head, each)
 
 
@@ -104,7 +104,7 @@ def _combinations(head: Operator | UserFunction, each: tuple[Types, ...]) -> Ite
     if not isinstance(head, UserFunction) or not all(each):
         yield from itertools.product(*each)
         return
-    # A user function asks the same of an operand whatever the others are: vary one at a time.
+    # A user function checks its operands independently: vary one at a time.
     base = [types[0] for types in each]
     for i, types in enumerate(each):
         for given in types:

@@ -1,4 +1,4 @@
-"""Does every category that a comparison names exist in a column it may be compared with?"""
+"""Checks that every category named in a comparison exists in a column it may be compared with."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from telltree.operators.table import EQUAL
 
 
 def check_levels(symbols: Definitions, schema: Schema) -> None:
-    """GrammarError for a category name that none of the attributes it is compared with has."""
+    """Raise a GrammarError for a category that none of the compared attributes has."""
     for left, right in dict.fromkeys(term.args for term in terms_of(EQUAL, symbols)):
         named = [leaf for leaf in leaves(right, symbols) if isinstance(leaf.head, Level)]
         if not named:
@@ -29,7 +29,7 @@ def check_levels(symbols: Definitions, schema: Schema) -> None:
 
 
 def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
-    """Where the operator is applied, in the order of the text."""
+    """The applications of the operator, in the order of the text."""
     for options in symbols.values():
         for option in options:
             waiting = [option.body]
@@ -42,10 +42,10 @@ def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
 
 
 def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:
-    """The terms that may stand in this place, by way of symbols that only rename."""
+    """The terms that may stand here, followed through symbols that only rename."""
     seen: set[str] = set()
     waiting: list[Draft] = [term]
-    for body in waiting:  # grows while it is walked
+    for body in waiting:  # grows during the loop
         assert isinstance(body, Term)
         if not isinstance(body.head, Symbol):
             yield body

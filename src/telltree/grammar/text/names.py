@@ -22,12 +22,12 @@ RESERVED = WORDS | {spelling for operator in OPERATORS for spelling in operator.
 
 
 def attribute(column: Column) -> Attribute:
-    """The column as expressions mention it."""
+    """The column as an expression."""
     return Attribute(column.name, _TYPE_OF[column.type])
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """A hint at the known name most like this one, to end a message with; empty if none is like it."""
+    """A hint at the known name most like this one, for the end of a message; empty if none is similar."""
     close = alike(name, known, likeness=likeness)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -63,7 +63,7 @@ class Names:
         raise GrammarError(f"there is no {what} called {name_text(name)}{hint}", *place)
 
     def _category(self, name: str) -> str:
-        """A hint at the category most like a name that is none; empty if none is like it."""
+        """A hint at the category most like an unknown name; empty if none is similar."""
         close = alike(name, (level for column in self.schema.values() for level in column.levels))
         return f"; a category is written in quotes: {level_text(close[0])}" if close else ""
 

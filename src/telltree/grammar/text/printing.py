@@ -55,7 +55,7 @@ def _text(body: Draft, symbols: Container[str]) -> str:  # noqa: PLR0911 - one f
 
 
 def _operand(body: Draft, symbols: Container[str]) -> str:
-    """Infix expressions are bracketed inside others, always, so that nobody needs to know which binds tighter."""
+    """Infix expressions inside others always have brackets, so nobody needs to know which operator binds tighter."""
     if isinstance(body, Pick):
         infix = _is_operator_set(body)
     else:
@@ -64,7 +64,7 @@ def _operand(body: Draft, symbols: Container[str]) -> str:
 
 
 def _argument(body: Draft, symbols: Container[str]) -> str:
-    """The parentheses of a call serve an inline choice as well."""
+    """The parentheses of a call also serve as those of an inline choice."""
     if isinstance(body, Pick) and not _is_list(body) and not _is_operator_set(body):
         return _alternatives(body, symbols)
     return _text(body, symbols)
@@ -91,7 +91,7 @@ def _is_list(choice: Pick) -> bool:
 
 
 def _is_operator_set(choice: Pick) -> bool:
-    """Whether its options are comparisons that differ in the operator alone."""
+    """Whether its options are comparisons that differ only in the operator."""
     terms = _terms(choice)
     if not terms or not all(isinstance(term.head, Operator) and term.head in COMPARISONS for term in terms):
         return False

@@ -1,6 +1,6 @@
-"""What the author of a grammar wrote, as a tree with places; names are not looked up yet.
+"""The source tree of a grammar: what its author wrote, with places, before names are looked up.
 
-The languages that telltree itself writes begin here: as text, thousands of columns would take seconds to read.
+The languages that telltree itself writes begin here: as text, thousands of columns would take seconds to parse.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from telltree.errors import GrammarError
 from telltree.operators import Operator
 
-DEEPEST = 100  # levels of nesting; later stages walk trees recursively, and nobody reads deeper ones
+DEEPEST = 100  # levels of nesting; later stages are recursive, and nobody reads deeper ones
 
 
 class Place(NamedTuple):
@@ -21,12 +21,12 @@ class Place(NamedTuple):
 
 
 NOWHERE = Place(1, 1)
-"""Of what telltree itself writes, without a text."""
+"""The place of what telltree itself writes, which has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An attribute or a symbol; an attribute for certain if it was quoted."""
+    """The name of an attribute or a symbol; certainly an attribute if it is quoted."""
 
     text: str
     quoted: bool
@@ -110,7 +110,7 @@ class English:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One of the things a symbol or an inline choice may become."""
+    """One of the alternatives of a symbol or an inline choice."""
 
     body: "Source"
     weight: float = 1.0
@@ -133,7 +133,7 @@ Source = Name | Constant | Supply | Each | Call | Apply | Comparison | Choice
 
 
 def any_of(bodies: Sequence[Source]) -> Source:
-    """An inline choice among these; one alone stands for itself."""
+    """An inline choice among these; a single one is not wrapped."""
     return bodies[0] if len(bodies) == 1 else Choice(tuple(map(Alternative, bodies)))
 
 

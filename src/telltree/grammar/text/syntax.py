@@ -1,4 +1,4 @@
-"""Text to source tree, by Lark's LALR parser; whatever is wrong with the text is a GrammarError with its place."""
+"""Text to source tree, by Lark's LALR parser; anything wrong with the text is a GrammarError with its place."""
 
 import json
 import math
@@ -28,17 +28,17 @@ from telltree.grammar.text.source import (
 )
 from telltree.operators import Operator, operator_named
 
-LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these an alternative would be drawn never, or always
+LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 _DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
 MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
-"""Rules, alternatives and constants: what takes time to read, and is counted before."""
+"""The most rules, alternatives and constants, which take the time in parsing; counted beforehand."""
 FOR_COLUMNS = 10_000
-"""The columns that those bounds are for; a grammar over more may have more of everything."""
+"""The number of columns that these limits are for; a grammar over more columns may be longer."""
 
 
 def parse_grammar(text: str, columns: int = 0) -> list[Definition]:
-    """The definitions of a grammar's text, in order. Over very many columns it may be longer."""
+    """The definitions in a grammar's text, in order; the text may be longer if there are very many columns."""
     definitions: list[Definition] = _parse(text, "grammar", columns)
     return definitions
 
@@ -50,7 +50,7 @@ def parse_expression(text: str) -> Source:
 
 
 def check_size(text: str, what: str, columns: int = 0) -> None:
-    """Refuse a text of more than is read."""
+    """Refuse a text that is too long."""
     times = max(1, columns / FOR_COLUMNS)
     if len(text) > LONGEST * times:
         raise GrammarError(f"{what} has {len(text):,} characters; at most {LONGEST * times:,.0f} are read")
@@ -74,7 +74,7 @@ def _parse(text: str, start: str, columns: int = 0) -> Any:
 @cache
 def _parser() -> Lark:
     grammar = files("telltree.grammar.text").joinpath("syntax.lark").read_text(encoding="utf-8")
-    # The basic lexer reads a word the same way everywhere, so that messages can speak of it plainly.
+    # The basic lexer reads a word the same way everywhere, so that messages can name it.
     return Lark(grammar, parser="lalr", lexer="basic", start=["grammar", "formula"], transformer=_Builder())
 
 
@@ -130,7 +130,7 @@ def _weight(written: Constant) -> float:
 
 @v_args(inline=True)
 class _Builder(Transformer[Token, Any]):
-    """Builds the tree while Lark parses, so that no depth of text can exhaust the stack."""
+    """Builds the tree while Lark parses, so that no depth of nesting can exhaust the stack."""
 
     def grammar(self, *definitions: Definition) -> list[Definition]:
         return list(definitions)
@@ -142,7 +142,7 @@ class _Builder(Transformer[Token, Any]):
         return Definition(str(head), choice.alternatives, _place(head))
 
     def alternatives(self, first: tuple[Alternative, Place], *others: Any) -> Choice:
-        # Bars lie between the alternatives.
+        # Without the bars between the alternatives.
         return Choice((first[0], *(other[0] for other in others[1::2])), first[1])
 
     def alternative(self, body: Source, *notes: Constant | English) -> tuple[Alternative, Place]:

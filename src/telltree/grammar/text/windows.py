@@ -1,4 +1,4 @@
-"""Is every number of steps that a change is taken over a whole number, written as a constant?"""
+"""Checks that the number of steps of a change is an integer, written as a constant."""
 
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Definitions
@@ -9,7 +9,7 @@ from telltree.operators.table import CHANGE
 
 
 def check_windows(symbols: Definitions) -> None:
-    """GrammarError for what may stand as k in change(x, k) and is no whole number from 1 upwards."""
+    """Raise a GrammarError if k in change(x, k) may be anything but an integer of at least 1."""
     for window in dict.fromkeys(term.args[1] for term in terms_of(CHANGE, symbols)):
         for leaf in leaves(window, symbols):
             if isinstance(leaf.head, Number) and leaf.head.value >= 1 and leaf.head.value.is_integer():
