@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """How far a search had come: after so many evaluations and seconds, the best fitness so far."""
+    """The progress of a search: the best fitness after some evaluations and seconds."""
 
     evaluations: int
     seconds: float
@@ -32,11 +32,11 @@ class Moment(NamedTuple):
 
 @kernel
 def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin):
-    """Find the formulas that may tie for the best, and put those among the best that answer differently: nearly all
-    are neither.
+    """Find the formulas that may tie for the best, and update the list of the best formulas that answer differently.
+    Most formulas belong to neither.
 
-    `answers` and `reached` are the answers and the fitness of the `kept` best so far, best first, and of equals the
-    first found. `origin` gets where each of them was kept before, or −1 − its number if it is new. Returns the best
+    `answers` and `reached` are the answers and fitness of the `kept` best formulas so far, best first, ties in the
+    order found. `origin` gets the former position of each of them, or −1 − its index if it is new. Returns the best
     fitness, how many may tie, how many are kept, and whether any is new.
     """
     ties, new, most = 0, False, len(reached)
@@ -56,7 +56,7 @@ def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin
             place += 1
         if place < kept and not fitness[k] < reached[place]:
             continue
-        place = min(place, most - 1)  # that of its own answer, or a new one, or that of the last
+        place = min(place, most - 1)  # where its own answer is, or a new place, or the last
         kept = max(kept, place + 1)
         while place > 0 and fitness[k] < reached[place - 1]:
             answers[place], reached[place], origin[place] = answers[place - 1], reached[place - 1], origin[place - 1]
@@ -91,7 +91,7 @@ class Archive:
     ) -> bool:
         """Take in the individuals `fresh`, whose fitness and answers are given in the same order; none is −∞ or NaN.
 
-        Says whether one of them is better than all before.
+        Returns whether one of them is better than all before.
         """
         before, tied = self.best, np.empty(len(fresh), np.int64)
         self.best, ties, kept, new = _sift(
@@ -113,7 +113,7 @@ class Archive:
         return self.best < before
 
     def _drop_ties(self) -> None:
-        """Leave only what still ties, and not more than there is room for."""
+        """Keep only the formulas that still tie, and no more than MOST_TIES."""
         fitness = np.concatenate([scores for scores, _ in self._ties])
         rows = Population.joined([rows for _, rows in self._ties])
         ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]

@@ -14,26 +14,28 @@ from telltree.grammar.derivations.streams import below, first_state, unit
 from telltree.grammar.rules.tables import Tables
 
 _TRIES = 4
-"""How often to look for nodes that can change places, before the parents are taken as they are."""
+"""How often to look for a pair of nodes that can be exchanged, before the parents are copied unchanged."""
 
 
 _STREAM, _MOTHER, _FATHER, _TODO, _CROSSED, _REGROWN, _COPIED = range(7)
-"""A note for each pair of children, then lists of pairs: to be bred, or bred again; and by what becomes of them."""
+"""Rows of scratch memory: a random stream, mother and father of each pair of children; then lists of pairs: those to
+breed (again), and those to cross, to regrow and to copy.
+"""
 _NODE, _END, _DEEP, _ABOVE = range(4)
-"""A node of a parent, where its subtree ends, how many operators are nested in that, and how many lie above it."""
+"""A node of a parent, the end of its subtree, how many operators nest in the subtree, and how many lie above it."""
 
 
 class BreedingScratch(NamedTuple):
-    """Scratch for breeding."""
+    """Scratch memory for breeding."""
 
     stack: NDArray[np.int64]
     holes: NDArray[np.uint64]
-    sites: NDArray[np.int64]  # of two parents: the nodes that change places
+    sites: NDArray[np.int64]  # for two parents: the nodes to exchange
     pairs: NDArray[np.uint64]
 
     @classmethod
     def empty(cls, tables: Tables, nodes: int, pairs: int) -> "BreedingScratch":
-        """A scratch for so many pairs of derivations, of so many nodes at most."""
+        """Scratch memory for `pairs` pairs of derivations of at most `nodes` nodes."""
         return cls(
             np.zeros(nodes + 3, np.int64),
             holes_room(tables, nodes),
@@ -43,7 +45,7 @@ class BreedingScratch(NamedTuple):
 
 
 class Parents(NamedTuple):
-    """Those that breed: their rows, and their scores, best first if the best survive."""
+    """The individuals that breed: their rows and scores, best first if the best survive."""
 
     rows: NDArray[np.int64]
     fitness: NDArray[np.float64]
@@ -51,7 +53,7 @@ class Parents(NamedTuple):
 
     @classmethod
     def empty(cls, number: int) -> "Parents":
-        """Room for so many."""
+        """Room for this many."""
         return cls(np.empty(number, np.int64), np.empty(number), np.empty(number, np.uint64))
 
     def first(self, number: int) -> "Parents":
@@ -60,19 +62,19 @@ class Parents(NamedTuple):
 
 
 class Chances(NamedTuple):
-    """How parents are chosen and what becomes of them."""
+    """How parents are chosen, and the probabilities of crossover and mutation."""
 
     tournament: int
     crossover: float
     mutation: float
-    attempts: int  # how often to try for children that are both new
+    attempts: int  # how often to try until at least one child of a pair is new
 
 
 @inline
 def _step_down(tables, rule, stack, top):
-    """Put in place of a node, the top of the stack, its holes, each with the operators above it; the first on top.
+    """Pop a node from the stack and push its holes, each with the number of operators above it, the first hole on top.
 
-    As in drawing, two are written down in any case.
+    As in drawing, two holes are always written, to avoid a branch that would be mispredicted.
     """
     grown, above = tables.shoot[at(rule)], stack[at(top - 1)]
     top -= 1
@@ -85,7 +87,7 @@ def _step_down(tables, rule, stack, top):
 
 @inline
 def _survey(tables, rules, node, stack):
-    """How many operators lie above a node, where its subtree ends, and how many operators are nested in that."""
+    """How many operators lie above a node, where its subtree ends, and how many operators nest in the subtree."""
     stack[0] = 0
     top, end, above, deep, ground = 1, 0, 0, 0, -1
     while top > ground:
@@ -117,7 +119,7 @@ def _copy(source, start, end, target, position):
 
 @inline
 def _mate(tables, rules, parents, lengths, depth, stack, stream, sites):
-    """Choose a node of each parent that can change places, the first of all if none is found."""
+    """Choose nodes of the parents that can be exchanged; if there are none, `sites` is 0: exchange nothing."""
     a, b = parents
     for _ in range(_TRIES):
         i = below(stream, lengths[a])
@@ -178,7 +180,7 @@ def _regrow(tables, rules, constants, parents, lengths, depth, scratch, stream, 
 
 @inline
 def _choose_parents(chances, parents, pairs, number):
-    """Two parents for each pair that is to be bred, and lists of what becomes of them; returns how long these are."""
+    """Choose the parents of each pair to breed, and list pairs by what happens to them; returns the lists' lengths."""
     crossed, regrown, copied = 0, 0, 0
     for j in range(number):
         pair = pairs[_TODO, at(j)]
@@ -196,10 +198,11 @@ def _choose_parents(chances, parents, pairs, number):
 @kernel
 def breed(tables, depth, seed, generation, chances, parents, rules, constants, lengths, children, child_constants,
           child_lengths, names, keys, scratch):  # fmt: skip
-    """Fill `children` two by two: parents win tournaments, then exchange subtrees, or have one regrown, or are copied.
+    """Fill `children` in pairs: parents win tournaments, then exchange subtrees, have one regrown, or are copied.
 
-    A pair of children that are both in the table `keys` already is bred again, a few times. What becomes of a pair
-    cannot be foreseen, so all to which the same is done are listed, and then done in one go.
+    If both children of a pair are already in the hash table `keys`, the pair is bred again, a few times. Pairs are
+    first listed by what happens to them, and each list is then done in one go, to avoid branches that would be
+    mispredicted.
     """
     tables, rules, children, scratch = borrowed(tables), borrowed(rules), borrowed(children), borrowed(scratch)
     keys, lengths, child_lengths, names = borrowed(keys), borrowed(lengths), borrowed(child_lengths), borrowed(names)
@@ -239,9 +242,9 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
 
 @inline
 def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, origin):
-    """Merge parents, best first, and children, the first of `ranked`, into the `chosen`; parents go first of equals.
+    """Merge parents, best first, and the children in `ranked` into `chosen`; parents come first among equals.
 
-    Returns how many there are. `origin` says which: the number of a parent, or −1 − that of a child.
+    Returns how many were chosen. `origin` is the index of a parent, or −1 − the index of a child.
     """
     parent, child, taken = 0, 0, 0
     seen[:] = FREE
@@ -269,12 +272,12 @@ def survive(parents, rules, constants, lengths, fitness, answer, child_rules, ch
             unique, seen, chosen, origin):  # fmt: skip
     """Choose the best of parents and children, as many as there is room for; returns how many.
 
-    `ranked` are the children that may be among them, best first. With `unique`, only the first of those that answer
-    alike are taken; `seen` is a table of a power of two places for that. Children are copied into rows that are free
-    now.
+    `ranked` are the children that may be among them, best first. With `unique`, only the first of those with equal
+    answers is taken; `seen` is a hash table for that, whose size is a power of two. Children are copied into rows that
+    are now free.
     """
     taken = _select(parents, fitness, answer, child_lengths, ranked, unique, seen, chosen, origin)
-    free = seen[: len(lengths)]  # the table is not needed any more
+    free = seen[: len(lengths)]  # the hash table is no longer needed
     free[:] = 1
     for k in range(taken):
         if origin[k] >= 0:

@@ -1,4 +1,4 @@
-"""The best formulas of each size: what a search would say if it had to be brief."""
+"""The best formulas of each size, for when a short formula is wanted."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Candidate
 
 _LARGEST = 48
-"""Nobody asks for the best formula of more terminals."""
+"""The largest size for which formulas are kept."""
 _MOST_OF_A_SIZE = 100
 _MOST_HELD = 10_000
-"""Formulas held before those that tie no more are dropped."""
+"""How many formulas to hold before dropping those that no longer tie."""
 
 
 class OfSize(NamedTuple):
@@ -28,8 +28,8 @@ class OfSize(NamedTuple):
 class BySize:
     """Keeps the fittest formulas of each size.
 
-    Formulas of a size tie if the fitness is the best of that size or above it by `tolerance` at most; of very many the
-    fittest stay, and of those the first found.
+    Formulas of a size tie if their fitness is the best of that size, or above it by at most `tolerance`. If there are
+    very many, the fittest stay, and among equals the first found.
     """
 
     grammar: Grammar
@@ -55,7 +55,7 @@ class BySize:
                 self._drop()
 
     def _drop(self) -> None:
-        """Leave only what still ties."""
+        """Keep only the formulas that still tie."""
         fitness, size = (np.concatenate([part[k] for part in self._kept]) for k in (0, 1))
         rows = Population.joined([rows for *_, rows in self._kept])
         ranked = np.lexsort((fitness, size))
@@ -65,7 +65,7 @@ class BySize:
         self._kept, self._held = [(fitness[kept], size[kept], rows.take(kept))], len(kept)
 
     def front(self) -> tuple[OfSize, ...]:
-        """Those sizes whose best formula is fitter than all smaller ones, the smallest first."""
+        """The sizes whose best formula is fitter than all smaller ones, the smallest first."""
         if not self._kept:
             return ()
         self._drop()

@@ -1,4 +1,4 @@
-"""Genetic programming: formulas exchange and regrow parts, and the fitter ones have more children."""
+"""Genetic programming: formulas exchange and regrow parts, and fitter ones have more children."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -23,7 +23,7 @@ from telltree.search.settings import (
 from telltree.whole import require_whole
 
 _ATTEMPTS = 6
-"""How often a pair of children may be bred anew because both were tried before; copying parents would defeat it."""
+"""How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class GeneticProgramming(Search):
 
     @property
     def revisits(self) -> bool:
-        return self.survival == "children"  # otherwise what was good enough is among the parents still
+        return self.survival == "children"  # otherwise the good ones are still among the parents
 
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
         return _Evolution(self, grammar, seed, memory)
 
 
 def _population_for(evaluations: int | None) -> int:
-    """Small populations make the most of a small budget, larger ones go on improving for longer."""
+    """Small populations make the best use of a small budget; larger ones keep improving for longer."""
     if evaluations is None:
         return 2_000
     return int(np.clip(3.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
@@ -128,7 +128,7 @@ class _Evolution:
                 return
             self._parents = self._parents.first(0)
         ranked = np.arange(len(fitness))
-        if len(self._parents.rows) == len(fitness):  # no child that is no better than the worst has a chance
+        if len(self._parents.rows) == len(fitness):  # a child that is no better than the worst parent has no chance
             ranked = np.flatnonzero(fitness < self._parents.fitness[-1])
         ranked = ranked[np.argsort(fitness[ranked], kind="stable")]
         taken = survive(

@@ -29,7 +29,7 @@ from telltree.whole import require_whole
 
 _CODON = np.uint64(2**31 - 1)
 _ATTEMPTS = 6
-"""How often a child may be bred anew because it was tried before; copying parents would defeat it."""
+"""How often a child may be bred again because it was tried before. Off if parents may be copied: no copy is new."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ class _Chances(NamedTuple):
 
 
 class _Generation(NamedTuple):
-    """Genomes, and what each was read as."""
+    """Genomes, and the derivation read from each."""
 
     genomes: NDArray[np.int32]
-    used: NDArray[np.int64]  # codons read, none twice
+    used: NDArray[np.int64]  # how many different codons were read
     lengths: NDArray[np.int64]
     names: NDArray[np.uint64]
 
@@ -115,13 +115,15 @@ class _Generation(NamedTuple):
 
 
 _STREAM, _DIFFERS, _TODO, _CROSSED, _MUTATED, _UNREAD = range(6)
-"""Notes for each child: the state of its stream, the first codon that is not its mother's. Then lists of children: to
-be bred, or bred again; by what becomes of them; and those that may say something else than their mothers."""
+"""Rows of scratch memory: for each child the state of its random stream, and its first codon that differs from its
+mother's. Then lists of children: those to breed (again), to cross, to mutate, and those that may read differently from
+their mothers.
+"""
 
 
 @small
 def _cross(child, father, cut):
-    """One-point crossover at the same place of both; returns the first codon that changed."""
+    """One-point crossover at the same place in both parents; returns the first codon that changed."""
     differs = len(child)
     for k in range(len(child) - 1, -1, -1):
         codon = child[at(k)] if k < cut else father[at(k)]
@@ -132,8 +134,8 @@ def _cross(child, father, cut):
 
 @small
 def _mutate(child, redraw, state, differs):
-    """Draw each codon anew with a chance of `redraw` / 2³²; returns the state of the stream, and the first codon that
-    was drawn, or `differs` if that comes first.
+    """Redraw each codon with probability `redraw` / 2³²; returns the state of the stream, and the first codon that was
+    redrawn, or `differs` if that comes first.
     """
     for k in range(len(child)):
         state = after(state)
@@ -146,7 +148,7 @@ def _mutate(child, redraw, state, differs):
 
 @inline
 def _choose_mothers(chances, attempt, ranked, parents, children, scratch, number):
-    """Copy a mother for each child that is to be bred, and list those to be crossed and to be mutated: how many."""
+    """Copy a mother for each child to be bred, and list those to cross and to mutate; returns how many of each."""
     crossed, mutated = 0, 0
     for j in range(number):
         i = scratch[_TODO, at(j)]
@@ -167,11 +169,12 @@ def _choose_mothers(chances, attempt, ranked, parents, children, scratch, number
 
 @kernel
 def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, children, rules, keys, holes, scratch):
-    """One-point crossover at the same place of both parents, or uniform mutation of one, or a copy.
+    """One-point crossover at the same place in both parents, or uniform mutation of one, or a copy.
 
-    A child that says what was said before, or nothing, is bred again, mutating more each time. One that reads the same
-    codons as its mother says what she says, and need not be read: most do in the end. Its row of rules is not written.
-    What becomes of a child cannot be foreseen, so all to which the same is done are listed, and then done in one go.
+    A child that says nothing, or what was said before, is bred again, with more mutation each time. A child that reads
+    the same codons as its mother says the same, so it is not read again, and its row of rules is not written; in late
+    generations this is most children. Children are first listed by what happens to them, and each list is then done in
+    one go, to avoid branches that would be mispredicted.
     """
     tables, rules, keys, holes, scratch = (
         borrowed(tables),
@@ -251,7 +254,7 @@ class _Genomes:
 
 @kernel
 def _first_best(fitness, places):
-    """Find the places of the least, as many as there is room for; returns how many."""
+    """Find the indices of the smallest values, as many as there is room for; returns how many."""
     least, found = fitness.min(), 0
     for i in range(len(fitness)):
         if fitness[i] == least and found < len(places):
@@ -261,8 +264,8 @@ def _first_best(fitness, places):
 
 
 def _best_first(fitness: NDArray[np.float64], number: int) -> NDArray[np.int64]:
-    """The places of the least, least first, and of equals the first."""
+    """The indices of the smallest values, smallest first, ties in order of index."""
     places = np.empty(number, np.int64)
-    if _first_best(fitness, places) == number:  # as when all say the same in the end; quicker than to sort them all
+    if _first_best(fitness, places) == number:  # common in late generations, when all say the same; faster than a sort
         return places
     return np.argsort(fitness, kind="stable")[:number]

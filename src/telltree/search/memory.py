@@ -1,4 +1,4 @@
-"""What a search has tried: every formula once, with its score."""
+"""Every formula that a search has tried, once, with its score."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -10,23 +10,24 @@ from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.population import Population
 
 _FIRST_SIZE = 1 << 14
-"""Places in a new table: runs that try little, whatever their budget, stay within the cache."""
+"""Slots in a new hash table: few, so that short runs stay within the cache, whatever their budget."""
 _MOST_AHEAD = 1 << 20
-"""Places to grow to at once, at most, because the budget will need them."""
+"""The most slots to allocate ahead because the budget will need them."""
 
 
 @kernel
 def _recall(lengths, names, keys, kept, places, fresh):
-    """Find or enter each individual in the table; `places` gets where, `fresh` the new ones; returns their number.
+    """Find each individual in the hash table, or insert it. `places` gets its slot, `fresh` the new ones; returns their
+    number.
 
-    `kept` is the fitness of what is in the table, if that is kept: infinitely bad until it is known.
+    `kept` has the fitness of the formulas in the table, if that is kept; it is infinite until it is known.
     """
     new = 0
     for i in range(len(lengths)):
         places[i] = -1
         if lengths[i]:
             place = place_of(keys, names[i])
-            is_new = keys[place] == FREE  # which cannot be foreseen, so that nothing depends on a branch
+            is_new = keys[place] == FREE  # unpredictable, so the code does not branch on it
             places[i], keys[place], fresh[new] = place, names[i], i
             new += is_new
             if len(kept):
@@ -38,7 +39,7 @@ def _recall(lengths, names, keys, kept, places, fresh):
 def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of_all):
     """Spread the scores of the individuals `fresh` over the whole population, and over the table if it keeps scores.
 
-    What is no number is of no use: such a fitness becomes infinite, where it stands.
+    A fitness that is not finite becomes infinite, in place.
     """
     of_all[:] = np.inf
     answers_of_all[:] = FREE
@@ -54,7 +55,7 @@ def _note(places, fresh, fitness, answer, kept, kept_answers, of_all, answers_of
 
 
 class Memory:
-    """A table of formulas, with their fitness and answer if these are asked for again; it grows as needed."""
+    """A hash table of formulas, with their fitness and answer if these are needed again; it grows on demand."""
 
     def __init__(self, scores: bool, budget: int | None = None) -> None:
         self._scores = scores
@@ -68,8 +69,8 @@ class Memory:
         self._entries = 0
 
     def make_room(self, individuals: int) -> None:
-        """Make sure that so many more fit in."""
-        if self._entries + individuals <= 3 * len(self.keys) // 4:  # few of them are new as a rule
+        """Make sure that this many more fit in."""
+        if self._entries + individuals <= 3 * len(self.keys) // 4:  # usually few of them are new
             return
         keys, fitness, answer = self.keys, self._fitness, self._answer
         size = 4 * len(keys)
@@ -84,7 +85,7 @@ class Memory:
         self._entries = len(held)
 
     def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where each individual is kept, and which were never seen before, each formula once."""
+        """The slot of each individual, and which were never seen before, each formula once."""
         self.make_room(len(population.lengths))
         places, fresh = np.empty(len(population.lengths), np.int64), np.empty(len(population.lengths), np.int64)
         new = _recall(population.lengths, population.names, self.keys, self._fitness, places, fresh)
@@ -98,10 +99,10 @@ class Memory:
         fitness: NDArray[np.float64],
         answer: NDArray[np.uint64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """The scores of a whole population, given those of its new individuals, whose fitness is made infinite in place
-        where it is no number.
+        """The scores of a whole population, given those of its new individuals. Where their fitness is not finite, it
+        becomes infinite, in place.
 
-        What was tried before has the scores it had then if they are kept, else it is infinitely unfit.
+        Formulas tried before have their former scores if these are kept, else infinite fitness.
         """
         of_all, answers_of_all = np.empty(len(places)), np.empty(len(places), np.uint64)
         _note(places, fresh, fitness, answer, self._fitness, self._answer, of_all, answers_of_all)

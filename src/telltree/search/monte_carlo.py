@@ -15,9 +15,9 @@ from telltree.search.search import Breeder, Search
 from telltree.search.settings import PaperExperiment, require_experiment
 
 _BATCH = 2_048
-"""Formulas drawn from one set of streams: few enough to stay in the cache."""
+"""Formulas in a batch, which share a set of random streams: few enough to stay in the cache."""
 _MOST_BATCHES = 4
-"""Batches drawn at a time where the budget is large: what a round costs beside its formulas is spread over more."""
+"""Batches drawn at a time if the budget is large, to spread the fixed cost of a round over more formulas."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class MonteCarlo(Search):
     @property
     def _batches(self) -> int:
         """How many batches make a generation. For any number, the same formulas are tried in the same order, until the
-        budget is spent; only a search that finds nothing new any more gives up after more draws."""
+        budget is spent; only a search that no longer finds anything new gives up after more draws.
+        """
         if self.seconds is not None or self.generations is not None or self.evaluations is None:
             return 1
         return min(max(1, self.evaluations // (_MOST_BATCHES * _BATCH)), _MOST_BATCHES)
@@ -73,7 +74,7 @@ class _Drawing:
         return self._room
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Draws are independent; all there is to learn is when the simplest formulas were all tried."""
+        """Draws are independent; all there is to learn is when every simplest formula has been tried."""
         if self._untried:
             new = answer != FREE
             second = self._tables.shoot["number"].take(population.rules[:, 1])

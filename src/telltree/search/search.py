@@ -19,26 +19,26 @@ from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
 from telltree.whole import require_whole
 
 _PATIENCE = 200
-"""A search that proposes nothing new so many times in a row has said all that its grammar can say."""
+"""After this many proposals in a row without anything new, the search has said all that its grammar can say."""
 
 _FIRST_PART, _SHORT = 8, 0.25
-"""Formulas scored at a time to begin with; twice as many once that took less than so many seconds."""
+"""Formulas scored at a time, at first; the number doubles whenever a part took less than `_SHORT` seconds."""
 
 
 class Scores(NamedTuple):
-    """What an objective makes of individuals: less fitness is better; equal answers mean the same split."""
+    """What an objective returns for individuals: lower fitness is better; equal answers mean the same split."""
 
     fitness: NDArray[np.float64]
     answer: NDArray[np.uint64]
     size: NDArray[np.int64] | None = None
-    """Terminals, if the best formula of each size is to be kept."""
+    """The number of terminals, if the best formula of each size is to be kept."""
 
 
 _NO_SCORES = Scores(np.empty(0), np.empty(0, np.uint64))
 
 
 def _joined(parts: list[Scores]) -> Scores:
-    """The scores of several parts as those of one."""
+    """Join the scores of several parts."""
     if len(parts) < 2:
         return parts[0] if parts else _NO_SCORES
     sizes = [part.size for part in parts if part.size is not None]
@@ -47,7 +47,7 @@ def _joined(parts: list[Scores]) -> Scores:
 
 
 class Objective(Protocol):
-    """Scores for some rows of a population, in the order in which they are `wanted`."""
+    """Scores some rows of a population, in the order of `wanted`."""
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores: ...
 
@@ -67,7 +67,7 @@ class Found:
     """What a search returns."""
 
     best: Candidate | None
-    """None if nothing was tried, or nothing tried was of use."""
+    """None if nothing was tried, or every formula had infinite fitness."""
     runners_up: tuple[Candidate, ...]
     """The best formulas that answer differently, best first."""
     ties: Population | None
@@ -81,7 +81,7 @@ class Found:
 
 
 class Breeder(Protocol):
-    """The part in which searches differ: what to try next, and what to learn from how it went."""
+    """The part in which searches differ: what to try next, and what to learn from the result."""
 
     def propose(self, generation: int) -> Population: ...
 
@@ -108,12 +108,12 @@ class Search(abc.ABC):
 
     @property
     def revisits(self) -> bool:
-        """Whether a formula that was tried before can be of use again, so that its score must be kept."""
+        """Whether a formula that was tried before can be useful again, so that its score must be kept."""
         return True
 
     @abc.abstractmethod
     def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        """What makes this search the search it is."""
+        """What proposes formulas and learns from their scores."""
 
     def run(
         self,
@@ -137,7 +137,7 @@ class Search(abc.ABC):
         return _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop).result()
 
     def check(self, grammar: Grammar) -> None:
-        """Refuse settings that make no sense, for any grammar or for this one."""
+        """Refuse settings that are invalid, for any grammar or for this one."""
         if self.evaluations is None and self.seconds is None and self.generations is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
@@ -218,7 +218,7 @@ class _Run:
         )
 
     def _try(self, population: Population) -> bool:
-        """Score what is new in a population, let the breeder learn from all of it; False if nothing was new."""
+        """Score what is new in a population, and let the breeder learn from all of it; False if nothing was new."""
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
@@ -235,16 +235,17 @@ class _Run:
         return len(fresh) > 0
 
     def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:
-        """The scores of what is new, part by part, and of how much of it there was time to know them.
+        """The scores of what is new, computed part by part, and how many there was time for.
 
-        Where records are many, one generation takes longer than anybody who says `seconds`, or Ctrl-C, will wait.
+        With many records, scoring one generation takes longer than anyone who sets `seconds`, or presses Ctrl-C, will
+        wait.
         """
         done, parts = 0, list[Scores]()
         while done < len(fresh) and (not done or not (self._late() or self._stop())):
             part, began = fresh[done : done + self._at_a_time], time.monotonic()
             try:
                 parts.append(self._objective(population, part))
-            except KeyboardInterrupt:  # what was scored before is kept
+            except KeyboardInterrupt:  # keep what was scored before
                 self._interrupted = True
                 break
             done += len(part)

@@ -1,4 +1,4 @@
-"""Checks of settings: a search refuses what makes no sense before it starts."""
+"""Checks of settings: a search refuses invalid ones before it starts."""
 
 import math
 from numbers import Real
@@ -11,14 +11,14 @@ PaperExperiment = Literal["auslan", "acasx"]
 
 
 MOST_INDIVIDUALS = 1_000_000
-"""Of a population: some gigabytes. Beyond it, machines fall silent before they refuse."""
+"""The largest population, which takes some gigabytes. With more, machines hang before they refuse."""
 MOST_CODONS = 10_000
 MOST_TRIED = 2**53
 MOST_KEPT = 100_000
 
 
 def require_positive(name: str, value: object) -> None:
-    """SettingsError unless the setting is a number of more than 0."""
+    """SettingsError unless the setting is a number above 0."""
     if not (_is_number(value) and value > 0):  # type: ignore[operator]
         raise SettingsError(f"{name} must be a number of more than 0, got {value!r}")
 
