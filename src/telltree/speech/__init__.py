@@ -1,4 +1,4 @@
-"""Formulas in words: a normal form, English that a person would use, and the way back from English to formulas."""
+"""Formulas in words: a normal form, plain English, and the way back from English to formulas."""
 
 from telltree.speech.choice import plain, question
 from telltree.speech.cost import cost

@@ -7,7 +7,7 @@ from telltree.speech.words import number_words
 
 
 def amounts(values: Reals, unit: str) -> list[str]:
-    """What a number may be: predicates one of which is true."""
+    """What a number may be: predicates, at least one of which is true."""
     missing = ["missing"] * values.missing
     even = _symmetric(values.intervals)
     if even is not None:
@@ -18,7 +18,7 @@ def amounts(values: Reals, unit: str) -> list[str]:
     hole = _point_left_out(values.intervals)
     if hole is not None:
         return [f"other than {number_words(hole)}{unit}", *missing]
-    said = [_between(interval, "") for interval in values.intervals[:-1]]  # the last constant alone has the unit
+    said = [_between(interval, "") for interval in values.intervals[:-1]]  # only the last constant has the unit
     return [*said, *(_between(interval, unit) for interval in values.intervals[-1:]), *missing]
 
 
@@ -39,7 +39,7 @@ def _between(interval: Interval, unit: str) -> str:
 
 
 def distance(values: Reals, unit: str) -> str | None:
-    """The words between two signals that differ so much, where there are simple ones."""
+    """The words between two signals whose difference has these values; None if there are no simple ones."""
     even = _symmetric(values.intervals)
     if even is not None:
         (inner, with_edge), edge = even
@@ -58,7 +58,7 @@ def distance(values: Reals, unit: str) -> str | None:
 
 
 def rise(i: Interval, unit: str) -> tuple[bool, str] | None:
-    """Whether a change so large is a rise, and by how much; None if it need be neither a rise nor a fall."""
+    """Whether a change within this interval is a rise, and by how much; None if it may be neither a rise nor a fall."""
     match _bounded(i):
         case (True, False):
             up, edge, with_edge = True, i.low, i.with_low
@@ -78,17 +78,17 @@ def _bounded(i: Interval) -> tuple[bool, bool]:
 
 
 def only_above(i: Interval) -> float | None:
-    """The constant c if an interval is all that is above c."""
+    """The constant c if the interval is everything above c."""
     return i.low if _bounded(i) == (True, False) and not i.with_low else None
 
 
 def only_below(i: Interval) -> float | None:
-    """The constant c if an interval is all that is below c."""
+    """The constant c if the interval is everything below c."""
     return i.high if _bounded(i) == (False, True) and not i.with_high else None
 
 
 def _symmetric(intervals: tuple[Interval, ...]) -> tuple[tuple[bool, bool], float] | None:
-    """Whether a set is what lies within some distance of 0 or beyond it, whether the edge belongs to it; the edge."""
+    """If a set is all numbers within a distance of 0, or all beyond: whether within, if the edge is in; the edge."""
     match intervals:
         case (Interval(low=low, high=high, with_low=with_low, with_high=with_high),):
             if low == -high and with_low == with_high and 0 < high < math.inf:

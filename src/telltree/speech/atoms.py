@@ -20,14 +20,14 @@ _MISSING: dict[Type, Values] = {
 
 
 def has_own_words(e: Expression) -> bool:
-    """Whether a grammar's rule speaks of this otherwise than its operator would; if not, a negation can do better."""
+    """Whether a grammar's rule has its own words for this; if not, a negation may read better."""
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
 
 
 def counted(e: Expression) -> tuple[Expression, Reals] | None:
-    """Of a comparison of one count with a number: what is counted, and how often it is true then; else None."""
+    """For a comparison of one count with a number: what is counted, and the numbers that make it true; else None."""
     if e.type is not Type.BOOLEAN or e.head not in COMPARISONS:
         return None
     left, right, relation = _number_last(e)
@@ -38,9 +38,9 @@ def counted(e: Expression) -> tuple[Expression, Reals] | None:
 
 
 def literal_of(e: Expression) -> Term:
-    """What an atom says: any Boolean vector that is no connective, no temporal operator and not `counted`.
+    """What an atom says. An atom is any Boolean vector except connectives, temporal operators and what is `counted`.
 
-    It may allow values that the signal cannot have.
+    The literal may allow values that the signal cannot have.
     """
     if e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
         return _comparison(e)
@@ -51,7 +51,7 @@ def literal_of(e: Expression) -> Term:
 
 def _missing(e: Expression) -> Term:
     if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
-        return FALSE  # a formula is never missing, nor is what a Boolean function gives
+        return FALSE  # a formula is never missing, nor is the result of a Boolean function
     values = _MISSING[e.type]
     return Says(*_bare(e, values)) if isinstance(values, Reals) else Says(e, values)
 
@@ -80,7 +80,7 @@ def _number_last(e: Expression) -> tuple[Expression, Expression, str]:
 
 
 def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
-    """A signal without absolute value and sign, a difference in order of its text, and what it may be then."""
+    """The signal without absolute value and sign, with differences in the order of their text; and its values."""
     while (signal.head is ABS or signal.head is SIGN) and not has_own_words(signal):
         values = values.under_abs if signal.head is ABS else values.under_sign
         signal = signal.args[0]
@@ -88,5 +88,5 @@ def _bare(signal: Expression, values: Reals) -> tuple[Expression, Reals]:
         left, right = signal.args
         last = isinstance(right.head, Number)
         if isinstance(left.head, Number) or (not last and str(right) < str(left)):
-            return Expression(DIFFERENCE, (right, left)), values.mirrored  # exact: rounding knows no sign
+            return Expression(DIFFERENCE, (right, left)), values.mirrored  # exact: rounding is symmetric
     return signal, values

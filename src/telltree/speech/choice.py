@@ -1,4 +1,4 @@
-"""Which of equivalent formulas to show."""
+"""Which of several equivalent formulas to show."""
 
 from collections.abc import Container, Iterable
 
@@ -17,11 +17,11 @@ def plain(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> Expression:
-    """The formula as simple as it can be found to be said; see `cost` for what is simple.
+    """The simplest form of the formula that is found; see `cost` for what counts as simple.
 
-    It answers like the formula on every record there could be: one in which only the columns of `missing` miss values
-    (None: any may), those of `static` have one value, and of which the `settled` formulas are true. A formula that is
-    always true, or never, becomes a tautology or a contradiction about one of its columns.
+    It gives the same answer on every possible record: only the columns of `missing` miss values (None: any may), those
+    of `static` have one value, and the `settled` formulas are true. A formula that is always or never true becomes a
+    tautology or a contradiction about one of its columns.
     """
     return _written(term_of(formula, missing, static=static, settled=settled), formula, missing)
 
@@ -33,9 +33,9 @@ def question(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> tuple[Expression, bool]:
-    """Of a formula and its complement the one that reads better, written by `plain`, and whether it is the complement.
+    """The formula or its complement, whichever reads better, written by `plain`; and whether it is the complement.
 
-    The cheaper one reads better; if both cost the same, the one that says "at some point" rather than "always", and
+    The cheaper one reads better. If both cost the same, the one that says "at some point" rather than "always", and
     then the formula itself.
     """
     opposite, settled = Expression(NOT, (formula,)), list(settled)

@@ -1,4 +1,4 @@
-"""How hard a term is to read: a measure of its structure, whatever words are found for it."""
+"""How hard a term is to read: a measure of its structure, independent of the wording."""
 
 from functools import lru_cache
 
@@ -46,7 +46,7 @@ def _cost(term: Term, opposite: bool = False, listed: bool = False, under: bool 
 
 
 def _always_cost(part: Term, opposite: bool, under: bool) -> int:
-    """The cost of what is always so: straight, or what is never so, or "whenever" some part is not so, another is."""
+    """The cost of something that always holds, said by the cheapest of "always", "never" and "whenever"."""
     an_or = All if opposite else Some
     ways = [_cost(part, opposite, under=under), NEGATION + _cost(part, not opposite, under=under)]
     if isinstance(part, an_or):
@@ -58,7 +58,7 @@ def _always_cost(part: Term, opposite: bool, under: bool) -> int:
 
 
 def _opposites(literal: Literal) -> list[Values]:
-    """What is said where a literal is false, if its subject may be missing and if it is never."""
+    """The values where a literal is false, if its subject may be missing, and if it is never missing."""
     found = ~values_of(literal)
     never_missing: Values
     match found:
@@ -74,7 +74,7 @@ def _opposites(literal: Literal) -> list[Values]:
 
 
 def values_cost(values: Values) -> int:
-    """The effort of saying that a value is one of these."""
+    """The cost of saying that a value is one of these."""
     match values:
         case Reals():
             return _reals_cost(values)
@@ -94,13 +94,13 @@ def _reals_cost(values: Reals) -> int:
     if values.missing:
         return NEGATION + _reals_cost(~values)
     gaps = (~values).intervals
-    if all(gap.point for gap in gaps):  # not these; or none, and the value is not missing
+    if all(gap.point for gap in gaps):  # all but these; or any, and the value is not missing
         return 1 + NEGATION + FURTHER * max(0, len(gaps) - 1)
     return 1 + FURTHER * (_bounds(values) - 1)
 
 
 def _bounds(values: Reals, least: float | None = None) -> int:
-    """How many numbers it takes to say it, `least` being the least there is; those from -c to c take one."""
+    """How many numbers it takes to say it, if `least` is the lowest possible value; a range from -c to c takes one."""
     if least is None and values.symmetric and values.intervals != _NEVER.intervals:
         return _bounds(values.from_zero, 0.0)
     below = (i.bounded_below and not (i.low == least and i.with_low) for i in values.intervals)

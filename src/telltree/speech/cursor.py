@@ -1,4 +1,4 @@
-"""A place in a text that is being read, and what can be asked there."""
+"""A position in a text that is being read, and what can be asked there."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.vocabulary import Entry, Vocabulary
 from telltree.speech.words import number_before, stands_bare
 
-MOST_NESTED = 120  # parts in one another; a person gives up at three
+MOST_NESTED = 120  # nested parts; a person gives up at three
 MOST_PARTS = 200  # in all; no formula of telltree's own has as many
 
 
@@ -27,12 +27,12 @@ class Cursor:
 
     @property
     def next(self) -> Token:
-        """The token that comes next."""
+        """The next token."""
         return self.tokens[self.at]
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Where it is, to come back to if what was tried cannot be read."""
+        """The position, to return to if an attempt fails."""
         return self.at, self._nested, self._parts
 
     @place.setter
@@ -44,7 +44,7 @@ class Cursor:
         return any(self._length(keyword) for keyword in keywords)
 
     def take(self, *keywords: str) -> str | None:
-        """Go past the first of these that comes next, and give it; None if none does."""
+        """Skip the first of these that comes next, and return it; None if none does."""
         for keyword in keywords:
             if length := self._length(keyword):
                 self.at += length
@@ -52,7 +52,7 @@ class Cursor:
         return None
 
     def expect(self, *keywords: str) -> str:
-        """Go past one of these, which must come next."""
+        """Skip one of these, which must come next."""
         found = self.take(*keywords)
         return self.fail(" or ".join(map(repr, keywords))) if found is None else found
 
@@ -61,7 +61,7 @@ class Cursor:
         return len(words) if self._lower[self.at : self.at + len(words)] == words else 0
 
     def take_words(self, words: str) -> bool:
-        """Go past a user's words, bare or in quotes, if they come next."""
+        """Skip a user's words, bare or in quotes, if they come next."""
         if self.next.kind is Kind.QUOTED:
             found = int(self.next.text == words)
         else:
@@ -74,7 +74,7 @@ class Cursor:
         return bool(found)
 
     def take_longest(self, choices: Iterable[str], numbers: bool = False) -> str | None:
-        """Go past the longest of these texts that comes next, in quotes unless it may stand bare, and give it."""
+        """Skip the longest of these texts that comes next, in quotes unless it may stand bare, and return it."""
         is_quoted = self.next.kind is Kind.QUOTED
         ordered = sorted(
             (words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True
@@ -82,22 +82,22 @@ class Cursor:
         return next(filter(self.take_words, ordered), None)
 
     def sees_quotation(self) -> bool:
-        """Whether something in quotes comes next."""
+        """Whether a quotation comes next."""
         return self.next.kind is Kind.QUOTED
 
     def take_quoted(self) -> str | None:
-        """Go past a quotation, and give what is inside."""
+        """Skip a quotation, and return what is inside."""
         if not self.sees_quotation():
             return None
         self.at += 1
         return self.tokens[self.at - 1].text
 
     def entries(self) -> tuple[int, list[Entry]]:
-        """How many tokens from here on are words of the vocabulary, and what they may mean."""
+        """How many of the next tokens are words of the vocabulary, and what they may mean."""
         tokens: Sequence[Token] = self.tokens
         length, found = self.vocabulary.match(tokens, self.at)
         if not length and self.at == 0 and tokens[0].text:
-            first = tokens[0]  # a sentence may begin with a capital
+            first = tokens[0]  # a sentence may begin with a capital letter
             turned = Token(first.text[0].swapcase() + first.text[1:], first.kind, first.place)
             length, found = self.vocabulary.match((turned, *tokens[1:]), 0)
         if not length and self._length("the"):
@@ -108,7 +108,7 @@ class Cursor:
         return length, found
 
     def take_number(self, units: Iterable[str], sign: str = "") -> float | None:
-        """Go past a number, with a sign before it, and the unit behind it, which may be missing."""
+        """Skip a number with its sign, and the unit behind it, which may be missing."""
         text = self.next.text
         if self.next.kind is not Kind.WORD or not text.startswith(sign):
             return None
@@ -126,7 +126,7 @@ class Cursor:
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
-        """Refuse to go on where parts are nested too deeply for anyone to follow."""
+        """Refuse parts that are nested too deeply for anyone to follow."""
         self._nested += 1
         if self._nested > MOST_NESTED:
             raise SpeechError(
@@ -136,13 +136,13 @@ class Cursor:
         self._nested -= 1
 
     def count_part(self) -> None:
-        """Refuse to go on where there are more parts than anyone would say."""
+        """Refuse more parts than anyone would say."""
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise SpeechError(f"more than {MOST_PARTS} parts; say it in several texts", self.next.place)
 
     def fail(self, expected: str, choices: Iterable[str] = (), remedy: str = "") -> NoReturn:
-        """Say what was expected here and what was found, with the nearest of some choices and a remedy."""
+        """Raise an error: what was expected here, what was found, the nearest of some choices, and a remedy."""
         words: list[str] = []
         for token in self.tokens[self.at : self.at + 8]:
             if token.kind in (Kind.MARK, Kind.END) or (words and token.text in ("is", "are")):

@@ -1,4 +1,4 @@
-"""Flat lists: terms joined by "and" or "or", with one literal a subject."""
+"""Flat lists: terms joined by "and" or "or", with one literal for each subject."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeAlias
@@ -11,7 +11,7 @@ Kind: TypeAlias = type[All] | type[Some]
 
 
 def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
-    """One list of all the parts: flat, no duplicates, literals on one subject made one. A lone part stands bare."""
+    """One list of all the parts: flat, no duplicates, literals on one subject merged. A single part is not wrapped."""
     decisive = FALSE if kind is All else TRUE
     found: dict[Hashable, Term] = {}
     for part in _flat(kind, parts):
@@ -23,7 +23,7 @@ def joined(kind: Kind, parts: Iterable[Term], possible: Possible) -> Term:
 
 
 def _merged(kind: Kind, first: Term, second: Term, possible: Possible) -> Term:
-    """Two parts of a list that are alike, or two literals on one subject, as one."""
+    """Two equal parts of a list, or two literals on one subject, merged into one."""
     if isinstance(first, All | Some | Sometime | Always) or isinstance(second, All | Some | Sometime | Always):
         return first
     mine, yours = values_of(first), values_of(second)

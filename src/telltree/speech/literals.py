@@ -1,4 +1,4 @@
-"""Literals, all kinds of them alike: each has something it is about, and a set of values that this may have."""
+"""Literals of all kinds: each has a subject, and a set of values that the subject may have."""
 
 from collections.abc import Hashable
 
@@ -11,7 +11,7 @@ _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
 
 
 def subject(literal: Literal) -> Hashable:
-    """What a literal is about: two literals on one subject can be made one."""
+    """What a literal is about: two literals on one subject can be merged."""
     match literal:
         case Says(signal=signal):
             return signal
@@ -24,7 +24,7 @@ def subject(literal: Literal) -> Hashable:
 
 
 def subjects(term: Term) -> set[Hashable]:
-    """What the literals of a term are about, those of counts included."""
+    """The subjects of a term's literals, including those inside counts."""
     match term:
         case All(parts) | Some(parts):
             return set().union(*map(subjects, parts))
@@ -67,14 +67,14 @@ def with_values(literal: Literal, values: Values) -> Literal:
 
 
 def of_counts(literal: Literal) -> bool:
-    """Whether it compares counts, and so is never missing and says the same at every step of a record."""
+    """Whether it compares counts. Then it is never missing, and the same at every step of a record."""
     if isinstance(literal, Own):
         return literal.expression.head in COMPARISONS and literal.expression.type is Type.BOOLEAN
     return isinstance(literal, HowOften)
 
 
 def _basis(own: Own) -> tuple[Expression, bool]:
-    """The expression without a negation that hides in a comparison of counts, and whether it holds."""
+    """The expression without the negation that a comparison of counts may hide, and whether it holds."""
     e, head = own.expression, own.expression.head
     if of_counts(own) and isinstance(head, Operator) and head in _OPPOSITE:
         return Expression(_OPPOSITE[head], e.args), not own.holds
@@ -82,7 +82,7 @@ def _basis(own: Own) -> tuple[Expression, bool]:
 
 
 def _turned(own: Own, holds: bool) -> Own:
-    """The same or the opposite; of comparisons of counts, which are never missing, the opposite comparison."""
+    """The literal or its opposite; for comparisons of counts, which are never missing, the opposite comparison."""
     e, head = own.expression, own.expression.head
     opposite = _OPPOSITE | {less: more for more, less in _OPPOSITE.items()}
     if not holds and of_counts(own) and isinstance(head, Operator) and head in opposite and e.english is None:
@@ -91,7 +91,7 @@ def _turned(own: Own, holds: bool) -> Own:
 
 
 def _unordered(term: Term) -> Hashable:
-    """The same for terms that differ in the order of lists alone."""
+    """Equal for terms that differ only in the order of lists."""
     match term:
         case All(parts) | Some(parts):
             return type(term), frozenset(map(_unordered, parts))

@@ -1,9 +1,9 @@
-"""Terms over time: what F, G and counts of a term come to, and how lists of them join.
+"""Terms over time: how F, G and counts are built, and how lists of them are joined.
 
-Some terms say as much at one step as at another. If an `eventual` term is true at a step, it is true at all steps
-before; F of it is itself. If an `enduring` one is true, it is true at all steps to come; G of it is itself. Both ways,
-a term is the same throughout: counts are, and what is said of the last step. F of what endures, and G of what is
-eventual, speak of the last step, where "later" and "from then on" mean just "then": both are F(G(...)) here.
+Some terms are the same at many steps. If an `eventual` term is true at a step, it is true at all earlier steps; F of it
+is itself. If an `enduring` term is true at a step, it is true at all later steps; G of it is itself. A term that is
+both is constant: counts are, and statements about the last step. F of an enduring term and G of an eventual one speak
+of the last step, where "later" and "from then on" just mean "then". Both are written F(G(...)) here.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,13 +18,13 @@ _NEVER, _EVER = Reals((Interval(0.0, 0.0),), False), Reals((Interval(1.0),), Fal
 
 
 class Moments:
-    """Builds terms over time from their parts; parts are built so already."""
+    """Builds terms over time from parts that were built in the same way."""
 
     def __init__(self, possible: Possible) -> None:
         self.possible = possible
 
     def settled(self, term: Term) -> Term:
-        """The same, built anew from the literals up."""
+        """The same term, rebuilt from the literals up."""
         match term:
             case All(parts) | Some(parts):
                 return self.joined(type(term), map(self.settled, parts))
@@ -50,7 +50,7 @@ class Moments:
         return self._over_time(Always, part)
 
     def often(self, part: Term, times: Reals) -> Term:
-        """How often a term is true: what is the same throughout is true at every step, or at none."""
+        """How often a term is true; a constant term is true at every step, or at none."""
         if part == FALSE:
             return TRUE if 0.0 in times else FALSE
         if self.lasting(part) and times in (_NEVER, _EVER):
@@ -58,7 +58,7 @@ class Moments:
         return self.possible.literal(HowOften(part, times))
 
     def of_record(self, term: Term) -> Term:
-        """The same at the first step, where a count of none or of one and more is G and F."""
+        """The same at the first step, where a count of 0 becomes G, and a count of at least 1 becomes F."""
         match term:
             case All(parts) | Some(parts):
                 return self.joined(type(term), map(self.of_record, parts))
@@ -69,7 +69,7 @@ class Moments:
         return term
 
     def joined(self, kind: Kind, parts: Iterable[Term]) -> Term:
-        """A list. G(a) ∧ G(b) is G(a ∧ b), F(a) ∨ F(b) is F(a ∨ b), and what is said of the last step is said once."""
+        """A list. G(a) ∧ G(b) becomes G(a ∧ b), F(a) ∨ F(b) becomes F(a ∨ b), and the last step is mentioned once."""
         term = joined(kind, parts, self.possible)
         if not isinstance(term, kind):
             return term
@@ -87,7 +87,7 @@ class Moments:
         return term
 
     def _over_time(self, operator: type[Sometime] | type[Always], part: Term) -> Term:
-        """F or G of a term. F goes through "or", G through "and"; both go round what is the same throughout."""
+        """F or G of a term. F passes through "or", G through "and"; both leave out constant terms."""
         eventual, enduring = self.possible.eventual, self.possible.enduring
         stays, ends, through = (eventual, enduring, Some) if operator is Sometime else (enduring, eventual, All)
         if stays(part):
@@ -111,7 +111,7 @@ class Moments:
         return Sometime(Always(part))
 
     def _round(self, term: All | Some, over_time: Callable[[Term], Term]) -> Term:
-        """A list, taken over time but for the parts that are the same throughout."""
+        """A list, taken over time except for its constant parts."""
         kind: Kind = type(term)
         rest = over_time(self.joined(kind, (part for part in term.parts if not self.lasting(part))))
         return self.joined(kind, (part if self.lasting(part) else rest for part in term.parts))
@@ -122,7 +122,7 @@ def _at_last(term: Term) -> bool:
 
 
 def _bare(term: Term) -> Term:
-    """A term without F and G, which is what it means at the last step."""
+    """A term without F and G, which means the same at the last step."""
     match term:
         case All(parts) | Some(parts):
             return type(term)(tuple(map(_bare, parts)))

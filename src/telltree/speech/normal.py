@@ -18,11 +18,11 @@ def term_of(
     static: Container[str] = (),
     settled: Iterable[Expression] = (),
 ) -> Term:
-    """The simplest normal form found of a formula, or of a Boolean vector.
+    """The simplest normal form that is found for a formula or a Boolean vector.
 
-    It is true where the expression is, of every record there could be: one in which only the columns of `missing` miss
-    values (None: any may), those of `static` have one value, and of which the `settled` formulas are true. A formula's
-    term is true or false at the first step of a record, that of a Boolean vector at every step.
+    It is true where the expression is, on every possible record: only the columns of `missing` miss values (None: any
+    may), those of `static` have one value, and the `settled` formulas are true. The term of a formula is true or false
+    at the first step of a record, that of a Boolean vector at every step.
     """
     possible = Possible(missing, static)
     return simplified(
@@ -34,7 +34,7 @@ def term_of(
 
 
 def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
-    """The normal form of an expression, or of its negation, as it stands: nothing is simplified but flat lists."""
+    """The normal form of an expression, or of its negation, without simplification except flat lists."""
     head = e.head
     if has_own_words(e):
         return Own(e, truth)

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
 @dataclass
 class Nouns:
-    """Names signals by a vocabulary. What cannot be read back is quoted, and `sentences` says what was meant."""
+    """Names signals by a vocabulary. Words that could not be read back are quoted; `sentences` has their meaning."""
 
     vocabulary: Vocabulary
     careful: bool
@@ -40,7 +40,7 @@ class Nouns:
         return self.part(e)
 
     def part(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
-        """A signal as part of a larger one."""
+        """A signal as an operand of a larger one."""
         if isinstance(e.head, Attribute):
             return self.vocabulary.noun(self.column(e), self.careful)
         if has_own_words(e):
@@ -65,13 +65,13 @@ class Nouns:
         return self.quotation(e)
 
     def column(self, e: Expression) -> Column:
-        """The column that an attribute is; DataError if the schema has none of its name."""
+        """The column of an attribute; DataError if the schema has none of that name."""
         assert isinstance(e.head, Attribute)
         require_known(e.head.name, self.vocabulary.schema.names, "column")
         return self.vocabulary.schema[e.head.name]
 
     def call(self, e: Expression) -> str:
-        """A call in the function's own words, in quotes where these could not be told from others."""
+        """A call in the function's own words, in quotes if these could be mistaken for others."""
         assert isinstance(e.head, UserFunction)
         call = None if self.careful else self.vocabulary.call(e.head)
         if call is None:
@@ -82,7 +82,7 @@ class Nouns:
         return " ".join(filter(None, words))
 
     def quotation(self, e: Expression) -> str:
-        """What an expression is called, in quotes; one that is called like another, or a column, is so as a formula."""
+        """The words of an expression, in quotes; as a formula if another expression or a column has the same words."""
         words = self.words(e).replace("“", "").replace("”", "")  # one pair of quotes is enough
         if not self._is_free(words, e):
             words = str(e)
@@ -110,12 +110,12 @@ class Nouns:
         return self.says(e) if _is_truth(e) else self.noun(e)
 
     def window(self, e: Expression) -> str:
-        """Over which span of time a change is taken."""
+        """The time span of a change."""
         assert isinstance(e.args[1].head, Number)
         return self.steps.window(e.args[1].head.value, self.careful)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
-        """The words that a grammar has of its own for columns, with their names; the first for each."""
+        """A grammar's own words for columns, with the columns' names; the first words for each."""
         found: dict[str, str] = {}
         for e in columns:
             if e.english is not None and isinstance(e.head, Attribute) and e.type is not Type.BOOLEAN_VECTOR:
@@ -127,7 +127,7 @@ class Nouns:
         return number_words(value) + (f" {bare_or_quoted(unit, self.careful)}" if unit else "")
 
     def unit(self, *signals: Expression) -> str | None:
-        """The unit of the constants beside signals, if all of these have the same."""
+        """The unit of constants that are compared with these signals, if they all have the same."""
         units = set().union(*map(self._units, signals))
         return units.pop() if len(units) == 1 else None
 

@@ -1,4 +1,4 @@
-"""What is possible: which values signals may have, and which terms are the same at several steps."""
+"""What is possible: the values that signals may have, and the terms that are the same at several steps."""
 
 import math
 from collections.abc import Container
@@ -16,15 +16,15 @@ _COUNTS = Reals((Interval(0.0),), False)
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """What records there may be."""
+    """Which records are possible."""
 
     missing: Container[str] | None = None
-    """The columns that may miss values or be infinite; None: any may."""
+    """The columns that may have missing or infinite values; None: any may."""
     static: Container[str] = ()
-    """The columns that have one value a record."""
+    """The columns with one value per record."""
 
     def misses(self, signal: Expression) -> bool:
-        """Whether a signal may be missing; arithmetic may be where no column is, as inf - inf is."""
+        """Whether a signal may be missing. Arithmetic may be even where no column is: inf - inf."""
         if isinstance(signal.head, Attribute):
             return self._doubtful(signal.head.name)
         if signal.head is DIFFERENCE and not any(map(self._finite, signal.args)):
@@ -37,7 +37,7 @@ class Possible:
         return self.missing is None or column in self.missing
 
     def _finite(self, signal: Expression) -> bool:
-        """Whether it is certain that no value of a signal is infinite; a difference of finite ones may be, if large."""
+        """Whether a signal is certainly finite; the difference of large finite values may overflow."""
         match signal.head:
             case Attribute(name=name):
                 return not self._doubtful(name)
@@ -65,7 +65,7 @@ class Possible:
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.args))
 
     def eventual(self, term: Term) -> bool:
-        """Whether a term is true at all steps before one at which it is."""
+        """Whether a term that is true at a step is true at all earlier steps."""
         match term:
             case All(parts) | Some(parts):
                 return all(map(self.eventual, parts))
@@ -74,7 +74,7 @@ class Possible:
         return self.lasts(term)
 
     def enduring(self, term: Term) -> bool:
-        """Whether a term is true at all steps after one at which it is."""
+        """Whether a term that is true at a step is true at all later steps."""
         match term:
             case All(parts) | Some(parts):
                 return all(map(self.enduring, parts))
@@ -85,7 +85,7 @@ class Possible:
         return self.lasts(term)
 
     def values(self, literal: Literal) -> Values:
-        """All that the subject of a literal may be."""
+        """All possible values of a literal's subject."""
         match literal:
             case Says(signal=signal, values=Reals()):
                 return Reals(_FREE, self.misses(signal))
@@ -101,7 +101,7 @@ class Possible:
                 return Truths(True, True, False)
 
     def literal(self, literal: Literal, values: Values | None = None) -> Term:
-        """The literal, with other values if given: true if it allows all there may be, false if nothing."""
+        """The literal, with other values if given; TRUE if it allows all possible values, FALSE if none."""
         wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
         kept = wanted & all_values
         if kept.empty:
@@ -109,7 +109,7 @@ class Possible:
         return TRUE if all_values.within(kept) else with_values(literal, kept)
 
     def negated(self, term: Term) -> Term:
-        """What is true where the term is not."""
+        """The negation of a term."""
         match term:
             case All(parts):
                 return Some(tuple(map(self.negated, parts)))

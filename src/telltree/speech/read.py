@@ -1,4 +1,4 @@
-"""From English to expressions: understands every sentence that `say` makes, and a little more."""
+"""From English to expressions: understands every sentence of `say`, and a little more."""
 
 from collections.abc import Iterable, Sequence
 
@@ -33,9 +33,9 @@ def read(
 ) -> Expression:
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
 
-    `functions` are those the text may call, `step` is the length of a step and its unit, if steps have one, and
-    `sentences` are words of a grammar's or function's own that the text may have, with what they mean: sentences and
-    signals in quotes, and names of columns; see `quotations`.
+    The text may call `functions`. `step` is the length of a step and its unit, if steps have one. `sentences` are a
+    grammar's or function's own words that the text may contain, with their meaning: sentences and signals in quotes,
+    and names of columns; see `quotations`.
     """
     term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
@@ -49,7 +49,7 @@ def read_term(
     step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
 ) -> Term:
-    """The same as a term, neither simplified nor in any order but that of the text."""
+    """The same as a term, not simplified, and in the order of the text."""
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
@@ -64,7 +64,9 @@ def read_term(
 
 
 class _Reader:
-    """Reads terms at a cursor. `nested`: at a step that may not be the first; `lone`: not in a choice."""
+    """Reads terms at a cursor. `nested`: at a step that may not be the first; `lone`: not in a choice. See `voice` for
+    open and closed parts.
+    """
 
     def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
         self._cursor = cursor
@@ -76,7 +78,7 @@ class _Reader:
         self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand, steps), self._when)
 
     def text(self) -> Term:
-        """The whole text: sentences that are all true, or one of which is."""
+        """The whole text: sentences joined by "and" or by "or"."""
         cursor, each, joint = self._cursor, False, None
         parts: list[Term] = []
         while not parts or cursor.next.kind is not Kind.END:
@@ -92,7 +94,7 @@ class _Reader:
         return Some(tuple(parts)) if joint == "or" else All(tuple(parts))
 
     def _between_sentences(self, joint: str | None) -> str | None:
-        """Go past what is between two sentences, `joint` being the word between others; the word, if there is one."""
+        """Skip the separator of two sentences. `joint` is the word between earlier ones; returns the word, if any."""
         cursor = self._cursor
         if not cursor.take(";") and not cursor.sees(", and"):
             cursor.fail("the end, ';' or ', and'")
@@ -103,7 +105,7 @@ class _Reader:
         return found or joint
 
     def _sentence(self) -> Term:  # noqa: PLR0911  one return a keyword
-        """A sentence that is no item of a list, so that it need not show its end."""
+        """A sentence outside lists, which may be an open part."""
         cursor = self._cursor
         scope = None if cursor.entries()[0] else self._when.take_scope()
         if scope is not None:
@@ -129,7 +131,7 @@ class _Reader:
         return _joined([self._finished(one, False) for one in (part, *further)])
 
     def _rules(self, then: Term) -> Term:
-        """What is so whenever something else is, and what else of the same signal."""
+        """What holds whenever something else does, and further such rules about the same signal."""
         cursor, rules = self._cursor, []
         while cursor.take("whenever"):
             rules.append(Always(Some((_EXACT.negated(self._item(True, True)), then))))
@@ -145,7 +147,7 @@ class _Reader:
         return _joined(list(rules))
 
     def _scoped(self, scope: Says) -> Term:
-        """A sentence behind words that say when it is true."""
+        """A sentence after words that say when it is true."""
         cursor = self._cursor
         if cursor.take("at some point"):
             return Sometime(_joined([scope, self._moment()]))
@@ -165,7 +167,7 @@ class _Reader:
         return Always(Some((_EXACT.negated(scope), found.part)))
 
     def _moment(self) -> Term:
-        """What is so at one step: items, and at last what is so from then on, or later."""
+        """What holds at one step: items, and at the end what holds from then on, or later."""
         cursor = self._cursor
         with cursor.deeper():
             if cursor.take("then or later"):
@@ -180,7 +182,7 @@ class _Reader:
             return _joined(parts)
 
     def _while(self, first: Term | None = None) -> list[Term]:
-        """An item, and what is so while it is."""
+        """An item, and what holds at the same time ("while")."""
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
@@ -189,7 +191,7 @@ class _Reader:
         return parts
 
     def _rest_of_list(self, joint: str, nested: bool, lone: bool) -> list[Term]:
-        """Further items of a list, as far as the one behind `joint`."""
+        """The other items of a list, up to the one after `joint`."""
         cursor, parts = self._cursor, []
         while cursor.take(",") and not cursor.sees(joint):
             parts.append(self._item(nested, lone))
@@ -197,7 +199,7 @@ class _Reader:
         return [*parts, self._item(nested, lone)]
 
     def _item(self, nested: bool, lone: bool) -> Term:
-        """A part that shows its end."""
+        """A closed part."""
         return self._finished(self._part(nested, lone), nested)
 
     def _finished(self, part: Term | Clause, nested: bool) -> Term:
@@ -237,7 +239,7 @@ class _Reader:
         return None
 
     def _choices(self, nested: bool) -> list[Term]:
-        """The items of a choice. "A while B" is one of them, the last only if there is a comma before its "or"."""
+        """The items of a choice. "A while B" may be an item; the last item only if a comma precedes the "or"."""
         cursor, parts, last, comma = self._cursor, [], False, True
         while True:
             part = self._item(nested, False)
@@ -250,7 +252,7 @@ class _Reader:
                 cursor.expect("or")
 
     def _at_the_same_time(self, first: Term, nested: bool) -> Term:
-        """An item of a choice, with what is so while it is."""
+        """An item of a choice, and what holds at the same time ("while")."""
         if not self._cursor.take("while"):
             return first
         over_time = isinstance(first, Sometime) and not isinstance(first.part, Always)
@@ -291,7 +293,7 @@ class _Reader:
         return found
 
     def _so(self, nested: bool, lone: bool) -> Term | None:
-        """Whether something is so at all."""
+        """ "It is so that …", "it is not so that …", and plain true or false."""
         cursor = self._cursor
         match cursor.take(*_SO):
             case "it is so that":
@@ -305,7 +307,7 @@ class _Reader:
         return None
 
     def _always(self, is_open: bool, lone: bool = True) -> Term:
-        """What is always so, never so, or so whenever something else is."""
+        """What always holds, never holds, or holds whenever something else does."""
         cursor = self._cursor
         match cursor.take(*_ALWAYS):
             case "always" | "it is always so that":
@@ -328,13 +330,13 @@ class _Reader:
         return Always(part.literal if isinstance(part, Clause) else part)
 
     def _given(self, lone: bool) -> Term:
-        """What follows "whenever": an item, or a choice of items that needs no "either", as a comma ends it."""
+        """What follows "whenever": an item, or a choice, which needs no "either" because a comma ends it."""
         begun = self._cursor.place
         try:
             found = [self._item(True, False)]
             while self._cursor.take("or"):
                 found.append(self._item(True, False))
-        except SpeechError:  # no such choice: what is wrong is told of the item
+        except SpeechError:  # not a choice: let the error be about the item
             found = []
         if len(found) > 1 and self._cursor.sees(","):
             return Some(tuple(found))
@@ -342,7 +344,7 @@ class _Reader:
         return self._item(True, lone)
 
     def _never(self, is_open: bool, lone: bool) -> Term:
-        """What never is so: items, or clauses without verbs that are not so at once."""
+        """What never holds: items, or clauses without verbs that never hold at once."""
         first = self._part(True, lone)
         if isinstance(first, Clause) and first.verbless:
             return self._at_once(first)

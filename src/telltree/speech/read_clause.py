@@ -1,4 +1,4 @@
-"""Reading clauses: what one signal is at a step, with an adverb or without a verb if need be."""
+"""Reading clauses: what one signal is at a step; they may have an adverb, or lack a verb."""
 
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -28,12 +28,12 @@ _PREDICATES = {
     Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
     Type.BOOLEAN_VECTOR: ("true", "false", "missing", "known", "not true", "not false"),
 }
-"""How what a signal may be begins."""
+"""The words with which a predicate may begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A literal as it was said."""
+    """A literal as it was worded."""
 
     literal: Simple
     adverb: str = ""
@@ -49,7 +49,7 @@ class ClauseReader:
         self._nouns = nouns
 
     def clause(self, lone: bool) -> Clause:
-        """A clause; `lone` if an "or" in it cannot belong to a list around it."""
+        """A clause; `lone` if an "or" in it cannot belong to an enclosing list."""
         if self._cursor.sees("it is"):
             known = self._known()
             if known is not None:
@@ -71,7 +71,7 @@ class ClauseReader:
         return self._about(subject, lone)
 
     def of_same_subject(self, first: Clause) -> list[Clause]:
-        """What else is never so, or always, of the subject of a Boolean column's clause: "never open or stuck"."""
+        """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}
         match first.literal:
             case Says(signal=Expression(head=Attribute(name=name)), values=Truths(true=true)):
@@ -89,7 +89,7 @@ class ClauseReader:
         return found
 
     def _known(self) -> Clause | None:
-        """It is known whether, unknown whether, or false that something of a Boolean column is so."""
+        """It is known whether, unknown whether, or false that a Boolean column is true."""
         cursor, begun = self._cursor, self._cursor.at
         cursor.expect("it is")
         adverb = cursor.take(*ADVERBS) or ""
@@ -110,7 +110,7 @@ class ClauseReader:
         return self._cursor.take("or that is unknown") is not None
 
     def _scale(self, scales: list[Scale]) -> Says:
-        """A constant in the words that a column has for high or low."""
+        """A constant in the column's own words for high or low."""
         cursor, begun = self._cursor, self._cursor.at
         for scale in sorted(scales, key=lambda scale: -len(scale.after)):
             cursor.at = begun
@@ -138,7 +138,7 @@ class ClauseReader:
         return Clause(self._predicate(subject, lone, verbless), adverb, verbless)
 
     def _moved(self, subject: Expression) -> Clause | None:
-        """That the subject rises or falls; None, and nothing is read, if that is not said."""
+        """That the subject rises or falls; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self._cursor, self._cursor.at
         adverb = cursor.take(*ADVERBS) or ""
         word = cursor.take("rises", "falls") or (None if adverb else cursor.take("has risen", "has fallen"))
@@ -155,7 +155,7 @@ class ClauseReader:
         return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
-        """What the subject may be: one predicate, or several in a list that ends with "or"."""
+        """What the subject is: one predicate, or a list of them that ends with "or"."""
         if fits(subject.type, Type.COUNT):
             return self._count(subject)
         closed = self._cursor.take("either") is not None
@@ -172,7 +172,7 @@ class ClauseReader:
         return Says(subject, values)
 
     def _joint(self, subject: Expression, closed: bool, lone: bool, verbless: bool) -> str | None:
-        """Go past what joins a further predicate, and give it; None, and nothing is read, if none follows."""
+        """Skip the word that joins another predicate, and return it; None, without moving, if none follows."""
         cursor, begun = self._cursor, self._cursor.at
         found = None if verbless and not closed else cursor.take("or", ",")
         sure = closed or (found == "or" and lone)
@@ -191,11 +191,11 @@ class ClauseReader:
         return self._cursor.fail("what else the same may be")
 
     def further(self, subject: Expression) -> Says | None:
-        """What else the subject is; None if that does not come next."""
+        """What else the subject is; None if no predicate comes next."""
         return Says(subject, self._further(subject)) if self._sees_predicate(subject) else None
 
     def _sees_predicate(self, subject: Expression) -> bool:
-        """Whether what the subject may also be comes next, and not the next part of a list."""
+        """Whether another predicate of the subject comes next, and not the next part of a list."""
         cursor, begun = self._cursor, self._cursor.at
         if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then on"):
             return False
@@ -222,7 +222,7 @@ class ClauseReader:
         match self._cursor.expect("true", "false", "missing", "known", "not true", "not false"):
             case "true" | "false" as word:
                 return Truths(word == "true", word == "false", False)
-            case "not true" | "not false" as word:  # what is missing is neither
+            case "not true" | "not false" as word:  # a missing value is neither
                 return Truths(word == "not false", word == "not true", True)
             case word:
                 return Truths(word == "known", word == "known", word == "missing")
@@ -280,7 +280,7 @@ class ClauseReader:
         return Own(compared, word != "unequal to")
 
     def _amount(self, subject: Expression) -> Reals | Simple:  # noqa: PLR0911  one return a keyword
-        """What a number may be, or how it stands to another signal."""
+        """A range of numbers, or a comparison with another signal."""
         cursor = self._cursor
         scaled = self._in_own_words(subject)
         if scaled is not None:
@@ -319,7 +319,7 @@ class ClauseReader:
         return self._bound(subject, relation, value)
 
     def _bound(self, subject: Expression, relation: str, value: float) -> Reals | Simple:
-        """What may follow a bound: the other bound, or what the distance is measured from."""
+        """What may follow a bound: the other bound, or the signal that a distance is measured from."""
         cursor = self._cursor
         bound = Reals.compared(relation, value)
         side = cursor.take("either way", "from", "above", "below")
@@ -337,7 +337,7 @@ class ClauseReader:
             cursor.at += 1
             if not cursor.entries()[0] and not self._when.sees_passed():
                 return bound & Reals.compared(BOUNDS[cursor.expect(*BOUNDS)], self._number(subject))
-            cursor.at -= 1  # the next item of a list that happens to begin so
+            cursor.at -= 1  # the next item of a list that happens to begin with this word
         return bound
 
     def _between(self, subject: Expression, joint: str, inclusive: bool) -> Reals:
@@ -354,7 +354,7 @@ class ClauseReader:
         return Says(signal, replace(values, missing=self._or_unknown()))
 
     def _in_own_words(self, subject: Expression) -> Reals | None:
-        """A bound in the words that the column has for high and low."""
+        """A bound in the column's own words for high and low."""
         if not isinstance(subject.head, Attribute):
             return None
         column, begun = self._cursor.vocabulary.schema[subject.head.name], self._cursor.at
@@ -377,13 +377,13 @@ class ClauseReader:
 
 
 def units(signal: Expression, schema: Schema) -> set[str]:
-    """The units that constants beside a signal may have."""
+    """The units that constants compared with a signal may have."""
     found = (schema[name].unit for name in signal.attributes() if name in schema)
     return {unit for unit in found if unit}
 
 
 def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
-    """A comparison with its sides in order of their text."""
+    """A comparison with its sides in the order of their text."""
     if str(second) < str(first):
         return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
     return Compares(first, second, orders)

@@ -1,4 +1,4 @@
-"""Reading what signals are called."""
+"""Reading the names of signals."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _OWN_WORDS = "a grammar's or function's own words are understood only if quotati
 
 @dataclass(frozen=True, slots=True)
 class NounReader:
-    """Reads signals, and finds out what words of a user's mean."""
+    """Reads signals, and looks up the meaning of a user's words."""
 
     cursor: Cursor
     sentences: Mapping[str, Expression]
@@ -48,7 +48,7 @@ class NounReader:
         return found
 
     def part(self) -> Expression:
-        """A signal that is one part of what it may stand in."""
+        """A signal as an operand."""
         with self.cursor.deeper():
             known = self._of_time()
             if known is not None:
@@ -66,7 +66,7 @@ class NounReader:
             return found or self.cursor.fail(_A_COLUMN, self._choices(), _OWN_WORDS if begins else "")
 
     def _of_time(self) -> Expression | None:
-        """What only telltree has words for, though a column may be called by some of them."""
+        """What only telltree's own words say, even if a column has the same words."""
         cursor = self.cursor
         for operator, words in CLOCK_NOUNS.items():
             if cursor.take(words):
@@ -78,7 +78,7 @@ class NounReader:
         return self.applied(CHANGE, signal, self.window())
 
     def window(self) -> Expression:
-        """Over how many steps a change is taken, said as such or as a time."""
+        """How many steps a change spans, given in steps or as a time."""
         cursor, begun = self.cursor, self.cursor.at
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
@@ -108,16 +108,16 @@ class NounReader:
         return None if value is None else Expression(Number(value))
 
     def sees_difference(self) -> bool:
-        """Whether a number comes next from which something is taken, so that it is the beginning of a signal."""
+        """Whether the next number is the minuend of a difference, and so the beginning of a signal."""
         begun = self.cursor.at
         found = self._number() is not None and self.cursor.sees("minus")
         self.cursor.at = begun
         return found
 
     def entry(self) -> Noun | Fact | Call | list[Scale] | Expression | None:
-        """Go past words of a user's and give what they mean; None, and nothing is read, if there are none.
+        """Skip a user's words and return their meaning; None, without moving the cursor, if there are none.
 
-        An expression is a sentence or signal of a grammar's own, in quotes.
+        An expression is a sentence or signal in a grammar's own words, in quotes.
         """
         cursor = self.cursor
         if cursor.sees_quotation():
@@ -136,7 +136,7 @@ class NounReader:
         return first
 
     def _quotation(self) -> Noun | Fact | Expression:
-        """A column, by its words or name, or a sentence of a grammar's own."""
+        """A column, by its words or name, or a sentence in a grammar's own words."""
         cursor, schema = self.cursor, self.cursor.vocabulary.schema
         words = cursor.next.text
         columns = cursor.vocabulary.by_words.get(words, [])
@@ -157,7 +157,7 @@ class NounReader:
         return cursor.fail(_A_COLUMN, [*self._choices(), *self.sentences], _OWN_WORDS)
 
     def _named(self, entries: list[Noun | Fact]) -> Noun | Fact:
-        """That of some columns whose name comes next."""
+        """The column, among some, whose name comes next."""
         for entry in entries:
             if self.cursor.sees_quotation() and self.cursor.next.text == entry.column.name:
                 self.cursor.at += 1
@@ -178,7 +178,7 @@ class NounReader:
 
 
 def is_truth(e: Expression) -> bool:
-    """Whether an expression is true or false at a step, not a number or a category."""
+    """Whether an expression is true or false at a step, rather than a number or a category."""
     return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
 
 

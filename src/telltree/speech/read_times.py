@@ -1,4 +1,4 @@
-"""Reading how often something is so."""
+"""Reading how often something holds."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<", "or more": ">=", "or f
 
 @dataclass(frozen=True, slots=True)
 class TimesReader:
-    """Reads numbers of steps, or times where steps have a length."""
+    """Reads numbers of steps, or times if steps have a length."""
 
     cursor: Cursor
     steps: Steps
 
     def take(self) -> Reals | None:
-        """How often something is so, up to its comma; None, and nothing is read, if that is not said."""
+        """How often something holds, up to the comma; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self.cursor, self.cursor.at
         word = cursor.take("for", "at")
         times = None if word is None else self._ranges(word == "for")
@@ -37,7 +37,7 @@ class TimesReader:
         return times.whole
 
     def take_behind(self) -> Reals | None:
-        """How often what was just said is so; None, and nothing is read, if that does not follow."""
+        """How often the preceding clause holds; None, without moving the cursor, if that does not follow."""
         cursor, begun = self.cursor, self.cursor.at
         times = self._ranges(in_time=False) if cursor.take("at") else None
         if times is None or not cursor.take("steps", "step"):
@@ -57,7 +57,7 @@ class TimesReader:
         return times
 
     def _range(self, in_time: bool) -> Reals | None:
-        """One range of numbers of steps."""
+        """One range of step counts."""
         cursor = self.cursor
         word = cursor.take(*_BEFORE)
         amount = self._amount(in_time)

@@ -1,4 +1,4 @@
-"""Reading where in its record a step is."""
+"""Reading where in the record a step is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
 _SCOPES = ("after the first", "in steps", "after", "before", "until", "in the first", "in the last")
 Bounds = list[tuple[str, str]]
-"""Relations and the words of the numbers they are to: all are so."""
+"""Relations and the words of their numbers; all of them hold."""
 
 
 @dataclass(slots=True)
 class WhenReader:
-    """Reads times and shares of the record; each `take` gives None, and nothing is read, if that is not said."""
+    """Reads times and shares of the record; each `take` returns None, without moving the cursor, if it finds none."""
 
     cursor: Cursor
     steps: Steps
@@ -30,14 +30,14 @@ class WhenReader:
     """what stood behind the last number without a space"""
 
     def sees_passed(self) -> bool:
-        """Whether it comes next how much has passed."""
+        """Whether the amount that has passed comes next."""
         begun = self.cursor.at
         found = self.take_passed() is not None
         self.cursor.at = begun
         return found
 
     def take_passed(self) -> Says | None:
-        """How much of time or of the record has passed."""
+        """How much time, or which share of the record, has passed."""
         begun, ranges = self.cursor.at, self._ranges()
         signal = None if ranges is None else self._signal(*_PASSED)
         if ranges is None or signal is None:
@@ -66,7 +66,7 @@ class WhenReader:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def take_scope(self) -> Says | None:
-        """When something is so, up to its comma."""
+        """When something holds, up to the comma."""
         begun = self.cursor.at
         found = self._scope(self.cursor.take(*_SCOPES))
         if found is None:
@@ -101,7 +101,7 @@ class WhenReader:
         return _says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
     def _behind_first(self) -> Says | None:
-        """The steps behind the first so many."""
+        """The steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
         return _says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
@@ -114,7 +114,7 @@ class WhenReader:
         return Says(Expression(ELAPSED), Reals.of([Interval(_plain(first), _plain(last) + 1, True, False)]))
 
     def _edge(self, first: bool) -> Says | None:
-        """The first or the last part of the record. Its first 8 steps are those before 8 have passed."""
+        """The first or the last part of the record. Its first 8 steps are those at which fewer than 8 have passed."""
         if first and not self.steps.timed and self.cursor.take("step"):
             return _says(ELAPSED, [[("<", "1")]])
         number = self._number()
@@ -129,7 +129,7 @@ class WhenReader:
         return _says(ELAPSED, [[("<=" if self.steps.timed else "<", number)]])
 
     def _signal(self, *end: str) -> Operator | None:
-        """What the numbers read are of, by what stands behind them."""
+        """The signal that the numbers belong to, by the words behind them."""
         if self._takes_percent():
             return GONE if self.cursor.take(*end) else None
         if self._takes_time():
@@ -161,7 +161,7 @@ class WhenReader:
         return self.cursor.take(*(NO_UNIT if self.steps.timed else ("steps", "step"))) is not None
 
     def _ranges(self, alone: str = "") -> list[Bounds] | None:
-        """Ranges joined by "or"; `alone` is a word that may stand before a lone number, which is then the least."""
+        """Ranges joined by "or"; `alone` is a word that may precede a single number, which is then the lower bound."""
         found = []
         while True:
             bounds = self._bounds(alone)
@@ -196,7 +196,7 @@ class WhenReader:
         return None if high is None else [(_RELATIONS[word], high)]
 
     def _number(self) -> str | None:
-        """The words of a number, exactly; a unit may stand behind it without a space."""
+        """The words of a number, exactly; a unit may follow without a space."""
         token = self.cursor.next
         found = number_before(token.text) if token.kind is Kind.WORD else None
         if found is None:

@@ -1,4 +1,4 @@
-"""Whether two terms are the same but for the order of lists and how they were put together."""
+"""Whether two terms are the same, apart from the order of lists and how they were built."""
 
 from collections.abc import Hashable
 
@@ -13,12 +13,12 @@ from telltree.speech.write import expression_of
 
 
 def same(first: Term, second: Term, possible: Possible) -> bool:
-    """Whether two terms are alike. If so, they are true of the same records; if not, they may still be."""
+    """Whether two terms are alike. If so, they are true of the same records; if not, they may still be equivalent."""
     return _key(first, possible) == _key(second, possible)
 
 
 def settled(term: Term, possible: Possible) -> Term:
-    """The term with no values but possible ones, so that a literal that says all or nothing is true or false."""
+    """The term with only possible values, so that a literal that allows all or nothing is true or false."""
     match term:
         case All(parts) | Some(parts):
             return joined(type(term), [settled(part, possible) for part in parts], possible)
@@ -30,7 +30,7 @@ def settled(term: Term, possible: Possible) -> Term:
 
 
 def _key(term: Term, possible: Possible) -> Hashable:
-    """The same for terms that are alike: written as a formula and taken apart again."""
+    """Equal for terms that are alike: written as a formula and taken apart again."""
     witness = Expression(Attribute("", Type.BOOLEAN_VECTOR))
     formula = expression_of(settled(term, possible), possible.missing, witness)
     return _unordered(Moments(possible).settled(taken_apart(formula, possible)), possible)

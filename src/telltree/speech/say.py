@@ -21,9 +21,9 @@ def say(
     """What a term says, in plain English: "at some point pressure is at least 4.22 bar while the valve is open".
 
     `step` is the length of a step and its unit, if steps have one: (1.0, "s"). `missing` names the columns that may
-    miss values (None: any may); of others it is not said. A user's words that could be taken for others are in quotes.
-    `read` gives back an expression that is true where the term is. The text is plain: whoever writes it into a page or
-    on a terminal must escape it.
+    miss values (None: any may); other columns are never said to be missing. A user's words that could be taken for
+    others are in quotes. `read` gives back an expression that is true where the term is. The text is plain: whoever
+    writes it into a page or on a terminal must escape it.
     """
     return _spoken(term, schema, step, missing)[0]
 
@@ -31,7 +31,7 @@ def say(
 def words_in(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> int:
-    """How many words `say` has for a term, if they are understood at once: whether they are is not tried."""
+    """How many words `say` needs for a term, if they can be read back as they are, which is not tried."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     called = Voice(schema, functions, step, missing).nouns.own_words(parts)
@@ -50,14 +50,14 @@ def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str
 def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
-    """What `say` takes from a grammar's or a function's own words, with what it means, for `read`."""
+    """The words in `say`'s text that are a grammar's or a function's own, with their meaning, for `read`."""
     return tuple(_spoken(term, schema, step, missing)[1].items())
 
 
 def _spoken(
     term: Term, schema: Schema, step: tuple[float | None, str] | None, missing: Container[str] | None
 ) -> tuple[str, dict[str, Expression]]:
-    """The text, and what its own words mean. Were it read as something else, it is said longer, or with more quotes."""
+    """The text, and the meaning of its own words. If it would be misread, it is made longer, or gets more quotes."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = settled(term, Possible(missing))
@@ -79,7 +79,7 @@ def _spoken(
 def _is_understood(
     text: str, term: Term, voice: Voice, functions: tuple[UserFunction, ...], step: tuple[float | None, str] | None
 ) -> bool:
-    """Whether a text is read as the term that it was made of."""
+    """Whether a text is read back as the term it was made from."""
     schema, sentences = voice.nouns.vocabulary.schema, voice.nouns.sentences.items()
     try:
         found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
@@ -89,7 +89,7 @@ def _is_understood(
 
 
 def _expressions(term: Term) -> Iterable[Expression]:
-    """All that a term's signals and sentences are made of."""
+    """All expressions in a term's signals and sentences."""
     match term:
         case All(parts) | Some(parts):
             return chain.from_iterable(map(_expressions, parts))

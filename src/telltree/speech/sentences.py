@@ -1,4 +1,4 @@
-"""Sentences, and how those that are all true, or of which one is, are joined to a text.
+"""Sentences, and how they are joined by "and" or "or" to a text.
 
 What several of them share is said once: a subject, "whenever", "at some point".
 """
@@ -18,38 +18,38 @@ _POINT, _FEWEST_GATHERED = "at some point ", 3
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words, and how hard they are to take in: one for each word, 3 for a negation, 2 for a list in another part."""
+    """Words, and how hard they are to follow: 1 for each word, 3 for a negation, 2 for a nested list."""
 
     text: str
     cost: int
     about: Wording | None = None
-    """of a sentence that says when one literal is so, this literal"""
+    """if the sentence says when one literal holds: that literal"""
     given: str = ""
     """of "whenever A, B", the A"""
     adverb: str = ""
-    """of a sentence that a Boolean column is never true, or always: that word"""
+    """"never" or "always", if the sentence says so of a Boolean column"""
 
     def __add__(self, other: "Said | str") -> "Said":
         more = other if isinstance(other, Said) else said(other)
         return Said(f"{self.text} {more.text}" if self.text else more.text, self.cost + more.cost)
 
     def mark(self, mark: str) -> "Said":
-        """The same with a comma or semicolon behind it."""
+        """The same, followed by a comma or semicolon."""
         return replace(self, text=self.text + mark)
 
 
 def said(text: str, more: int = 0) -> Said:
-    """Words, and what they cost beyond their number."""
+    """Words, and their cost beyond their number."""
     return Said(text, len(text.split()) + more)
 
 
 def with_shared_subjects(sentences: list[Said]) -> list[Said]:
-    """Sentences about one subject as one."""
+    """Sentences about one subject, merged."""
     return _with_shared_rules(_with_shared_adverbs(sentences))
 
 
 def _with_shared_adverbs(sentences: list[Said]) -> list[Said]:
-    """Sentences of what one subject never is, or always, as one: "the valve is never open or stuck"."""
+    """Sentences with "never" or "always" about one subject, merged: "the valve is never open or stuck"."""
     found: dict[Hashable, list[tuple[Said, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.adverb else None
@@ -67,7 +67,7 @@ def _one_adverb(alike: list[tuple[Said, Clause]]) -> Said:
 
 
 def _with_shared_rules(sentences: list[Said]) -> list[Said]:
-    """Sentences with "whenever" that end with what one signal is, as one: "x is low whenever A, and up whenever B"."""
+    """Sentences with "whenever" about one signal, merged: "x is low whenever A, and up whenever B"."""
     found: dict[str | int, list[tuple[Said, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
@@ -83,7 +83,7 @@ def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
 
 
 def gathered(sentences: list[Said]) -> list[Said]:
-    """What is so at some point each, gathered in one sentence that says so once; it goes to the end of the text."""
+    """Sentences that each hold at some point, merged into one that says so once; it goes to the end of the text."""
     points = [sentence for sentence in sentences if sentence.text.startswith(_POINT)]
     if len(points) < _FEWEST_GATHERED:
         return sentences
@@ -116,7 +116,7 @@ def one_true(sentences: list[Said]) -> Said:
 
 
 def listed(parts: Sequence[Said], joint: str) -> Said:
-    """A list; where its items are lists too, there is a comma before the last."""
+    """A list; if its items are lists too, there is a comma before the last."""
     *first, last = parts
     if not first:
         return last

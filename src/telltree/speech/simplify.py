@@ -1,8 +1,8 @@
 """Simpler terms that are true of the same records.
 
-One idea does most of it: a part of a term counts only where the rest leaves it open. In a ∧ b, b matters only where a
-is true; in a ∨ b, only where a is false; under F and G, only where all is true that is known from there on. There, a
-part that must be true or cannot be goes, and a literal may allow whatever values make it shorter.
+One idea does most of the work: a part of a term matters only where the rest leaves it open. In a ∧ b, b matters only
+where a is true; in a ∨ b, only where a is false; under F and G, only where everything is true that is known from there
+on. A part that must be true there, or cannot be, is dropped, and a literal may allow any values that make it shorter.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from telltree.speech.situation import Situation, Work
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Names, Reals, Truths, Values
 
-MOST_WORK = 5_000  # claims looked at for one formula
+MOST_WORK = 5_000  # claims examined per formula
 ROUNDS = 4
 
 
 def simplified(term: Term, possible: Possible, known: Iterable[Term], first: bool) -> Term:
-    """The cheapest equivalent term found, for records of which all that is `known` is true.
+    """The cheapest equivalent term that is found, for records of which everything `known` is true.
 
-    `first`: it is asked at the first step of records alone, not at every step.
+    `first`: the term is evaluated only at the first step of records, not at every step.
     """
     moments, work = Moments(possible), Work(MOST_WORK)
     record = Situation(possible, work, first=True).knowing(known)
@@ -47,7 +47,7 @@ def simplified(term: Term, possible: Possible, known: Iterable[Term], first: boo
 
 
 def _of_record(term: Term, possible: Possible) -> Term:
-    """The same, true or false of a record: what is said of static columns is put under F, to be a formula."""
+    """The same, as a term about a record: statements about static columns are put under F, to make a formula."""
     if not isinstance(term, All | Some):
         return Sometime(term) if _of_steps(term) else term
     bare = [part for part in term.parts if _of_steps(part)]
@@ -65,11 +65,11 @@ class _Simplifier:
         self.possible = moments.possible
 
     def within(self, term: Term, here: Situation) -> Term:  # noqa: PLR0911  one return a kind of term
-        """A term that is true where this one is, at steps of which all is true that is known `here`."""
+        """A term that is equivalent at steps where everything known `here` is true."""
         if here.work.over:
             return term
         if here.subjects.isdisjoint(subjects(term)):
-            here = here.blank()  # and nothing said there need be looked at again
+            here = here.blank()  # nothing known here is relevant to it
         elif here.excludes(term):
             return FALSE
         elif here.says(term):
@@ -89,7 +89,7 @@ class _Simplifier:
                 return self._literal(term, here)
 
     def _list(self, kind: Kind, parts: list[Term], here: Situation) -> Term:
-        """Each part where the others leave it open; the hardest to read first, so that it is the one to go."""
+        """Simplify each part where the others leave it open; start with the hardest to read, as the first to drop."""
         decisive = FALSE if kind is All else TRUE
         about, known = [subjects(part) for part in parts], here.subjects
         for i in sorted(range(len(parts)), key=lambda i: (-cost(parts[i]), -i)):
@@ -117,7 +117,7 @@ class _Simplifier:
 
 
 def _between(least: Values, most: Values) -> Iterator[Values]:
-    """Some sets that have all of `least`, and nothing that is not in `most`."""
+    """Some sets that include `least` and lie within `most`."""
     yield least
     yield most
     match least, most:
@@ -138,7 +138,7 @@ def _fields(truths: Truths) -> tuple[bool, bool, bool]:
 
 
 def _factored(term: Term, moments: Moments) -> Term:
-    """What several parts of a list share is said once, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
+    """Say once what several parts of a list share, if that is cheaper: (a ∧ b) ∨ (a ∧ c) is a ∧ (b ∨ c)."""
     match term:
         case Sometime(part):
             return moments.sometime(_factored(part, moments))
@@ -167,7 +167,7 @@ def _shared(term: All | Some) -> Term | None:
 
 
 def _taken_out(shared: Term, term: All | Some, moments: Moments) -> Term:
-    """A list with what some parts share said once."""
+    """A list that says once what some of its parts share."""
     kind: Kind = type(term)
     inner = Some if kind is All else All
     having = [part for part in term.parts if isinstance(part, inner) and shared in part.parts]

@@ -1,8 +1,8 @@
-"""What is known of one step of a record, and whether there can be such a step.
+"""What is known of one step of a record, and whether such a step can exist.
 
-Claims are taken apart until two of them clash: claims about this step, and with them those that hold from here on.
-Whatever is found impossible this way is so; what would take too long to find, or takes more than this (arithmetic,
-say), is left unfound.
+Claims are taken apart until two of them contradict each other: claims about this step, and those that hold from here
+on. A contradiction that is found is real. Not all are found: some would take too long, or need more than this method,
+such as arithmetic.
 """
 
 from collections.abc import Hashable, Iterable
@@ -12,18 +12,18 @@ from telltree.speech.possible import Possible
 from telltree.speech.terms import All, Always, HowOften, Literal, Says, Some, Sometime, Term
 from telltree.speech.values import Values
 
-DEEPEST = 30  # choices and steps into the future, one after the other
+DEEPEST = 30  # choices and steps into the future, nested
 
 
 class Work:
-    """How much may still be done; it counts claims looked at, not time, so that the same formula ends up the same."""
+    """How much work is left. It counts claims, not time, so that the same formula always ends up the same."""
 
     def __init__(self, most: int) -> None:
         self.left = most
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to be begun."""
+        """Whether no more work may be started."""
         return self.left < 0
 
 
@@ -42,12 +42,12 @@ class Situation:
         """What holds from here on."""
         self.hopes: dict[Sometime, None] = {}
         """What must happen, here or later."""
-        self._subjects: set[Hashable] | None = None  # until asked for, when all is learned
+        self._subjects: set[Hashable] | None = None  # computed when needed, after all claims are known
         self._examined: dict[Sometime, int] = {}
-        """Hopes looked at, here or on the way here, and how many claims held from there on: no need to ask again."""
+        """Hopes already examined, here or on the way here, with how many claims held from there on: to do it once."""
 
     def knowing(self, claims: Iterable[Term]) -> "Situation":
-        """This one, with more known."""
+        """A copy in which more is known."""
         more = Situation(self.possible, self.work, self.first)
         more.impossible = self.impossible
         more.values, more.choices = dict(self.values), list(self.choices)
@@ -57,7 +57,7 @@ class Situation:
 
     @property
     def subjects(self) -> set[Hashable]:
-        """What anything is known about."""
+        """The subjects about which something is known."""
         if self._subjects is None:
             self._subjects = set(self.values).union(*map(subjects, (*self.choices, *self.later, *self.hopes)))
         return self._subjects
@@ -67,26 +67,26 @@ class Situation:
         return Situation(self.possible, self.work, self.first)
 
     def after(self) -> "Situation":
-        """What is known of this step and every later one alike."""
+        """What is known of this step and all later ones."""
         then = Situation(self.possible, self.work)
         then._examined = self._examined
         return then.knowing(self.later)
 
     def everywhere(self) -> "Situation":
-        """What is known of every step of the record alike."""
+        """What is known of every step of the record."""
         held = self.later if self.first else [claim for claim in self.later if self.possible.eventual(claim)]
         return Situation(self.possible, self.work).knowing(held)
 
     def excludes(self, claim: Term) -> bool:
-        """Whether the claim cannot be true here, as far as can be seen."""
+        """Whether the claim cannot be true here, as far as can be found."""
         return self.knowing([claim]).contradictory()
 
     def says(self, claim: Term) -> bool:
-        """Whether the claim is true here, as far as can be seen."""
+        """Whether the claim must be true here, as far as can be found."""
         return self.excludes(self.possible.negated(claim))
 
     def contradictory(self, depth: int = 0) -> bool:
-        """Whether there is no such step in any record, as far as can be seen."""
+        """Whether no record can have such a step, as far as can be found."""
         if self.impossible:
             return True
         if self.work.over or depth > DEEPEST:
@@ -104,7 +104,7 @@ class Situation:
         return all(rest.knowing([part]).contradictory(depth + 1) for part in choice.parts)
 
     def _learn(self, claims: list[Term]) -> None:
-        for claim in claims:  # grows while it is walked
+        for claim in claims:  # grows during the loop
             self.work.left -= 1
             if self.possible.enduring(claim) and not isinstance(claim, All):
                 self.later[claim] = None
@@ -131,7 +131,7 @@ class Situation:
             claims.append(Sometime(claim.part))
 
     def _narrow_choices(self) -> None:
-        """Leave out of choices what cannot be, and choices that are made."""
+        """Drop impossible parts of choices, and choices that are already decided."""
         choices, self.choices = self.choices, []
         for i, choice in enumerate(choices):
             parts = tuple(part for part in choice.parts if not self._clashes(part))
@@ -139,7 +139,7 @@ class Situation:
                 self.impossible = not parts
                 if parts:
                     self.choices += choices[i + 1 :]
-                    self._learn(list(parts))  # and look at all of them again
+                    self._learn(list(parts))  # and examine all of them again
                 return
             if not any(map(self._given, parts)):
                 self.choices.append(Some(parts))

@@ -1,7 +1,7 @@
-"""The normal form of formulas: no negation but inside literals, flat lists, and one literal a signal in each list.
+"""The normal form of formulas: negation only inside literals, flat lists, and one literal for each signal in a list.
 
-A term is true or false at a step. `Sometime` and `Always` look from that step to the end, so under another one they
-mean "then or later" and "from then on"; a formula is true of a record if its term is true at the first step.
+A term is true or false at a step. `Sometime` and `Always` look from that step to the end, so when nested they mean
+"then or later" and "from then on". A formula is true of a record if its term is true at the first step.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Says:
 
 @dataclass(frozen=True, slots=True)
 class Compares:
-    """A literal: at this step, `first` stands to `second` in one of these ways. The two are in order of their text."""
+    """A literal: at this step, `first` relates to `second` in one of these ways. The two are in order of their text."""
 
     first: Expression
     second: Expression
@@ -32,7 +32,7 @@ class Compares:
 
 @dataclass(frozen=True, slots=True)
 class HowOften:
-    """How many steps of the whole record `part` is true at, whatever step asks: a set of whole numbers."""
+    """At how many steps of the whole record `part` is true, at whichever step it is asked: a set of whole numbers."""
 
     part: "Term"
     times: Reals

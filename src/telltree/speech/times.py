@@ -1,4 +1,4 @@
-"""How often: sets of whole numbers of steps in words, as a number of steps or, where steps have a length, as a time."""
+"""How often: sets of step counts in words, as numbers of steps or, if steps have a length, as times."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from telltree.speech.words import bare_or_quoted, number_words
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What steps are counted in."""
+    """The unit in which steps are counted."""
 
     period: float | None = None
     """How long a step is, if that is known"""
@@ -20,7 +20,7 @@ class Steps:
 
     @classmethod
     def of(cls, step: tuple[float | None, str] | None) -> "Steps":
-        """The same from a pair of length, if known, and unit; SettingsError if no step can be so long."""
+        """The same from a length, if known, and a unit; SettingsError if a step cannot have that length."""
         if step is None:
             return cls()
         period, unit = step
@@ -36,7 +36,7 @@ class Steps:
         return f"{self._at(said)} in all,"
 
     def behind(self, times: Reals) -> str | None:
-        """The words behind what is counted: "at more than 3 steps"; None if they would take no fewer than before it."""
+        """The words behind what is counted: "at more than 3 steps"; None if no shorter than the words before it."""
         return self._at(self._ranges(times.whole.intervals)) if self.period is None else None
 
     def _at(self, said: str) -> str:
@@ -49,7 +49,7 @@ class Steps:
         return " or ".join(map(self._range, intervals))
 
     def _range(self, i: Interval) -> str:
-        """Of the ways to say a range of whole numbers the one with the rounder number."""
+        """The way to say a range of whole numbers that has the rounder number."""
         if i.low == i.high:
             return f"exactly {self._amount(i.low)}"
         if i.low > 0 and i.high < math.inf:
@@ -77,7 +77,7 @@ class Steps:
         return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
 
     def steps(self, amount: float) -> float:
-        """How many steps an amount of time is; what is nearly a whole number is one."""
+        """How many steps an amount of time is; rounded if it is nearly a whole number."""
         if self.period is None:
             return amount
         number = amount / self.period

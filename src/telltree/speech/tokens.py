@@ -1,4 +1,4 @@
-"""Text cut into words, marks and quotations, and how a text is quoted."""
+"""Text split into words, marks and quotations, and how a text is quoted."""
 
 import enum
 import json
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from telltree.errors import SpeechError
 
-MOST_CHARACTERS = 100_000  # a sentence of telltree's has some hundreds
+MOST_CHARACTERS = 100_000  # a sentence of telltree's has a few hundred
 
 
 class Kind(enum.Enum):
@@ -21,7 +21,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of text and the place (from 1) where it begins; of a quotation, what is inside the quotes."""
+    """A piece of text and the position (from 1) where it begins; for a quotation, what is inside the quotes."""
 
     text: str
     kind: Kind
@@ -39,7 +39,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, an end at last; SpeechError where a quotation is not closed, or the text is endless."""
+    """The tokens of a text, with an end token; SpeechError if a quotation is not closed, or the text is too long."""
     if len(text) > MOST_CHARACTERS:
         raise SpeechError(f"the text has {len(text)} characters, the most is {MOST_CHARACTERS}; read it in parts")
     found, at, end = [], 0, len(text.rstrip())
@@ -57,7 +57,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, on one line, to be read back as it is."""
+    """A text in quotes, on one line, so that it can be read back."""
     inside = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("”", "\\”")
     unprintable = (c if c.isprintable() or ord(c) > 0xFFFF else f"\\u{ord(c):04x}" for c in inside)
     return "“" + "".join(unprintable) + "”"

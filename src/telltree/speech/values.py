@@ -1,6 +1,6 @@
-"""What a signal may be at a step: sets of values, "missing" being a value like others.
+"""What a signal may be at a step: sets of values, with "missing" as one of the values.
 
-Of these sets are the literals of the normal form made (`terms.Says`). Intersection is "and", union "or", complement
+The literals of the normal form (`terms.Says`) are made of these sets. Intersection is "and", union "or", complement
 "not", and all three are exact: that is why a negation can always be pushed into a literal.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 
 class _Set(abc.ABC):
-    """What sets of one kind can do with each other, from intersection and complement alone."""
+    """Set operations that follow from intersection and complement."""
 
     __slots__ = ()
 
@@ -25,19 +25,19 @@ class _Set(abc.ABC):
     @property
     @abc.abstractmethod
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether it has no values."""
 
     def __or__(self, other: Any) -> Self:
         mine: Self = ~(~self & ~other)
         return mine
 
     def within(self, other: Any) -> bool:
-        """Whether it is a part of `other`, or all of it."""
+        """Whether it is a subset of `other`."""
         beyond: Self = self & ~other
         return beyond.empty
 
     def meets(self, other: Any) -> bool:
-        """Whether something is in both."""
+        """Whether the two have a value in common."""
         both: Self = self & other
         return not both.empty
 
@@ -53,26 +53,26 @@ class Interval:
 
     @property
     def empty(self) -> bool:
-        """Whether no number is in it; sets hold no such intervals."""
+        """Whether it contains no number; sets hold no such intervals."""
         return not (self.low < self.high or (self.low == self.high and self.with_low and self.with_high))
 
     @property
     def point(self) -> bool:
-        """Whether one number is in it."""
+        """Whether it contains exactly one number."""
         return self.low == self.high
 
     @property
     def bounded_below(self) -> bool:
-        """Whether some number is too low to be in it."""
+        """Whether it has a lower bound."""
         return self.low > -math.inf or not self.with_low
 
     @property
     def bounded_above(self) -> bool:
-        """Whether some number is too high to be in it."""
+        """Whether it has an upper bound."""
         return self.high < math.inf or not self.with_high
 
     def meets(self, other: "Interval") -> bool:
-        """Whether some number is in both."""
+        """Whether the two have a number in common."""
         if self.low > other.high or other.low > self.high:
             return False
         if self.low == other.high and not (self.with_low and other.with_high):
@@ -80,7 +80,7 @@ class Interval:
         return self.high != other.low or (self.with_high and other.with_low)
 
     def within(self, other: "Interval") -> bool:
-        """Whether all its numbers are in `other`."""
+        """Whether it is a subset of `other`."""
         if self.low < other.low or self.high > other.high:
             return False
         if self.low == other.low and self.with_low and not other.with_low:
@@ -102,14 +102,14 @@ _SIGNS = ((-1.0, Interval(high=0.0, with_high=False)), (0.0, Interval(0.0, 0.0))
 
 @dataclass(frozen=True, slots=True)
 class Reals(_Set):
-    """A set of real numbers, as intervals in order that neither overlap nor touch, and maybe "missing"."""
+    """A set of real numbers, as sorted intervals that neither overlap nor touch, and possibly "missing"."""
 
     intervals: tuple[Interval, ...]
     missing: bool
 
     @classmethod
     def compared(cls, relation: str, constant: float) -> "Reals":
-        """The numbers that stand in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
+        """The numbers that are in this relation ("<", "<=", ">", ">=" or "=") to a constant."""
         c = constant + 0.0  # -0.0 is 0.0
         low, high = c if relation in (">", ">=", "=") else -math.inf, c if relation in ("<", "<=", "=") else math.inf
         interval = Interval(low, high, relation != ">", relation != "<")
@@ -142,20 +142,20 @@ class Reals(_Set):
         return any(Interval(number, number).within(i) for i in self.intervals)
 
     def within(self, other: Any) -> bool:
-        """Whether it is a part of `other`, or all of it; an interval is, where it is part of one."""
+        """Whether it is a subset of `other`: each interval must lie within a single one of the other's."""
         if self.missing and not other.missing:
             return False
         return all(any(mine.within(yours) for yours in other.intervals) for mine in self.intervals)
 
     def meets(self, other: Any) -> bool:
-        """Whether something is in both."""
+        """Whether the two have a value in common."""
         if self.missing and other.missing:
             return True
         return any(mine.meets(yours) for mine in self.intervals for yours in other.intervals)
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether it has no values."""
         return not self.intervals and not self.missing
 
     @property
@@ -187,7 +187,7 @@ class Reals(_Set):
 
     @property
     def whole(self) -> "Reals":
-        """Its whole numbers from 0 upwards, for counts: every interval goes from a whole number to another one."""
+        """Its whole numbers from 0 upwards, for counts: every interval then begins and ends at a whole number."""
         found: list[Interval] = []
         for i in self.intervals:
             low = 0.0 if i.low < 0 else _whole_from(i.low, i.with_low)
@@ -222,13 +222,13 @@ class Truths(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether it has no values."""
         return not (self.true or self.false or self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class Names(_Set):
-    """These categories or, if `others`, all but these, those that no schema knows included; and maybe "missing"."""
+    """These categories, or all but these (`others`), including those that no schema knows; and possibly "missing"."""
 
     names: frozenset[str]
     others: bool
@@ -248,15 +248,16 @@ class Names(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether it has no values."""
         return not (self.names or self.others or self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class Orders(_Set):
-    """How the first of two signals may stand to the second; `missing`: one or both are, so that no comparison holds.
+    """How the first of two signals may relate to the second; `missing`: one or both are missing, so no comparison
+    holds.
 
-    Categories are alike (`equal`) or not; "not" is then both `less` and `greater`, which always agree.
+    Categories are alike (`equal`) or not; "not" is both `less` and `greater`, which then always agree.
     """
 
     less: bool
@@ -277,7 +278,7 @@ class Orders(_Set):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether it has no values."""
         return not (self.less or self.equal or self.greater or self.missing)
 
 

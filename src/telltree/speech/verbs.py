@@ -1,9 +1,10 @@
-"""Sentences taken apart at their verb, where that can be told for certain.
+"""Sentences split at their verb, where the verb is certain.
 
-The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and no
-noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase tells any other verb: "pump 2 runs" and
-"pump 2 does not run". A sentence stays whole if a word before its verb leaves doubt what an adverb or "not" would speak
-of: one that says how many ("both", "no"), that begins another clause ("the aircraft that is near …"), or an adverb.
+The verb is the first auxiliary ("is", "has", "can"), or else the first word that is the third person of a verb and not
+a noun ("responds", "complies"; not "turns" or "runs"). A column's negated phrase reveals any other verb: "pump 2 runs"
+and "pump 2 does not run". A sentence is not split if a word before its verb makes it doubtful what an adverb or "not"
+would refer to: a word for how many ("both", "no"), one that begins another clause ("the aircraft that is near …"), or
+an adverb.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ _DOUBTS = {
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A sentence in three parts, so that an adverb finds its place; without verb all of it is predicate."""
+    """A sentence in three parts, so that an adverb can be placed; without a verb all of it is predicate."""
 
     subject: str
     verb: str
@@ -47,14 +48,14 @@ class Clause:
         return _words(self.subject, self.verb)
 
     def with_adverb(self, adverb: str) -> str:
-        """The sentence with always or never in it: behind an auxiliary, before another verb or the whole."""
+        """The sentence with "always" or "never": after an auxiliary, before another verb, or before the whole."""
         behind = self.verb in _AUXILIARIES and not self._owns
         verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
         return _words(self.subject, verb.rstrip(), self.predicate)
 
     @property
     def denied(self) -> "Clause | None":
-        """What is so if the sentence is not, if grammar can tell."""
+        """The negated sentence, if the grammar of English is clear."""
         first = self.predicate.split(" ")[0]
         if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
             return None
@@ -67,17 +68,17 @@ class Clause:
 
     @property
     def _owns(self) -> bool:
-        """Whether it is said what someone has, as in "has a traffic alert"; "has risen" is another "has"."""
+        """Whether "has" means possession, as in "has a traffic alert", and not a tense, as in "has risen"."""
         return self.verb in ("has", "have", "had") and self.predicate.startswith(("a ", "an "))
 
     @property
     def verbless(self) -> str | None:
-        """The sentence without "is", for lists: "the valve open"; None where that would not do."""
+        """The sentence without "is", for lists: "the valve open"; None where that is not possible."""
         return f"{self.subject} {self.predicate}" if self.verb in ("is", "are") else None
 
 
 def split(words: str, negated: str | None = None) -> Clause:
-    """A sentence taken apart at its verb; whole if that is doubtful. `negated` is what is said if it is not so."""
+    """A sentence split at its verb; whole if the verb is doubtful. `negated` is the column's negated phrase."""
     parts = words.split(" ")
     verbs = [i for i, part in enumerate(parts) if part in _AUXILIARIES and i < len(parts) - 1]
     verbs = verbs or [i for i, part in enumerate(parts) if part in _THIRD or _denies(negated, parts, i)]
@@ -90,7 +91,7 @@ def split(words: str, negated: str | None = None) -> Clause:
 
 
 def _denies(negated: str | None, parts: list[str], i: int) -> bool:
-    """Whether some words are a sentence of which the word at `i` is the verb, with "does not"."""
+    """Whether these words negate a sentence, with "does not", whose verb is the word at `i`."""
     subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
     verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
     return verb.isalpha() and _third(verb) == parts[i]

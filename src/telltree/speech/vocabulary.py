@@ -1,4 +1,4 @@
-"""What a schema's columns and the functions at hand are called in sentences, and which is meant by some words."""
+"""The words for a schema's columns and for functions in sentences, and what given words mean."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from telltree.speech.verbs import Clause, split
 from telltree.speech.words import bare_or_quoted, stands_bare
 
 SHARED_VERBS = ("is", "are")
-"""Behind which several predicates may stand: "the valve is never open or stuck"."""
+"""Verbs that several predicates may share: "the valve is never open or stuck"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A clause of a Boolean column: what is so if it is true, or if it is false."""
+    """A clause of a Boolean column: what holds if it is true, or if it is false."""
 
     column: Column
     true: bool
     adverb: str = ""
-    """always or never, if that stands in it"""
+    """"always" or "never", if the clause contains it"""
     verbless: bool = False
-    """its verb is left out: "the valve open" """
+    """whether its verb is left out, as in "the valve open"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A whole clause of a real column's high or low words, as far as its constant: "less than" of 2 s after it."""
+    """A clause with a real column's words for high or low, up to its constant: "less than" of "less than 2 s after"."""
 
     column: Column
     high: bool
@@ -47,7 +47,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function that is called by words, operand, words …"""
+    """A function that is written as words, operand, words …"""
 
     function: UserFunction
     before: str
@@ -59,7 +59,7 @@ Entry: TypeAlias = Noun | Fact | Scale | Call
 
 
 class _Branch(dict[str, "_Branch"]):
-    """A place in the tree of words; `entries` are what the words that lead to it mean."""
+    """A node in the tree of words; `entries` are the meanings of the words that lead to it."""
 
     __slots__ = ("entries",)
 
@@ -69,10 +69,10 @@ class _Branch(dict[str, "_Branch"]):
 
 
 class Vocabulary:
-    """All words of a schema and of functions; made once for each, by `vocabulary`.
+    """All words of a schema and of functions; built once for each, by `vocabulary`.
 
-    `called` are words of a grammar's own for columns that are not Boolean, with the columns' names. Such a column is
-    spoken of by the last of them; its own words are understood too.
+    `called` are a grammar's own words for columns that are not Boolean, with the columns' names. Such a column is
+    called by the last of them; its own words are understood too.
     """
 
     def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
@@ -86,7 +86,7 @@ class Vocabulary:
         self._clauses: dict[tuple[str, bool], Clause] = {}
         for words, column in ((words, schema[name]) for words, name in named):
             self.by_words.setdefault(words, []).append(column)
-            if stands_bare(words):  # columns of the same words are told apart by their names
+            if stands_bare(words):  # columns with the same words are told apart by their names
                 base = Fact(column, True) if is_clause(column) else Noun(column)
                 self._branch(words).entries.append(base)
         self._calls = {function: call for function in functions if (call := self._call(function))}
@@ -99,9 +99,9 @@ class Vocabulary:
                     branch.entries.append(scale)
 
     def match(self, tokens: Sequence[Token], at: int, article: bool = False) -> tuple[int, list[Entry]]:
-        """The most tokens from `at` on that are words of the vocabulary, and what they may mean; or 0.
+        """The largest number of tokens from `at` on that are words of the vocabulary, or 0; and what they may mean.
 
-        `article`: they are so with "the" before them.
+        `article`: they count as such with "the" before them.
         """
         branch: _Branch | None = self._root.get("the", _Branch()) if article else self._root
         found: tuple[int, list[Entry]] = (0, [])
@@ -115,13 +115,13 @@ class Vocabulary:
         return found
 
     def noun(self, column: Column, careful: bool = False) -> str:
-        """What a column is called; where others are called the same, its name is added."""
+        """What a column is called; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
         words = bare_or_quoted(called, careful)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
     def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
-        """The sentence of a Boolean column that is true, or false; None if there is none for false."""
+        """The sentence for a Boolean column that is true, or false; None if there is none for false."""
         if not is_clause(column):
             return Clause(self.noun(column, careful), "is", "true" if true else "false")
         if not careful and (column.name, true) in self._clauses:
@@ -131,7 +131,7 @@ class Vocabulary:
         return Clause("", "", self.noun(column, careful)) if true else None
 
     def like(self, column: Column, true: bool) -> dict[str, Fact]:
-        """What else is said of the subject of a Boolean column's sentence with the same verb, by its predicate."""
+        """Other sentences with the same subject and verb as a Boolean column's sentence, by their predicates."""
         own = self._clauses.get((column.name, true))
         if own is None or own.verb not in SHARED_VERBS:
             return {}
@@ -139,7 +139,7 @@ class Vocabulary:
         return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
 
     def _negated(self) -> dict[str, Column]:
-        """The columns whose negated phrase means nothing else, by that phrase."""
+        """The columns whose negated phrase is unambiguous, by that phrase."""
         times = Counter(column.negated for column in self.schema.values())
         return {
             column.negated: column
@@ -149,7 +149,7 @@ class Vocabulary:
         }  # fmt: skip
 
     def call(self, function: UserFunction) -> Call | None:
-        """How a function is said, if that can be read back."""
+        """The words of a function, if they can be read back."""
         return self._calls.get(function)
 
     def _branch(self, words: str) -> _Branch:
@@ -159,14 +159,14 @@ class Vocabulary:
         return branch
 
     def _add(self, words: str, entry: Entry) -> bool:
-        """Add words that follow from a column's own, unless they mean something already."""
+        """Add words derived from a column's own, unless they already have a meaning."""
         if not stands_bare(words) or (branch := self._branch(words)).entries:
             return False
         branch.entries.append(entry)
         return True
 
     def _add_clauses(self, column: Column) -> None:
-        """Add what can be said of a Boolean column beside its phrase: that it is not so, always so, never so."""
+        """Add what else can be said of a Boolean column: that it is not true, always true, never true."""
         if not stands_bare(column.words) or self._times[column.words] > 1:
             return
         positive = split(column.words, column.negated)
@@ -178,7 +178,7 @@ class Vocabulary:
                 break
 
     def _with_adverbs(self, column: Column, true: bool, clause: Clause) -> Clause:
-        """The clause, in three parts only if all that an adverb makes of it is free."""
+        """The clause, split in three only if none of the sentences with an adverb already has a meaning."""
         whole = Clause("", "", str(clause))
         if not clause.verb:
             return whole
@@ -189,7 +189,7 @@ class Vocabulary:
         return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 
     def _call(self, function: UserFunction) -> Call | None:
-        """The words of a function, if they begin with words and name the operands in order."""
+        """The words of a function, if they begin with a word and name the operands in order."""
         first, *pieces = _pieces(function)
         fits = len(pieces) == function.arity and all(not p or p.strip() for p in pieces)
         plain = all(_harmless(piece.strip()) for piece in (first, *pieces) if piece)
@@ -207,12 +207,12 @@ class Vocabulary:
 def vocabulary(
     schema: Schema, functions: tuple[UserFunction, ...] = (), called: tuple[tuple[str, str], ...] = ()
 ) -> Vocabulary:
-    """The words of a schema, of functions, and of a grammar's own for columns."""
+    """The vocabulary of a schema, of functions, and of a grammar's own words for columns."""
     return Vocabulary(schema, functions, called)
 
 
 def static_columns(schema: Schema) -> frozenset[str]:
-    """The columns that have one value a record: what is said of them needs no "at some point"."""
+    """The columns with one value per record: statements about them need no "at some point"."""
     return frozenset(name for name, column in schema.items() if column.static)
 
 
@@ -233,12 +233,12 @@ def scales(column: Column) -> Iterable[tuple[Scale, str]]:
 
 
 def _harmless(words: str) -> bool:
-    """Whether words may stand behind an operand, where they are expected."""
+    """Whether words may follow an operand."""
     return words.isprintable() and words == " ".join(words.split()) and not set(words) & set(',;“”"[]{}')
 
 
 def _pieces(function: UserFunction) -> list[str]:
-    """The words of a function before, between and behind its operands; nothing if these are not in order."""
+    """A function's words before, between and after its operands; empty if the operands are not in order."""
     rest, pieces = function.phrase, []
     for i in range(function.arity):
         before, place, rest = rest.partition(f"{{{i}}}")

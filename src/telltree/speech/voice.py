@@ -1,7 +1,7 @@
 """Terms in sentences: the cheapest of several wordings.
 
-A part that is closed can stand in any list: it begins with a word that opens it and ends with its last item, as
-"either A or B" does. Only the outermost parts are open: "at some point A while B, C and D".
+A closed part can stand in any list, because its end is clear: it begins with an opening word and ends with its last
+item, as in "either A or B". Only the outermost parts are open: "at some point A while B, C and D".
 """
 
 import re
@@ -32,10 +32,10 @@ from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
-_APART = 5  # what one sentence about all steps must save where there could be several simpler ones
-_MOST_WHILE = 2  # parts behind "while" in a choice
+_APART = 5  # what one sentence must save to be preferred to several simpler ones
+_MOST_WHILE = 2  # parts after "while" in a choice
 _MARKED = re.compile(", | (?:and|or|while) ")
-_MOST_TRIED = 6  # parts of a list that are tried as what follows "whenever"
+_MOST_TRIED = 6  # parts of a list to try after "whenever"
 
 
 def _cheapest(candidates: Iterable[Said]) -> Said:
@@ -74,7 +74,7 @@ class Voice:
         return self._sentence(term)
 
     def _sentences(self, term: Term) -> list[Said]:
-        """The sentences that are all true if the term is."""
+        """The sentences that together say the term."""
         match term:
             case All((_, _, *_)):
                 return [sentence for part in term.parts for sentence in self._sentences(part)]
@@ -85,7 +85,7 @@ class Voice:
         return [self._sentence(term)]
 
     def _sentence(self, term: Term) -> Said:  # noqa: PLR0911  one return a kind of term
-        """One sentence, which need not show its end."""
+        """One sentence, which may be an open part."""
         apart = self._lasts(term) or self._scoped(term)
         if apart is not None:
             return apart
@@ -107,7 +107,7 @@ class Voice:
         return self.item(term)
 
     def _often(self, term: HowOften) -> Said:
-        """How often something is so; behind what one signal is, if that takes fewer words."""
+        """How often something holds; after the clause if that takes fewer words, else before it."""
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, Says) and behind is not None and not self._wary:
             wording = self._literals.wording(part)
@@ -135,7 +135,7 @@ class Voice:
         return when + self._always(_some(rest), True)
 
     def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, list[Term]] | None:
-        """The first of some terms that says when, as the words before a sentence, and the other parts."""
+        """The first term that says when, as the words before a sentence; and the other parts."""
         if self.nouns.careful:
             return None
         for i, term in enumerate(said_of):
@@ -145,19 +145,19 @@ class Voice:
         return None
 
     def _lasts(self, term: Term) -> Said | None:
-        """How long a record is, if the term says that."""
+        """How long the record is, if that is what the term says."""
         words = None if self.nouns.careful else self._literals.when.lasts(term)
         return None if words is None else said(words)
 
     def _happens(self, term: Term, lone: bool = True) -> Said:
-        """A closed part behind words that say when it is so."""
+        """A closed part after words that say when it holds."""
         if not isinstance(term, Says):
             return self.item(term, True, lone)
         wording = self._literals.wording(term, closed=not lone)
         return said(wording.happening, _NEGATION * wording.negations)
 
     def item(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
-        """A closed part; `nested` if a step is asked that may not be the first; `lone` if it stands in no choice."""
+        """A closed part; `nested` if the step may not be the first; `lone` if it is not in a choice."""
         key = (term, nested, lone)
         if key not in self._known:
             self._known[key] = self._item(term, nested, lone)
@@ -193,7 +193,7 @@ class Voice:
                 return said("from then on") + always if nested else always
 
     def _is_timeless(self, term: Term) -> bool:
-        """Whether a term is about static columns alone, so that it need not be said when it is so."""
+        """Whether a term is about static columns only, so that it needs no time."""
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
     def _literal(self, term: Says | Compares | Own, closed: bool) -> Said:
@@ -201,7 +201,7 @@ class Voice:
         return said(str(wording), _NEGATION * wording.negations)
 
     def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
-        """A choice. What one signal may be stands in it as it is: its "or" means the same."""
+        """A choice. A list of values of one signal stays as it is: its "or" means the same."""
         parts = [
             self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
             for part in _in_order(term.parts)
@@ -209,14 +209,14 @@ class Voice:
         return said("either", _NESTED_LIST) + listed(parts, "or")
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
-        """A closed part that is not behind a "while": in a choice, this word may then join what is so at once."""
+        """A closed part that does not follow a "while", so that in a choice "while" may join what holds at once."""
         closed = self.item(term, nested, lone)
         if not isinstance(term, Some) or len(term.parts) < 2:
             return closed
         return _cheapest([closed, self._either(term, nested, self._joined_by_while)])
 
     def _joined_by_while(self, term: Term, nested: bool, lone: bool) -> Said:
-        """A part of a choice; "both A and B" as "A while B"."""
+        """A part of a choice, with "both A and B" as "A while B"."""
         closed = self.item(term, nested, lone)
         match term:
             case Sometime(All((_, _, *_) as parts)):
@@ -233,11 +233,11 @@ class Voice:
             return closed
         text = said(opening) + first + "while" + rest[0]
         for part in rest[1:]:
-            text = text + "and" + part  # without a comma, which would end the part of the choice
+            text = text + "and" + part  # no comma: it would end this part of the choice
         return _cheapest([closed, text])
 
     def _moment(self, term: Term) -> Said:
-        """What is so at one step, as an open part."""
+        """What holds at one step, as an open part."""
         if isinstance(term, Sometime) and not isinstance(term.part, Always):
             return said("then or later") + self._moment(term.part)
         if isinstance(term, Always):
@@ -254,7 +254,7 @@ class Voice:
         return text if last is None else text.mark(",") + "and" + self._moment(last)
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
-        """That something is always so: the cheapest of "always", "never" and "whenever"."""
+        """Something always holds: the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
         if isinstance(part, Says | Compares | Own):
@@ -270,7 +270,7 @@ class Voice:
         return _cheapest(candidate for candidate in found if candidate is not None)
 
     def _never_open(self, term: Term) -> Said:
-        """What never is so; what would be true later stays in a closed part, lest it seem to come after "never"."""
+        """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
         later = not isinstance(term, All) or any(map(_looks_on, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
@@ -278,7 +278,7 @@ class Voice:
         if not isinstance(term, Says | Compares | Own):
             return None
         wording = self._literals.wording(term, closed=not lone)
-        denied = adverb == "never" and wording.act is None  # what never happens is as plain as what always is so
+        denied = adverb == "never" and wording.act is None  # "never" with an event is as plain as "always"
         cost = _NEGATION * wording.negations + _NEVER * denied
         alone = replace(said(wording.with_adverb(adverb), cost), about=wording)
         return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
@@ -293,7 +293,7 @@ class Voice:
         return [said("never", _NEVER) + listed(verbless, "and") + "at once"]
 
     def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
-        """Each part as what follows from the others, and as that from which the others follow."""
+        """ "Whenever" with each part as the conclusion, and with each part as the condition."""
         parts = _in_order(term.parts)
         for part in parts[:_MOST_TRIED]:
             others = [other for other in parts if other is not part]
@@ -327,7 +327,7 @@ class Voice:
         if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
             return whole
         bare = listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
-        return whole if ", and " in bare.text else bare  # which might seem to begin another sentence
+        return whole if ", and " in bare.text else bare  # ", and" might seem to begin another sentence
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -338,7 +338,7 @@ class Voice:
 
 
 def _at_one_point(term: Some) -> Term | None:
-    """A choice of what is so at some point, with "at some point" said once for all of it; None if that is no change."""
+    """A choice with "at some point" said once for all parts that have it; None if that changes nothing."""
     points = [part for part in term.parts if isinstance(part, Sometime) and not isinstance(part.part, Always)]
     if len(points) < 2:
         return None
@@ -351,18 +351,18 @@ def _simpler(candidate: Said) -> tuple[int, bool]:
 
 
 def _in_order(parts: Iterable[Term]) -> list[Term]:
-    """Literals, then lists, then what looks on to later steps."""
+    """Literals, then lists, then parts that look at later steps."""
     weights = {Says: 0, Compares: 0, Own: 1, HowOften: 1, All: 2, Some: 2, Sometime: 3, Always: 4}
     return sorted(parts, key=lambda part: weights[type(part)])
 
 
 def _looks_on(term: Term) -> bool:
-    """Whether a term is about what comes later, not only about the end."""
+    """Whether a term looks at later steps, not only at the end."""
     return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
 
 
 def _before_while(text: Said) -> Said:
-    """With a comma if a "while" behind it could be taken for a part of its last item."""
+    """Add a comma if a following "while" might seem to belong to the last item."""
     return text.mark(",") if ", or " in text.text else text
 
 

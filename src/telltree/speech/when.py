@@ -1,4 +1,4 @@
-"""Where in its record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
+"""Where in the record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
 
 import math
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from telltree.speech.values import Interval, Reals
 from telltree.speech.words import bare_or_quoted, number_words
 
 NO_UNIT = ("unit of time", "units of time")
-"""What times without a unit are counted in: one of it, and more."""
+"""The unit of times without a unit: singular and plural."""
 
 
 def of_clock(term: Term) -> bool:
-    """Whether a term says where in its record a step is, and not in a grammar's own words."""
+    """Whether a term says where in the record a step is, without a grammar's own words."""
     return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Says where in its record a step is."""
+    """Says where in the record a step is."""
 
     steps: Steps
 
     def passed(self, literal: Says, closed: bool = False) -> str:
-        """How much of the record, or of time, is behind the step, as a clause; `closed` if its "or" may meet others."""
+        """How much of the record, or of time, has passed, as a clause; `closed` if its "or" might meet others."""
         assert isinstance(literal.values, Reals)
         ranges = [self._range(literal.signal, i) for i in literal.values.intervals]
         said = ranges if closed else [" or ".join(ranges)]
@@ -40,7 +40,7 @@ class When:
         return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
 
     def lasts(self, term: Term) -> str | None:
-        """How long the record is, if that is what the term, true or false of a record, comes to.
+        """How long the record is, if that is what the term, taken of a record, means.
 
         Not in steps: a record of 9 steps "lasts 9 steps", but only 8 have passed at the last one.
         """
@@ -57,7 +57,7 @@ class When:
         return f"the record lasts {self._measured(self._range(Expression(ELAPSED), i))}" if one_sided else None
 
     def scope(self, literal: Says) -> str | None:
-        """When the step is, to stand before a sentence: "after more than 8 h"; None if there are no words for it."""
+        """When the step is, as words before a sentence: "after more than 8 h"; None if there are no words for it."""
         assert isinstance(literal.values, Reals)
         if len(literal.values.intervals) != 1:
             return None
@@ -81,7 +81,7 @@ class When:
         return f"{self._measured(ranges)} {'has' if _is_one(ranges) else 'have'} passed"
 
     def _measured(self, ranges: str) -> str:
-        """A number, or ranges of them, with what is counted."""
+        """A number, or ranges of numbers, with their unit."""
         if self.steps.unit:
             return f"{ranges} {bare_or_quoted(self.steps.unit)}"
         one, more = NO_UNIT if self.steps.timed else ("step", "steps")
@@ -106,7 +106,7 @@ class When:
 
 
 def _numbered(i: Interval) -> str | None:
-    """Some steps by their numbers, from 0, or how many come first; None if the ends are not whole numbers."""
+    """Steps by their numbers, from 0, or the first so many; None if the ends are not whole numbers."""
     whole = all(math.isinf(end) or (end == round(end) and end > 0) for end in (i.low, i.high))
     if not whole or (i.bounded_below and not i.with_low) or (i.bounded_above and i.with_high):
         return None
@@ -149,7 +149,7 @@ def percent_words(share: float) -> str:
 
 
 def rest_words(share: float) -> str | None:
-    """What is left of the whole beside a share, as a number of percent; None if that cannot be said exactly."""
+    """The rest of the whole beside a share, in percent; None if that cannot be said exactly."""
     if not 0 < share < 1:
         return None
     words = _decimal_words((1 - Decimal(repr(share))).scaleb(2))
@@ -157,14 +157,14 @@ def rest_words(share: float) -> str | None:
 
 
 def share_of(words: str) -> float:
-    """The share that a number of percent is, whatever signs it is written with."""
+    """The share for a percentage, whatever signs it is written with."""
     if "∞" in words:
         return float(words.replace("−", "-").replace("∞", "inf"))
     return float(Decimal(words.replace("−", "-")).scaleb(-2))
 
 
 def rest_of(words: str) -> float:
-    """What is left of the whole beside a number of percent."""
+    """The rest of the whole beside a percentage."""
     return float(1 - Decimal(words.replace("−", "-")).scaleb(-2)) if "∞" not in words else -share_of(words)
 
 

@@ -1,4 +1,4 @@
-"""Literals in words: what one signal is at a step, as a clause that an adverb finds its place in."""
+"""Literals in words: what one signal is at a step, as a clause in which an adverb can be placed."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ _ALIKE = {(False, True, False): "the same as", (True, False, True): "different f
 _COUNTS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "equal to"}
 
 _DENIALS = {"not", "no", "never", "neither", "nor", "nothing"}
-"""Words that make a column's own negated phrase a negation after all."""
+"""Words that mark a column's negated phrase as a negation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,27 @@ class Wording:
     negations: int = 0
     tail: str = ""
     joined: bool = False
-    """there is an "or" or "and" in it that must not meet those of a list"""
+    """whether it contains an "or" or "and" that must not be mixed up with those of a list"""
     act: Clause | None = None
-    """the same as something that happens: "x rises by more than 3 within 5 s" """
+    """the same as an event: "x rises by more than 3 within 5 s"."""
 
     def __str__(self) -> str:
         return f"{self.clause} {self.tail}".rstrip()
 
     def with_adverb(self, adverb: str) -> str:
-        """The clause with always or never in it, or before it."""
+        """The clause with "always" or "never" in it, or before it."""
         clause = self.clause if self.act is None else self.act
         return f"{clause.with_adverb(adverb)} {self.tail}".rstrip()
 
     @property
     def happening(self) -> str:
-        """The clause where it says at once when: "at some point x rises by more than 3 within 5 s"."""
+        """The clause after words for when: "at some point x rises by more than 3 within 5 s"."""
         return str(self if self.act is None else replace(self, clause=self.act))
 
     @property
     def verbless(self) -> str | None:
-        """The clause without "is", for lists: "x above 0.52"; None where that would not do."""
-        quoted = self.clause.predicate.startswith("“")  # behind a noun, this would be a column's name
+        """The clause without "is", for lists: "x above 0.52"; None where that is not possible."""
+        quoted = self.clause.predicate.startswith("“")  # after a noun, this would be a column's name
         simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
         return self.clause.verbless if simple else None
 
@@ -69,7 +69,7 @@ class Literals:
     """lists of what one signal may be have no commas"""
 
     def wording(self, literal: Says | Compares | Own, closed: bool = False) -> Wording:
-        """The literal in one clause; `closed` if an "or" in it must not meet others: "is either low or missing"."""
+        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing"."""
         match literal:
             case Says(values=Truths()):
                 return self._truth(literal, closed)
@@ -97,7 +97,7 @@ class Literals:
         return replace(fact, tail=UNKNOWN) if values.missing else fact
 
     def _fact(self, column: Column, true: bool) -> Wording:
-        """What is so where a Boolean column is true, or false."""
+        """What a Boolean column's truth or falsehood means in words."""
         vocabulary, careful = self.nouns.vocabulary, self.nouns.careful
         clause = vocabulary.clause(column, true, careful)
         if clause is None:
@@ -133,7 +133,7 @@ class Literals:
         return of_clock(literal) and not self.nouns.careful
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
-        """By how much a signal has risen or fallen, if its change says no more."""
+        """By how much a signal has risen or fallen, if that is all its change says."""
         if len(values.intervals) != 1:
             return None
         said = rise(values.intervals[0], self._unit(signal))
@@ -157,13 +157,13 @@ class Literals:
         return Wording(clause, negations, joined=len(said) > 1)
 
     def _one_of(self, said: list[str], closed: bool) -> str:
-        """Predicates one of which is true."""
+        """Predicates, at least one of which is true."""
         if len(said) == 1:
             return said[0]
         return "either " * closed + self._list(said, "or", closed)
 
     def _list(self, said: list[str], joint: str, closed: bool = False) -> str:
-        """A list; quotations in it might be taken for what comes behind a comma."""
+        """A list; a quotation in it might be mistaken for what follows a comma."""
         commas = closed or not (self.wary or any("“" in words for words in said))
         return f" {joint} ".join([", ".join(said[:-1]), said[-1]] if commas else said)
 

@@ -1,4 +1,4 @@
-"""The words of the English: keywords, numbers, and which of a user's words may stand among them without quotes."""
+"""The vocabulary of the English: keywords, numbers, and which of a user's words may stand among them without quotes."""
 
 import math
 import re
@@ -11,7 +11,7 @@ BOUNDS = {
     "below": "<", "less than": "<", "at most": "<=", "above": ">", "more than": ">", "greater than": ">",
     "at least": ">=",
 }  # fmt: skip
-"""How sides of a constant or of another signal are said, the first of each meaning by telltree itself."""
+"""Words for being on one side of a constant or of another signal; telltree itself uses the first of each meaning."""
 
 OPENERS = (
     "at some point", "each at some point", "at no point", "at the end", "never", "always", "whenever", "either",
@@ -22,7 +22,7 @@ OPENERS = (
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",
     "the record lasts", "the time since the start", "the share of the record", "the change of",
 )  # fmt: skip
-"""What begins a part of a sentence, and so no words of a user's."""
+"""Words that begin a part of a sentence, and so cannot begin a user's words."""
 
 _OTHERS = (
     *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
@@ -35,13 +35,13 @@ _NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)",
 
 
 def number_words(value: float) -> str:
-    """A number as telltree says it: with a true minus sign, as short as it can be."""
+    """A number in telltree's form: with a true minus sign, as short as possible."""
     sign = "−" if value < 0 else ""
     return sign + ("∞" if math.isinf(value) else number_text(abs(value)))
 
 
 def number_of(text: str) -> float | None:
-    """The number that a word says, if it says one."""
+    """The number that a word stands for, if any."""
     if not _NUMBER.fullmatch(text):
         return None
     return float(text.replace("−", "-").replace("∞", "inf"))
@@ -55,7 +55,7 @@ def number_before(text: str) -> tuple[float, str] | None:
 
 @lru_cache(maxsize=10_000)
 def stands_bare(text: str, numbers: bool = False) -> bool:
-    """Whether a user's words can be told from telltree's own without quotes; `numbers`: also if they begin with one."""
+    """Whether a user's words are clear without quotes, among telltree's own; `numbers`: even if they begin with one."""
     words = text.split(" ")
     if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
         return False
@@ -68,5 +68,5 @@ def stands_bare(text: str, numbers: bool = False) -> bool:
 
 
 def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
-    """A user's words as they stand in a sentence."""
+    """A user's words as they appear in a sentence."""
     return text if not careful and stands_bare(text, numbers) else quoted(text)

@@ -1,4 +1,4 @@
-"""From the normal form back to formulas, as short as they can be and still natural."""
+"""From the normal form back to formulas: as short as possible while natural."""
 
 from collections.abc import Container, Iterable
 from functools import reduce
@@ -40,9 +40,9 @@ _EVERY_NUMBER, _ZERO = (Interval(),), (Interval(0.0, 0.0),)
 def expression_of(term: Term, missing: Container[str] | None = None, witness: Expression | None = None) -> Expression:
     """An expression that says what the term does, if only columns of `missing` miss values (None: any may).
 
-    The language has no words for true and false. What is always true is written as a tautology about `witness`, any
-    expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); likewise what is never
-    true. A term without any column and without a witness is a GrammarError.
+    Formulas have no constants for true and false. A term that is always true is written as a tautology about `witness`,
+    any expression, or else about some column of the term: F(b ∨ ¬b), F(missing(x) ∨ ¬missing(x)); likewise one that is
+    never true. A term without any column and without a witness is a GrammarError.
     """
     return _Writer(Possible(missing), witness or _some_column(term)).top(term)
 
@@ -125,7 +125,7 @@ def _names(signal: Expression, values: Names, may_miss: bool) -> Expression:
 
 
 def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
-    """That a signal is in a set of numbers, or missing; the shortest of some ways to say it."""
+    """A signal is in a set of numbers, or missing; the shortest of several forms."""
     if not values.intervals:
         return Expression(MISSING, (signal,))
     if values.missing:
@@ -136,7 +136,7 @@ def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
         return _not(Expression(MISSING, (signal,)))
     else:
         ways = [_intervals(signal, values)]
-        if not may_miss and len(values.intervals) > 1:  # what is around one interval takes no fewer words
+        if not may_miss and len(values.intervals) > 1:  # the complement of a single interval is not shorter
             ways.append(_not(_intervals(signal, (~values).whole if signal.type is Type.COUNT else ~values)))
         if values.symmetric and values.intervals != _ZERO and signal.type is Type.REAL_VECTOR:
             ways.append(_intervals(Expression(ABS, (signal,)), values.from_zero))
@@ -144,7 +144,7 @@ def _numbers(signal: Expression, values: Reals, may_miss: bool) -> Expression:
 
 
 def _intervals(signal: Expression, values: Reals) -> Expression:
-    """That a number is in one of the intervals; those that only a number lies between are taken together."""
+    """A number is in one of the intervals; intervals with only one number between them are merged."""
     spans: list[tuple[Interval, list[float]]] = []
     for interval in values.intervals:
         if spans and spans[-1][0].high == interval.low and (spans[-1][0].bounded_below or interval.bounded_above):
@@ -170,7 +170,7 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
 
 
 def _difference_turned(signal: Expression, values: Reals) -> tuple[Expression, Reals] | None:
-    """The difference the other way round, and its values, if that saves minus signs: y - x < 3 for x - y > -3."""
+    """The reversed difference and its values, if that saves minus signs: y - x < 3 for x - y > -3."""
     if signal.head is not DIFFERENCE or has_own_words(signal):
         return None
     ends = [end for i in values.intervals for end in (i.low, i.high) if abs(end) < float("inf") and end != 0]
@@ -194,7 +194,7 @@ def _orders(term: Compares, may_miss: bool) -> Expression:
 
 
 def _either(parts: list[Expression]) -> Expression:
-    """The parts joined by "or"; a negated one beside others that are not makes an implication."""
+    """The parts joined by "or"; if only some of them are negations, as an implication."""
     opposites = [_opposite(part) for part in parts]
     given_parts = [opposite for opposite in opposites if opposite is not None]
     bare = [part for part, opposite in zip(parts, opposites, strict=True) if opposite is None]
@@ -205,7 +205,7 @@ def _either(parts: list[Expression]) -> Expression:
 
 
 def _opposite(e: Expression) -> Expression | None:
-    """What a negation, or several joined by "and", denies; None of anything else."""
+    """The operand of a negation, or of several joined by "and"; None for anything else."""
     if _is_negation(e):
         return e.args[0]
     if e.head is not AND or has_own_words(e):
