@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}  # in seconds
 LONGEST = 1000 * UNITS["d"]
-"""In seconds; what is longer was counted from a day long ago, and no unit makes it a duration."""
+"""In seconds. Anything longer was counted from a day long ago, and is not a duration in any unit."""
 FITTING = 5
-"""An axis has a unit of which so many fit on it."""
+"""An axis uses the largest unit that fits on it this many times."""
 
 
 def duration_text(value: float, unit: str | None) -> str:
-    """So much time in the largest unit in which it is a whole number of halves, else in its own.
+    """An amount of time in the largest unit in which it is a multiple of one half, else in its own unit.
 
     518400 s is "6 d", 79200 s "22 h", 90 s "1.5 min", 100 s "100 s". A unit that is not one of time stays, and a number
     without a unit is a number.
@@ -36,18 +36,18 @@ def duration_texts(values: Sequence[float], unit: str | None) -> list[str]:
 
 
 def larger_units(unit: str | None) -> list[tuple[str, float]]:
-    """The units of time above this one, the largest first, and how many of it each has; none if it is not of time."""
+    """The larger units of time, largest first, and how many of this unit each has; none if this is no unit of time."""
     own = UNITS.get(unit or "", np.inf)
     return [(name, UNITS[name] / own) for name in ("d", "h", "min", "s", "ms", "µs") if UNITS[name] > own]
 
 
 def longest(unit: str | None) -> float:
-    """How many of a unit of time may be told in a larger one."""
+    """The largest number of a unit of time that may be told in a larger unit."""
     return LONGEST / UNITS.get(unit or "", np.inf)
 
 
 def axis_unit(span: float, unit: str | None) -> tuple[float, str | None]:
-    """What to divide times by for an axis that spans so much, and the unit they have then."""
+    """What to divide times by for an axis of this span, and the unit of the result."""
     for larger, size in larger_units(unit) if span <= longest(unit) else ():
         if span >= FITTING * size:
             return size, larger
@@ -55,7 +55,7 @@ def axis_unit(span: float, unit: str | None) -> tuple[float, str | None]:
 
 
 def time_text(panel: "Panel", record: int, step: int) -> str | None:
-    """When a step of a record was: its date, or its time in a fitting unit; None if times are not known."""
+    """When a step of a record was: its date, or its time in a suitable unit; None if times are not known."""
     date = date_text(panel, record, step)
     times = panel.times(record)
     if date is not None or times is None:
@@ -66,8 +66,8 @@ def time_text(panel: "Panel", record: int, step: int) -> str | None:
 def date_text(panel: "Panel", record: int, step: int, *, iso: bool = False) -> str | None:
     """The date of a step as its clock showed it, with the offset from UTC if there was one; None if there is none.
 
-    Seconds are left out where they are 0, and the time of day where all times are midnights. With `iso`, all is said,
-    and as ISO 8601 has it.
+    Seconds are left out where they are 0, and the time of day where all times are midnights. With `iso`, nothing is
+    left out, and the form is that of ISO 8601.
     """
     moments, offsets = panel.dates(record), panel.offsets(record)
     if moments is None:
@@ -96,7 +96,7 @@ def _date(moment: np.datetime64, offset: int | None, *, daily: bool, iso: bool) 
 
 
 def offset_text(offset: int | None) -> str:
-    """An offset from UTC in seconds as ISO 8601 has it; nothing if it is not known."""
+    """An offset from UTC in seconds, in the form of ISO 8601; empty if it is not known."""
     if offset is None:
         return ""
     minutes, seconds = divmod(abs(offset), 60)

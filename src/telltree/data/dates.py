@@ -1,4 +1,4 @@
-"""When records began, where their times were dates: what turns seconds back into what the clock showed."""
+"""When records began, if their times were dates: turns seconds back into the clock time of the data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +13,13 @@ SECONDS = np.dtype(np.int32)  # east of UTC
 
 
 def stamped(unit: str) -> np.dtype[Any]:
-    """The dtype of moments that were written with an offset from UTC, in seconds: Parquet and CSV are read as such."""
+    """The dtype of timestamps with an offset from UTC, in seconds; Parquet and CSV are read as such."""
     return np.dtype([("utc", f"M8[{unit}]"), ("offset", SECONDS)])
 
 
 @dataclass(frozen=True, eq=False)
 class Dates:
-    """The first moment of each record, and what its clock was set to.
+    """The first moment of each record, and the offset of its clock.
 
     `starts` has one date per record, in UTC if there are `offsets`, which say for each row how many seconds its clock
     was ahead of UTC; without them, dates are as the data had them, wherever that was. `zone` is the name of the time
@@ -35,25 +35,25 @@ class Dates:
     def of(
         cls, starts: Array, offsets: Array | None, zone: str | None, *, times: Array, lengths: npt.NDArray[np.int64]
     ) -> "Dates":
-        """Take records whose rows are so many seconds (`times`) after their starts."""
+        """From records whose rows are `times` seconds after their starts."""
         known = cls(starts, offsets, zone)
         local = known.local(np.repeat(starts, lengths), times, slice(None))
         return cls(starts, offsets, zone, bool((local == local.astype("M8[D]")).all()))
 
     def local(self, starts: Array, times: Array, rows: slice | Array) -> npt.NDArray[np.datetime64]:
-        """What the clock showed at these rows, which are so many seconds after `starts`."""
+        """The clock time of these rows, which are this many seconds after `starts`."""
         moments = self.instants(starts, times)
         return moments if self.offsets is None else moments + self.offsets[rows].astype("m8[s]")
 
     @staticmethod
     def instants(starts: Array, times: Array) -> npt.NDArray[np.datetime64]:
-        """Moments so many seconds after `starts`, to the tick in which those are kept."""
+        """The moments this many seconds after `starts`, in the resolution of `starts`."""
         unit, _ = np.datetime_data(starts.dtype)
         ticks = np.round(times * (1e9 if unit == "ns" else 1e6)).astype(Index)
         moments: npt.NDArray[np.datetime64] = starts + ticks.view(f"m8[{unit}]")
         return moments
 
     def cut(self, records: slice | Array, rows: slice | Array) -> "Dates":
-        """The dates of some records, whose rows are these."""
+        """The dates of some records, with these rows."""
         offsets = None if self.offsets is None else self.offsets[rows]
         return Dates(self.starts[records], offsets, self.zone, self.daily)

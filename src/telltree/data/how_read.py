@@ -1,4 +1,4 @@
-"""How records were read, as far as others that a model is asked about must be read alike."""
+"""How records were read, as far as it matters for reading other records for the same model."""
 
 import math
 from collections.abc import Mapping
@@ -35,19 +35,19 @@ class HowRead:
         return replace(self, every=str(every), how=how if isinstance(how, str) else tuple(sorted(how.items())))
 
     def given(self) -> dict[str, Any]:
-        """The arguments of `read` that are not as they are by default."""
+        """The arguments of `read` that differ from their defaults."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["how"] = self.how if isinstance(self.how, str) else dict(self.how)
         return {field.name: found[field.name] for field in fields(self) if found[field.name] != field.default}
 
     def demand(self, learnt: StepLength | None) -> str:
-        """What programs that read records by themselves must be told; "" if these were taken as they came."""
+        """What programs that read records themselves must know; "" if records were used as they came."""
         if self.every is None:
             return ""
         return f"Records must be resampled to {_told(learnt)}, as those were that the tree learnt from."
 
     def check(self, learnt: StepLength | None, panel: "Panel") -> None:
-        """DataError if these records were resampled, to steps as `learnt`, and those of the panel have others."""
+        """DataError if the model's records were resampled, to steps as `learnt`, and the panel's steps differ."""
         if self.every is None or learnt is None or _alike(learnt, panel.step):
             return
         raise DataError(

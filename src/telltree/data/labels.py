@@ -1,4 +1,4 @@
-"""What the records are labelled with."""
+"""The labels of the records."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def labels_from_frame(
     id: str,  # noqa: A002 - as in Panel.from_frame
     label: str,
 ) -> tuple[Array, Array]:
-    """Read one label per record from a long table; give ids and labels, in the record order of `Panel.from_frame`.
+    """Read one label per record from a long table; returns ids and labels, in the record order of `Panel.from_frame`.
 
     A label that varies inside a record, or is missing, is a DataError that names the first such records.
     """
@@ -34,10 +34,10 @@ def labels_from_frame(
 
 
 def check_labels(y: Any, panel: Panel) -> Array:
-    """Give the labels as a 1-D array, one per record; a DataError if they cannot be class labels."""
+    """Return the labels as a 1-D array, one per record; a DataError if they cannot be class labels."""
     labels = np.asarray(y)
     if labels.dtype.kind in "USf" and not isinstance(y, np.ndarray):
-        labels = np.asarray(y, dtype=object)  # as they came: NumPy makes 1 and "a" both text, 2**63 and -1 both floats
+        labels = np.asarray(y, dtype=object)  # unchanged: NumPy makes text of 1 and "a", and floats of 2**63 and -1
     if labels.ndim != 1:
         raise DataError(f"labels must be one-dimensional, one per record; got shape {labels.shape}")
     if len(labels) != len(panel):
@@ -76,7 +76,7 @@ def _checked_objects(labels: Array, ids: Array) -> Array:
 
 
 def _plain(label: Any) -> Any:
-    """A label as a model file can hold it, where that changes nothing: NumPy's scalars, decimals and fractions."""
+    """A label in a form that model files can hold, if that loses nothing: NumPy's scalars, decimals and fractions."""
     return label.item() if isinstance(label, np.generic) else plain_number(label)
 
 

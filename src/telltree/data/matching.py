@@ -28,7 +28,7 @@ def match_labels(
     label: str | None,
     encoding: str | None,
 ) -> Array:
-    """Give the label of each record of the panel.
+    """Return the label of each record of the panel.
 
     `labels` is a table (a path or a frame) with a column of ids and one of labels, a dict or pandas Series id ->
     label, or a list with one label per record. Records without a label, and labels without a record, are a DataError.
@@ -49,7 +49,7 @@ def match_labels(
 
 
 def _plan(names: list[str], id: str | None, label: str | None) -> dict[str, Use]:  # noqa: A002 - as in read
-    """Find the two columns: as named, or called so, or the first, and the only other one."""
+    """Find the two columns: as given, or by their usual names, or the first and the only other one."""
     key = next((name for name in (id, "id") if name in names), names[0])
     others = [name for name in names if name != key]
     if label is None:
@@ -85,6 +85,6 @@ def _matched(ids: list[Any], labels: Array, panel: Panel) -> Array:
 
 
 def _known_as(value: Any) -> str:
-    """Compare ids as text: those of files are, and a table may have made numbers of them."""
+    """Compare ids as text: ids from files are text, and a table may have turned them into numbers."""
     plain = id_array([value]).tolist()[0]
     return str(int(plain)) if isinstance(plain, float) and plain.is_integer() else str(plain)

@@ -57,7 +57,7 @@ class Panel:
     _store: Store
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
     how_read: HowRead = AS_USUAL
-    """What others must know to read more records of this kind."""
+    """What is needed to read more records of this kind."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -183,7 +183,8 @@ class Panel:
 
         `columns` are the steps (default: all but `id`, `label` and `static`). They make one series, called x1; or one
         for each stem where they are called temp_0, temp_1, ..., flow_0, flow_1, ... Missing values at the end of a row
-        are no steps. `label` names a column that is left out: `read(frame, wide=True, label=...)` gives it too.
+        do not count as steps. `label` names a column that is left out: `read(frame, wide=True, label=...)` gives it
+        too.
         """
         options = Options(schema, period, time_unit, missing)
         roles = Roles.of(id, label=label, columns=columns, static=static)
@@ -200,7 +201,7 @@ class Panel:
 
     @property
     def step(self) -> tuple[float | None, str] | None:
-        """The length of a step, None if that is not the same for all, and the unit of times, "" if they have none.
+        """The length of a step, None if steps differ, and the unit of times, "" if they have none.
 
         None if times are not known.
         """
@@ -214,7 +215,7 @@ class Panel:
         return int(self.lengths.sum())
 
     def __getitem__(self, key: Key) -> "Panel":
-        """Give the records a slice, an integer array, a mask or one integer selects, as a panel without copying.
+        """Return the records a slice, an integer array, a mask or one integer selects, as a panel without copying.
 
         `panel[key, ...]`, which is how scikit-learn asks, means `panel[key]`.
         """
@@ -242,7 +243,7 @@ class Panel:
         return np.atleast_1d(index)
 
     def column(self, name: str) -> Array:
-        """Give the shared row array of a column, read-only; index it with `starts` and `lengths`.
+        """Return the shared row array of a column, read-only; index it with `starts` and `lengths`.
 
         Real: float64, NaN where missing. Boolean: int8, 1, 0 or -1 (missing). Categorical: int32 codes into
         `schema[name].levels`, -1 missing, -2 a level the schema does not have. It covers all records of the panel
@@ -251,7 +252,7 @@ class Panel:
         return self._store.column(self._known(name))
 
     def values(self, name: str, record: int) -> Array:
-        """Give the steps of one record (by its position in this view), encoded as in `column`."""
+        """Return the steps of one record (by its position in this view), encoded as in `column`."""
         array = self._store.encoded(self._known(name))
         start, length = int(self.starts[record]), int(self.lengths[record])
         if name in self._store.rows:
@@ -259,11 +260,11 @@ class Panel:
         return frozen(np.repeat(array[self._positions[record]], length))
 
     def stacked(self, name: str) -> Array:
-        """Give the values of this view's records one after another; a view of `column` where that is possible."""
+        """Return the values of this view's records one after another; a view of `column` where that is possible."""
         return frozen(self.column(name)[self.rows()])
 
     def rows(self) -> slice | Array:
-        """Give the rows of this view, in order: a slice if the records lie one after another."""
+        """Return the rows of this view, in order: a slice if the records lie one after another."""
         if len(self) == 0:
             return slice(0, 0)
         ends = self.starts + self.lengths
@@ -282,14 +283,14 @@ class Panel:
         return {name: decoded(column, self.values(name, i)) for name, column in self.schema.items()}
 
     def times(self, i: int) -> npt.NDArray[np.float64] | None:
-        """Give the times of one record: as read, or counted from 0 by `period`, or None if neither is known."""
+        """Return the times of one record: as read, or counted from 0 by `period`, or None if neither is known."""
         start, length = int(self.starts[i]), int(self.lengths[i])
         if self._store.times is not None:
             return frozen(self._store.times[start : start + length])
         return None if self.period is None else np.arange(length, dtype=Real) * self.period
 
     def stacked_times(self) -> npt.NDArray[np.float64] | None:
-        """Give the times of this view's records one after another, or None if none are known."""
+        """Return the times of this view's records one after another, or None if none are known."""
         if self._store.times is not None:
             return frozen(self._store.times[self.rows()])
         if self.period is None:
@@ -298,19 +299,19 @@ class Panel:
         return np.asarray((np.arange(self.steps) - before) * self.period, Real)
 
     def dates(self, i: int) -> npt.NDArray[np.datetime64] | None:
-        """Give the dates of one record's steps, as the clock of the data showed them; None if times were no dates."""
+        """Return the dates of one record's steps, as the clock of the data showed them; None if times were no dates."""
         dates, times = self._store.dates, self.times(i)
         if dates is None or times is None:
             return None
         return dates.local(dates.starts[self._positions[i]], times, self._rows_of(i))
 
     def offsets(self, i: int) -> npt.NDArray[np.int32] | None:
-        """Give how many seconds that clock was ahead of UTC at each step of a record; None if that was not said."""
+        """Return how many seconds that clock was ahead of UTC at each step of a record; None if that was not said."""
         known = None if self._store.dates is None else self._store.dates.offsets
         return None if known is None else frozen(known[self._rows_of(i)])
 
     def _own_dates(self) -> Dates | None:
-        """Give the dates of this view's records alone."""
+        """Return the dates of this view's records alone."""
         known = self._store.dates
         return None if known is None else known.cut(self._positions, self.rows())
 
@@ -324,7 +325,7 @@ class Panel:
         return slice(start, start + int(self.lengths[i]))
 
     def static_values(self, name: str) -> Array:
-        """Give one value per record of a static column, encoded as in `column`."""
+        """Return one value per record of a static column, encoded as in `column`."""
         if not self.schema[self._known(name)].static:
             raise DataError(f"column {name!r} is not static: it has a value for each step")
         return frozen(self._store.static[name][self._positions])
@@ -338,7 +339,7 @@ class Panel:
         }
 
     def with_schema(self, schema: Schema) -> "Panel":
-        """Give the same data under a schema with other kinds, units, phrases or thresholds."""
+        """Return the same data under a schema with other kinds, units, phrases or thresholds."""
         if schema.names != self.schema.names:
             differ = set(schema.names) ^ set(self.schema.names)
             raise DataError(f"the schema has other columns, or another order: {listed(sorted(differ)) or 'order'}")
@@ -351,14 +352,14 @@ class Panel:
         return dataclasses.replace(self, schema=schema)
 
     def select(self, columns: Iterable[str]) -> "Panel":
-        """Give the same records with these columns, in this order."""
+        """Return the same records with these columns, in this order."""
         names = [self._known(name) for name in columns]
         schema = Schema(self.schema[name] for name in names)
         store = self._store.with_columns({name: self._store.encoded(name) for name in names})
         return dataclasses.replace(self, schema=schema, _store=store)
 
     def aligned(self, schema: Schema) -> "Panel":
-        """Give the columns of `schema`, found by name and in its order, coded by its levels; ignore all others.
+        """Return the columns of `schema`, found by name and in its order, coded by its levels; ignore all others.
 
         A column that is not there, or of another type, is a DataError. Levels the schema does not have get the
         code -2, which equals no level, and one DataWarning. A column without any value fits every type. Types that
@@ -384,7 +385,7 @@ class Panel:
         return aligned
 
     def _warn_gaps(self, schema: Schema) -> None:
-        """Warn of names, such as NA, that the schema has as levels and whoever read these data took for missing."""
+        """Warn of names, such as NA, that are levels in the schema but were read as missing in these data."""
         lost = {
             name: words
             for name, wanted in schema.items()
@@ -397,7 +398,7 @@ class Panel:
             warn(f"levels that count as missing in these data, unless they are read with like= or levels: {shown}")
 
     def _unseen(self, aligned: "Panel", name: str) -> list[str]:
-        """Say which levels of a column lost their code; some may be in the store, and not in this view of it."""
+        """Which levels of a column lost their code, as a sentence; some may be in the store, but not in this view."""
         own, wanted = self.schema[name], aligned.schema[name]
         levels = ("false", "true") if own.type is ColumnType.BOOLEAN else own.levels
         if wanted.type is not ColumnType.CATEGORICAL or set(levels) <= set(wanted.levels):
@@ -411,7 +412,7 @@ class Panel:
         return neither_true_nor_false(own, self.stacked(name), aligned.stacked(name))
 
     def resample(self, every: float | str, how: How = "last") -> "Panel":
-        """Give the same records with one step every so often, counted from the first time of each record.
+        """Return the same records with steps of equal length, counted from the first time of each record.
 
         `every` is a number in the panel's time unit, or text such as "1s" or "500 ms". The value at a grid point
         speaks of the time since the point before: (t - every, t]. `how` is "last" (the last value seen so far, however
@@ -422,7 +423,7 @@ class Panel:
         return Panel._whole(resampled(self, every, how), self.how_read.resampled(every, how))
 
     def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
-        """Give the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
+        """Return the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
 
         `panel.ask("at some point pressure is below 2.8 bar while the valve is open")`. The options are those of
         `telltree.explain.ask`.
@@ -438,7 +439,7 @@ class Panel:
         id: str = "id",  # noqa: A002 - as in from_frame
         time: str = "time",
     ) -> Any:
-        """Give one long table: a column of ids, one of times if they are known, and all columns decoded.
+        """Return one long table: a column of ids, one of times if they are known, and all columns decoded.
 
         Times that were dates are dates again. A categorical value that is not a level comes out as missing, since its
         name is not known.
@@ -448,11 +449,11 @@ class Panel:
     def to_frames(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas", *, time: str = "time"
     ) -> dict[Any, Any]:
-        """Give a dict id -> table with the steps of one record."""
+        """Return a dict id -> table with the steps of one record."""
         return frames_of(self, backend, time)
 
     def to_arrays(self, layout: str) -> list[Array] | Array:
-        """Give floats, true as 1 and missing as NaN: a list of 2-D arrays, or one 3-D array if lengths are equal.
+        """Return floats, true as 1 and missing as NaN: a list of 2-D arrays, or one 3-D array if lengths are equal.
 
         `layout` is one of those of `from_arrays`. Categorical columns are a DataError; leave them out with `select`.
         """
@@ -470,7 +471,7 @@ class Panel:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send the records of this view alone to files and other processes, not all that it was cut from."""
+        """Pickle only the records of this view, not all that it was cut from."""
         store, rows = self._store, self.rows()
         own = Store(
             self.lengths,

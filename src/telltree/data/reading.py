@@ -1,4 +1,4 @@
-"""One door for every form of input."""
+"""One function for every form of input."""
 
 import dataclasses
 import os
@@ -123,7 +123,7 @@ def read(
 
 
 def is_array(source: Any) -> bool:
-    """Tell whether a source is an array, or a list or dict of arrays."""
+    """Whether a source is an array, or a list or dict of arrays."""
     if isinstance(source, np.ndarray):
         return True
     first = _first(source)
@@ -208,7 +208,7 @@ def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encodi
 
 
 def _files(source: Any, labels: Any) -> list[File]:
-    """The files of tables that a source stands for, but for that of the labels."""
+    """The table files of a source, without the labels file."""
     files = without([File.at(source)] if hasattr(source, "read") else files_of(source)[0], labels)
     if not files:
         raise DataError("there are no records: the only file is that of the labels")
@@ -233,12 +233,12 @@ def _is_ts(path: Any) -> bool:
 
 
 def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
-    """Give what to override so that the columns which hold names in a schema do so here."""
+    """Return overrides that make columns categorical here if they are in another schema."""
     return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
 
 
 def _types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
-    """Give the types that the user says, which readers of text must know before they read."""
+    """Return the types that the user declared, which text readers must know in advance."""
     types = {}
     for name, change in schema.items():
         fields = {"type": change.type} if isinstance(change, Column) else checked_fields(name, change)

@@ -13,7 +13,7 @@ from telltree.data.clip import clip
 from telltree.errors import DataError
 from telltree.likeness import alike
 
-LONGEST_NAME = 1000  # characters; longer ones are texts that lost their quotation marks
+LONGEST_NAME = 1000  # characters; a longer one is probably text that lost its quotation marks
 ROWS_SHOWN = 60  # a schema of thousands of columns still prints on a few screens
 
 
@@ -26,7 +26,7 @@ class ColumnType(enum.StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "ColumnType | None":
-        """Accept any capitals, so that a file may say `boolean`."""
+        """Accept any case, so that a file may say `boolean`."""
         matches = [member for member in cls if isinstance(value, str) and member.value.lower() == value.lower()]
         return matches[0] if matches else None
 
@@ -58,7 +58,7 @@ class Column:
     low: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields, and turn what a file or a user may write into the exact types."""
+        """Check the fields, and convert what a file or a user may write to the exact types."""
         if not isinstance(self.name, str):
             raise DataError(f"the column name {self.name!r} is not a string")
         require_sayable(self.name, "the column name")
@@ -94,7 +94,7 @@ def _column_type(name: str, value: object) -> ColumnType:
 
 
 def _check_words(column: Column) -> None:
-    """Refuse words that a column of its type has no use for."""
+    """Refuse words that do not apply to a column's type."""
     for field, needed in (("negated", ColumnType.BOOLEAN), ("high", ColumnType.REAL), ("low", ColumnType.REAL)):
         words = getattr(column, field)
         if words is not None and column.type is not needed:
@@ -133,7 +133,7 @@ def _levels(name: str, kind: ColumnType, values: object) -> tuple[str, ...]:
 
 
 class Schema(Mapping[str, Column]):
-    """The columns of a panel by name, in order. Immutable; equal when the columns are equal in the same order."""
+    """The columns of a panel by name, in order. Immutable; equal if the columns are equal, in the same order."""
 
     __slots__ = ("_columns",)
 
@@ -147,7 +147,7 @@ class Schema(Mapping[str, Column]):
             raise DataError(f"two columns are named {twice!r}; column names must be unique")
 
     def __getitem__(self, name: str) -> Column:
-        """Give the column of that name; KeyError otherwise, as for any mapping."""
+        """Return the column of that name; KeyError otherwise, as for any mapping."""
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -169,7 +169,7 @@ class Schema(Mapping[str, Column]):
         return hash(tuple(self.values()))
 
     def __repr__(self) -> str:
-        """Show a table, one line a column; names appear as `repr` shows them, long ones shortened."""
+        """Show a table, one line per column; names appear as `repr` shows them, long ones shortened."""
         shown = list(self.values())[:ROWS_SHOWN]
         table = [
             ("column", "type", "kind", "unit", "phrase", "values"),
@@ -199,7 +199,7 @@ class Schema(Mapping[str, Column]):
         return groups
 
     def override(self, changes: Mapping[str, Mapping[str, Any]]) -> "Schema":
-        """Give a schema with some fields of some columns replaced: `{"alt": {"kind": "altitude", "unit": "ft"}}`.
+        """Return a schema with some fields of some columns replaced: `{"alt": {"kind": "altitude", "unit": "ft"}}`.
 
         An unknown column or field is a DataError that names the nearest known one.
         """
@@ -228,7 +228,7 @@ class Schema(Mapping[str, Column]):
 
 
 def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the fields as a dict; a field no column has is a DataError."""
+    """Return the fields as a dict; a field no column has is a DataError."""
     if not isinstance(fields, Mapping):
         raise DataError(f"column {name!r}: expected fields such as {{'kind': ...}}, got {fields!r}")
     for field in fields:
@@ -248,7 +248,7 @@ def require_known(name: object, known: Iterable[str], what: str) -> None:
 
 
 def require_sayable(text: str, what: str) -> None:
-    """Raise a DataError if text has half of a character, which no file can hold."""
+    """Raise a DataError if text contains half a surrogate pair, which no file can hold."""
     if text.isascii():
         return
     try:
@@ -260,7 +260,7 @@ def require_sayable(text: str, what: str) -> None:
 
 
 def unique_names(names: Iterable[object]) -> list[str]:
-    """Give column names as text; two that are then alike are a DataError."""
+    """Return column names as text; duplicates are a DataError."""
     texts = [names] if isinstance(names, str) else [str(name) for name in names]
     long = max(texts, key=len, default="")
     if len(long) > LONGEST_NAME:

@@ -15,29 +15,29 @@ Real = np.float64  # NaN where missing
 Flag = np.int8  # 1 true, 0 false, MISSING
 Code = np.int32  # index into the levels, MISSING or UNSEEN
 
-MISSING = -1  # a Boolean or categorical value that is not there
+MISSING = -1  # a Boolean or categorical value that is absent
 UNSEEN = -2  # a categorical value that is not among the levels: equal to none of them, and not missing
 
 
 def frozen(array: npt.ArrayLike) -> Array:
-    """Give a read-only view; the array itself, which may be the user's, stays as it is."""
+    """Return a read-only view; the array itself, which may be the user's, is not changed."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
 
 
 def is_missing(array: Array) -> npt.NDArray[np.bool_]:
-    """Tell which values of an encoded column are missing."""
+    """Which values of an encoded column are missing."""
     mask: npt.NDArray[np.bool_] = np.isnan(array) if array.dtype == Real else array == MISSING
     return mask
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """Encoded columns of records that lie one after another.
+    """Encoded columns of records stored one after another.
 
     `rows` holds one value per step, `static` one per record, `times` one time per step, and `dates` when the records
-    began, if that is known. Row arrays may be strided views into what the user handed in.
+    began, if that is known. Row arrays may be strided views of the user's own arrays.
     """
 
     lengths: npt.NDArray[np.int64]
@@ -48,25 +48,25 @@ class Store:
     _expanded: dict[str, Array] = field(default_factory=dict, repr=False)
 
     def starts(self) -> npt.NDArray[np.int64]:
-        """Give the first row of each record."""
+        """Return the first row of each record."""
         return np.cumsum(self.lengths, dtype=Index) - self.lengths
 
     def column(self, name: str) -> Array:
-        """Give one value per row; static columns are repeated over the steps of their record, once."""
+        """Return one value per row; static columns are repeated over the steps of their record, once."""
         if name in self.rows:
             return frozen(self.rows[name])
-        if self.lengths.max(initial=1) == 1:  # a table: one row is one record
+        if self.lengths.max(initial=1) == 1:  # a table: one row per record
             return frozen(self.static[name])
         if name not in self._expanded:
             self._expanded[name] = np.repeat(self.static[name], self.lengths)
         return frozen(self._expanded[name])
 
     def with_columns(self, columns: dict[str, Array]) -> "Store":
-        """Give a store of these columns; each is static exactly if it is static here."""
+        """Return a store of these columns; each is static exactly if it is static here."""
         rows = {name: array for name, array in columns.items() if name in self.rows}
         static = {name: array for name, array in columns.items() if name in self.static}
         return Store(self.lengths, rows, static, self.times, self.dates)
 
     def encoded(self, name: str) -> Array:
-        """Give the column as it is kept: per row, or per record if static."""
+        """Return the column as it is stored: per row, or per record if static."""
         return self.rows[name] if name in self.rows else self.static[name]

@@ -8,9 +8,9 @@ from telltree.data.panel import Panel
 from telltree.data.schema import Column, ColumnType, listed
 from telltree.data.store import Array, is_missing
 
-MOST_LEVELS = 64  # a question about one level of more than these would speak of very few records
+MOST_LEVELS = 64  # with more levels than this, a question about one level would concern very few records
 EMPTY, CONSTANT, INFINITE = "empty (all missing)", "constant", "without a finite value"
-NAMES = "categorical with"  # how the reasons begin that speak of names
+NAMES = "categorical with"  # how reasons about categories begin
 _BY_NAME = "name the column in a grammar of your own (--grammar)"
 _REMEDIES = {
     EMPTY: f"see that its values are read; or {_BY_NAME}",
@@ -21,7 +21,7 @@ _REMEDIES = {
 
 
 def unusable(panel: Panel) -> dict[str, str]:
-    """Give the columns of this view that no useful question can be asked about, each with the reason."""
+    """Return the columns of this view that no useful question can be asked about, each with the reason."""
     reasons = {name: _reason(panel, column) for name, column in panel.schema.items()}
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
@@ -32,7 +32,7 @@ def remedy(reason: str) -> str:
 
 
 def remedies(left_out: Mapping[str, str]) -> list[str]:
-    """How to bring back columns that were left out, a line for each way, given the reason of each column."""
+    """How to bring back columns that were left out, one line for each remedy, given the reason for each column."""
     ways: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         ways.setdefault(remedy(reason), []).append(name)
@@ -40,12 +40,12 @@ def remedies(left_out: Mapping[str, str]) -> list[str]:
 
 
 def doubtful(panel: Panel) -> frozenset[str]:
-    """Give the columns of this view in which a value is missing or infinite: comparisons say less of these."""
+    """Return the columns of this view with missing or infinite values: comparisons say less about these."""
     return frozenset(name for name, column in panel.schema.items() if _in_doubt(panel.stacked(name), column.type))
 
 
 def unchanging(panel: Panel) -> frozenset[str]:
-    """Give the columns of this view that have one value in each record all along, declared static or not."""
+    """Return the columns of this view that are constant within each record, declared static or not."""
     starts = np.cumsum(panel.lengths) - panel.lengths
     return frozenset(name for name, column in panel.schema.items() if column.static or _still(panel, name, starts))
 
@@ -81,7 +81,7 @@ def _reason(panel: Panel, column: Column) -> str | None:
 
 
 def _one_each(panel: Panel, name: str) -> bool:
-    """Tell whether every record has one value all along, and no two records the same."""
+    """Whether every record has a single value, and no two records have the same."""
     values = panel.stacked(name)
     starts = np.cumsum(panel.lengths) - panel.lengths
     firsts = values[starts]

@@ -7,7 +7,7 @@ from telltree.errors import DataWarning
 
 
 def warn(message: str) -> None:
-    """Give a DataWarning at the innermost line outside this package."""
+    """Issue a DataWarning at the innermost line outside this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
         level, frame = level + 1, frame.f_back

@@ -1,1 +1,1 @@
-"""Values of one column: what type they are, what they are called, and how they are stored."""
+"""Values of one column: their type, their names, and how they are stored."""

@@ -20,16 +20,15 @@ from telltree.errors import DataError
 
 Owner = Callable[[int], object]  # the id of the record that a row of the input belongs to
 
-EXACT = 2**53  # above it not every whole number is a float
+EXACT = 2**53  # above it, not every integer is a float
 
 
 @dataclass(frozen=True)
 class Encoded:
     """A column as a panel keeps it.
 
-    `whole` tells that it came from integers, `text` that it came from text that nobody declared to be categories,
-    `rounded` how many whole numbers lost digits, since floats do not hold them, `gaps` which words were taken to say
-    that a value is missing.
+    `whole`: it came from integers. `text`: it came from text that was not declared to be categories. `rounded`: how
+    many integers lost digits as floats. `gaps`: which words were read as missing values.
     """
 
     type: ColumnType
@@ -45,7 +44,7 @@ class Encoded:
         return len(self.array)
 
 
-Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of files encode what they read at once
+Values = nw.Series[Any] | Array | Encoded  # a column as it came; readers of files encode it at once
 
 
 def encode(
@@ -53,7 +52,7 @@ def encode(
 ) -> Encoded:
     """Infer the type of a column and encode it; `wanted` forces another type where the values allow it.
 
-    `declared` are names that are known to be levels, though they may read like a word for a missing value.
+    `declared` are names known to be levels, even if they look like a word for a missing value.
     """
     found = as_it_is(name, values, owner, wanted, declared)
     if wanted is None:
@@ -68,7 +67,7 @@ def encode(
 def as_it_is(
     name: str, values: Values, owner: Owner, wanted: ColumnType | None = None, declared: Collection[str] = ()
 ) -> Encoded:
-    """Encode a column by the type of its values alone: 0 and 1 are numbers, yes and no are names."""
+    """Encode a column only by the type of its values: 0 and 1 are numbers, yes and no are names."""
     if isinstance(values, Encoded):
         found = values
     elif isinstance(values, np.ndarray):
@@ -83,7 +82,7 @@ def as_it_is(
 
 
 def _told_true(found: Encoded) -> Encoded:
-    """Make a column Boolean if its values are, as `truth` has it."""
+    """Make a column Boolean if its values are, by the rule in `truth`."""
     if found.type is ColumnType.REAL and found.whole and is_zero_one(found.array):
         return Encoded(ColumnType.BOOLEAN, flags(found.array), whole=True)
     if found.type is ColumnType.CATEGORICAL and found.text and says_truth(found.levels):
@@ -92,7 +91,7 @@ def _told_true(found: Encoded) -> Encoded:
 
 
 def object_array(values: Iterable[object]) -> Array:
-    """Give the values as they are; NumPy left to itself makes 1 and "a" both text, and cuts trailing NULs."""
+    """Return the values unchanged; NumPy would turn 1 and "a" both into text, and cut trailing NULs."""
     cells = list(values)
     array = np.empty(len(cells), dtype=object)
     array[:] = cells
@@ -100,7 +99,7 @@ def object_array(values: Iterable[object]) -> Array:
 
 
 def nothing(kind: ColumnType, length: int) -> Encoded:
-    """Give a column of this type whose values are all missing."""
+    """Return a column of this type with only missing values."""
     if kind is ColumnType.REAL:
         return Encoded(kind, np.full(length, np.nan, Real))
     return Encoded(kind, np.full(length, MISSING, Flag if kind is ColumnType.BOOLEAN else Code))
@@ -136,7 +135,7 @@ def _from_number_series(series: nw.Series[Any], wanted: ColumnType | None) -> En
     absent = np.asarray(series.is_null().to_numpy(), np.bool_)
     if dtype.is_float() or (dtype.is_integer() and not absent.any()):
         return _from_numbers(series.to_numpy(), wanted, whole=dtype.is_integer())
-    there = series.drop_nulls()  # with gaps, integers would come as floats
+    there = series.drop_nulls()  # with missing values, integers would become floats
     values = there.to_numpy() if dtype.is_integer() else object_array(there.to_list())
     if wanted is ColumnType.CATEGORICAL:
         found = _named(values)
@@ -148,7 +147,7 @@ def _from_number_series(series: nw.Series[Any], wanted: ColumnType | None) -> En
 
 
 def is_object(series: nw.Series[Any]) -> bool:
-    """Tell whether the values are Python objects, whose dtype is only narwhals' guess from the first of them."""
+    """Whether the values are Python objects, whose dtype narwhals only guesses from the first of them."""
     native = getattr(series.to_native(), "dtype", None)
     return series.dtype == nw.Object or (isinstance(native, np.dtype) and native.kind == "O")
 
@@ -170,13 +169,13 @@ def _from_array(name: str, array: Array, owner: Owner, wanted: ColumnType | None
 
 
 def _from_numbers(array: Array, wanted: ColumnType | None, *, whole: bool) -> Encoded:
-    if wanted is ColumnType.CATEGORICAL:  # from the numbers as they came: large integers are not exact as floats
+    if wanted is ColumnType.CATEGORICAL:  # from the original numbers: large integers are not exact as floats
         return _named(array)
     return Encoded(ColumnType.REAL, np.asarray(array, Real), whole=whole, rounded=count_rounded(array))
 
 
 def count_rounded(values: Array) -> int:
-    """Count the whole numbers that floats do not hold to the last digit."""
+    """Count the integers that a float cannot represent exactly."""
     if values.dtype.kind not in "iuO" or values.dtype.itemsize < 8:
         return 0
     large = values[(values > EXACT) | (values < -EXACT)].tolist()
@@ -184,15 +183,15 @@ def count_rounded(values: Array) -> int:
 
 
 def _is_exact(value: Any) -> bool:
-    """Whether a number is kept to its last digit where it came from, and is small enough to be a float."""
+    """Whether a number is exact in its source, and small enough for a float."""
     return not isinstance(value, float) and abs(value) < 1 << 1023
 
 
 def _named(array: Array) -> Encoded:
-    """Numbers, NaN where missing, as names."""
+    """Numbers as names; NaN is missing."""
     absent = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, np.bool_)
     distinct, inverse = np.unique(array[~absent], return_inverse=True)
-    names = [level_name(value) for value in distinct]  # NumPy's own: 0.1 of 32 bits is called so too
+    names = [level_name(value) for value in distinct]  # by NumPy's own type: a 32-bit 0.1 is also called 0.1
     levels = sorted(set(names))
     codes = np.full(array.shape, MISSING, Code)
     codes[~absent] = _positions(names, levels)[inverse]
@@ -200,7 +199,7 @@ def _named(array: Array) -> Encoded:
 
 
 def _worded(array: Array) -> Encoded:
-    """Truth values as names: of those that occur, as of all names."""
+    """Truth values as names; the levels are those that occur, as for all names."""
     words = {value: word for value, word in ((0, "False"), (1, "True")) if (array == value).any()}
     codes = np.full(array.shape, MISSING, Code)
     for code, value in enumerate(words):
@@ -290,7 +289,7 @@ def _mixed(name: str, values: Array, present: Array, owner: Owner) -> DataError:
 
 
 def holds_dates(name: str) -> DataError:
-    """Say that dates are no attribute, and what to do."""
+    """The error for a column of dates, with a remedy."""
     return DataError(
         f"column {name!r} holds dates or durations, which are no attribute; name it as `time`, "
         "turn it into a number (such as seconds), or leave it out with `columns`"
@@ -298,6 +297,6 @@ def holds_dates(name: str) -> DataError:
 
 
 def unsupported(name: str, what: str) -> DataError:
-    """Say that values of this type cannot be used, and what to do."""
+    """The error for a column of an unsupported type, with a remedy."""
     remedy = "make them numbers, Booleans or text, or leave the column out"
     return DataError(f"column {name!r} holds values of an unsupported type: {what}; {remedy}")

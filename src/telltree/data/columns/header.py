@@ -23,9 +23,10 @@ NO_UNIT = ("-", "–")
 
 
 def split_name(name: str) -> tuple[str, str] | None:
-    """Give the words of a name and the unit behind them in brackets; None if it has none, or none that is known.
+    """Return the words of a name and the unit in brackets behind them; None if there is none, or it is not a known
+    unit.
 
-    "load [-]" has the unit "", as numbers without one are marked.
+    "load [-]" has the unit "", which marks a dimensionless number.
     """
     match = HEADER.fullmatch(name)
     if match is None:
@@ -37,7 +38,7 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 
 def _is_unit(text: str) -> bool:
-    """Tell units, and products and quotients of them, from other remarks such as (left)."""
+    """Whether this is a unit, or a product or quotient of units, and not some other remark such as (left)."""
     factors = [part.strip() for part in re.split(r"\s+per\s+|[/·⋅]|(?<!\*)\*(?!\*)|\s+", text)]
     rest = factors[1:] if factors[:1] == ["1"] and len(factors) > 1 else factors
     return all(_is_factor(factor) for factor in rest)
@@ -49,10 +50,10 @@ def _is_factor(text: str) -> bool:
 
 
 def proposals(names: Iterable[str]) -> Mapping[str, dict[str, str]]:
-    """Give phrase and unit by column, for the names that hold a unit.
+    """Return phrase and unit by column, for the names that hold a unit.
 
-    Where two columns would be spoken of alike, brackets tell them apart, and perhaps hold no unit: "voltage (A)" beside
-    "voltage (B)". There nothing is proposed.
+    Nothing is proposed where two columns would get the same phrase: their brackets tell them apart, and may not be
+    units at all: "voltage (A)" beside "voltage (B)".
     """
     spoken = {name: match["words"] if (match := HEADER.fullmatch(name)) else name for name in names}
     times = Counter(spoken.values())

@@ -16,9 +16,9 @@ def align_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array
 
 
 def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] = ()) -> tuple[Array, tuple[str, ...]]:
-    """Codes and levels of names as they were written -> of what they are called, in order.
+    """The codes and levels of names as written -> those of their category names, sorted.
 
-    Words for a missing value are none, unless the levels that were declared have them.
+    Words for a missing value are missing values, unless they are declared as levels.
     """
     names = [None if says_missing(word) and word not in declared else level_name(word) for word in written]
     levels = sorted({name for name in names if name is not None})
@@ -29,5 +29,5 @@ def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] 
 
 
 def _translated(codes: Array, table: Sequence[int]) -> Array:
-    # The two last entries answer the codes -2 and -1, as negative indices do.
+    # The last two entries are for the codes -2 and -1, as negative indices.
     return np.array([*table, UNSEEN, MISSING], Code)[codes]

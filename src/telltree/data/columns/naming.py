@@ -1,13 +1,13 @@
-"""What a category is called, and what is missing: the two rules that every input, every export and every model keeps.
+"""What a category is called, and what is missing: two rules for every input, every export and every model.
 
-A category is called as its value is written: text as it stands, numbers as Python writes them, truth values True and
-False. A whole number is written without a point, whatever its type was: 1 and 1.0 are both "1". Since files of text
-know no types, the text "1.0" is "1" too; other text stays as it is: "01", "1.10", "v1.0".
+A category is called as its value is written: text unchanged, numbers as Python writes them, truth values True and
+False. An integer is written without a decimal point, whatever its type was: 1 and 1.0 are both "1". Since text files
+have no types, the text "1.0" is "1" too; other text is unchanged: "01", "1.10", "v1.0".
 
-None, NaN and the like are missing, and so is text that is blank, or NA, N/A, <NA>, NaN, nan, NAN, null or NULL; unless
-the levels that a schema declares have it: there it is a name.
+None, NaN and the like are missing. So is text that is blank, or NA, N/A, <NA>, NaN, nan, NAN, null or NULL, unless a
+schema declares it as a level: then it is a name.
 
-These functions are copied into exported modules, so they use nothing but Python.
+These functions are copied into exported modules, so they use only the standard library.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ def level_name(value: Any) -> str:
 
 
 def decimal_text(value: Any) -> str:
-    """A decimal number without an exponent, and without zeros behind the last digit."""
+    """A decimal number without an exponent and without trailing zeros."""
     text = format(value, "f")
     text = text.rstrip("0").removesuffix(".") if "." in text else text
     return "0" if text == "-0" else text
@@ -37,15 +37,15 @@ def says_missing(text: str) -> bool:
 
 
 def is_nothing(value: Any) -> bool:
-    """Whether a value that is no text is missing: None, NaN, pandas' NA and NaT."""
+    """Whether a value other than text is missing: None, NaN, pandas' NA and NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if hasattr(value, "is_nan"):  # a decimal, which may not even be compared
+    if hasattr(value, "is_nan"):  # a decimal; comparing a decimal NaN may raise an error
         return bool(value.is_nan())
-    is_float = isinstance(value, float) or type(value).__name__.startswith(("float", "longdouble"))  # NumPy's
+    is_float = isinstance(value, float) or type(value).__name__.startswith(("float", "longdouble"))  # NumPy's floats
     return is_float and bool(value != value)  # noqa: PLR0124 - NaN alone does
 
 
 def known_names(levels: Any) -> dict[str, str]:
-    """Which level each name stands for, where levels may have been declared as 1.0."""
+    """Which level each name stands for; levels may have been declared as 1.0."""
     return {**{level_name(level): level for level in levels}, **{level: level for level in levels}}

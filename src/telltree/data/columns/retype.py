@@ -1,4 +1,4 @@
-"""A column of one type -> the type that it had elsewhere, where values alone tell the types apart."""
+"""A column of one type -> the type it had elsewhere, where only the values tell the types apart."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from telltree.errors import DataError
 
 
 def retyped(own: Column, wanted: Column, array: Array) -> Array:
-    """Give the values as those of the wanted type; numbers for names, and names for numbers, are a DataError.
+    """Return the values as those of the wanted type; numbers for names, and names for numbers, are a DataError.
 
     A column without any value fits every type.
     """
@@ -30,7 +30,7 @@ def retyped(own: Column, wanted: Column, array: Array) -> Array:
 
 
 def neither_true_nor_false(own: Column, before: Array, after: Array) -> list[str]:
-    """Say which values of a column, and how many, were lost when it became Boolean; nothing if none were."""
+    """Which values of a column, and how many, were lost when it became Boolean, as a sentence; empty if none were."""
     lost = before[is_missing(after) & ~is_missing(before)]
     if len(lost) == 0:
         return []
@@ -40,6 +40,6 @@ def neither_true_nor_false(own: Column, before: Array, after: Array) -> list[str
 
 
 def warn_neither(findings: list[str]) -> None:
-    """Give one warning for all that `neither_true_nor_false` found."""
+    """Issue one warning for all that `neither_true_nor_false` found."""
     if findings:
         warn("values that are neither true nor false count as missing where that was learnt: " + "; ".join(findings))

@@ -1,4 +1,4 @@
-"""Cells of text -> columns: what they are is found chunk by chunk, and each chunk is encoded at once."""
+"""Cells of text -> columns: types are inferred chunk by chunk, and each chunk is encoded at once."""
 
 import dataclasses
 import datetime
@@ -18,14 +18,14 @@ from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.errors import DataError
 
-WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # a whole number, written as Python writes it
-INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, unless they are zeros in front
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # an integer as Python writes it
+INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # no finite float has more digits, except leading zeros
 EPOCH = datetime.datetime(1970, 1, 1)
 TICK = datetime.timedelta(microseconds=1)
 NONE = datetime.timedelta(0)
 UNSAID = np.iinfo(SECONDS).min  # the offset of a date that was written without one
 
-BARE = {"true": 1.0, "false": 0.0}  # what no column takes for a name; other words may be, as long as they are read
+BARE = {"true": 1.0, "false": 0.0}  # words that are never names; other words may turn out to be, while reading
 
 Place = Callable[[int], str]  # where the cell of this index in the chunk stands, for messages
 
@@ -33,11 +33,11 @@ Place = Callable[[int], str]  # where the cell of this index in the chunk stands
 class TextColumn:
     """An attribute: numbers are real, true and false Boolean, other text categorical; a mixture is a DataError.
 
-    With `as_text` all cells are taken as text, also those that say that a value is missing: who encodes it knows.
+    With `as_text` all cells are kept as text, even words for missing values: they are encoded later.
     """
 
     def __init__(self, name: str, *, as_text: bool = False) -> None:
-        """Begin an empty column."""
+        """Start an empty column."""
         self._name = name
         self._as_text = as_text
         self._type: ColumnType | None = None  # unknown until the first value
@@ -72,7 +72,7 @@ class TextColumn:
             self._chunks.append(np.fromiter(map(self._seen.__getitem__, cells), dtype, len(cells)))
 
     def _sorted_out(self, cells: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
-        """Read each cell not met before: its number or flag, NaN if missing; the type of all must agree."""
+        """Read each new cell: its number or flag, NaN if missing; all must have one type."""
         fresh: dict[str, float] = {}
         for cell in dict.fromkeys(cells):
             if cell in self._seen:
@@ -105,7 +105,7 @@ class TextColumn:
                 self._levels.append(cell)
 
     def finish(self) -> Values:
-        """Give the whole column; levels are in order of their names."""
+        """Return the whole column; levels are in order of their names."""
         return self._encoded()
 
     def _encoded(self) -> Encoded:
@@ -122,15 +122,15 @@ class TextColumn:
 
 
 class KeyColumn(TextColumn):
-    """Ids or labels: whole numbers if all are written so, else text as it stands; labels may be other numbers too."""
+    """Ids or labels: integers if all are written so, else text as it stands; labels may be other numbers too."""
 
     def __init__(self, name: str, *, label: bool) -> None:
-        """Begin an empty column."""
+        """Start an empty column."""
         super().__init__(name, as_text=True)
         self._label = label
 
     def finish(self) -> Values:
-        """Give the whole column."""
+        """Return the whole column."""
         found = self._encoded()
         codes, levels = _without_gaps(found.array, found.levels)
         found = dataclasses.replace(found, array=codes, levels=levels)
@@ -142,7 +142,7 @@ class TimeColumn:
     """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
 
     def __init__(self, name: str, clock: Clock = ISO) -> None:
-        """Begin an empty column."""
+        """Start an empty column."""
         self._name = name
         self._clock = clock
         self._chunks: list[Array] = []
@@ -154,7 +154,7 @@ class TimeColumn:
                 self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
                 return
         except (ValueError, OverflowError):
-            pass  # not whole numbers: one by one, below
+            pass  # not all integers: one by one, below
         values = [self._read(cell, index, place, comma) for index, cell in enumerate(cells)]
         dated = [isinstance(value, datetime.datetime) for value in values]
         if any(dated) and not all(dated):
@@ -177,7 +177,7 @@ class TimeColumn:
             raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, {problem}") from None
 
     def finish(self) -> Array:
-        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
+        """Return the whole column: integers, floats, dates, or dates with offsets from UTC as they were written."""
         dated = {chunk.dtype.names is not None for chunk in self._chunks}
         if len(dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
@@ -186,7 +186,7 @@ class TimeColumn:
 
 
 def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
-    """Ids and labels are kept as they are written, but for those that are missing."""
+    """Ids and labels are kept as written, except missing ones."""
     kept = tuple(level for level in levels if not says_missing(level))
     if kept == levels:
         return codes, levels
@@ -195,7 +195,7 @@ def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[s
 
 
 def plain(levels: Sequence[str]) -> Array | None:
-    """Give names as numbers or truth values if every one is written as such and all stay different, else None."""
+    """Return names as numbers or truth values if every one is written as such and all stay different, else None."""
     kinds = [_kind(level, comma=False) for level in levels]
     for kind in (ColumnType.BOOLEAN, ColumnType.REAL):
         values = {value for found, value in kinds if found is kind}
@@ -212,16 +212,16 @@ def _whole_numbers(levels: Sequence[str]) -> Array | None:
 
 
 def _all_numbers(cells: Sequence[str]) -> Array | None:
-    """Read cells that are all numbers, the usual case, at once."""
+    """Parse cells that are all numbers, the usual case, at once."""
     try:
         numbers = np.fromiter(map(float, cells), Real, len(cells))
     except ValueError:
         return None
-    return None if "_" in "".join(cells) else numbers  # Python reads 1_000 as a number; in data it is a name
+    return None if "_" in "".join(cells) else numbers  # Python parses 1_000 as a number; in data it is a name
 
 
 def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
-    """Count the whole numbers that floats do not hold to the last digit."""
+    """Count the integers that a float cannot represent exactly."""
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
     if not large:
         return 0
@@ -248,7 +248,7 @@ def _said(kind: ColumnType) -> str:
 
 
 def _ticks(dates: Sequence[datetime.datetime]) -> Array:
-    """Give dates in UTC, with the offsets that they were written with; one without is taken for UTC."""
+    """Return dates in UTC, with the offsets they were written with; a date without an offset is taken as UTC."""
     offsets = [date.utcoffset() for date in dates]
     bare = (date.replace(tzinfo=None) for date in dates)
     ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(bare, offsets, strict=True)]
@@ -259,7 +259,7 @@ def _ticks(dates: Sequence[datetime.datetime]) -> Array:
 
 
 def _with_offsets(dates: Array) -> Array:
-    """Give plain dates if none was written with an offset; else those without have none."""
+    """Return plain dates if none was written with an offset; otherwise those without an offset have none."""
     unsaid = dates["offset"] == UNSAID
     if unsaid.all():
         return np.ascontiguousarray(dates["utc"])

@@ -6,8 +6,8 @@
 - Whole numbers that are 0 and 1 alone, where both occur: of an integer type, or in files of text written without a
   decimal point.
 
-Missing values change nothing. Floats stay real whatever their values, and what a dataframe or a file declares to be
-categories stays categorical.
+Missing values change nothing. Floats stay real whatever their values. Declared categories of a dataframe or a file stay
+categorical.
 """
 
 import math
@@ -18,11 +18,11 @@ from telltree.data.store import MISSING, Array, Code, Flag, is_missing
 
 PAIRS = (("false", "true"), ("no", "yes"), ("off", "on"), ("n", "y"), ("f", "t"))
 TRUTHS = {word: float(truth) for pair in PAIRS for truth, word in enumerate(pair)}
-HEAD = 1000  # values that are looked at first: most columns of numbers show there that they are not Boolean
+HEAD = 1000  # values to look at first: most numeric columns show here that they are not Boolean
 
 
 def truth_of(word: str) -> float:
-    """1 or 0 for a word of any pair, or the number that it is; else NaN."""
+    """1 or 0 for a word of any pair; the number itself for a number; else NaN."""
     bare = word.strip().lower()
     try:
         return TRUTHS[bare] if bare in TRUTHS else float(bare)
@@ -31,13 +31,13 @@ def truth_of(word: str) -> float:
 
 
 def says_truth(levels: tuple[str, ...]) -> bool:
-    """Whether these are the words of one pair alone."""
+    """Whether all of these are words of one pair."""
     words = {level.strip().lower() for level in levels}
     return any(words <= set(pair) and len(words) >= (1 if len(pair[0]) > 1 else 2) for pair in PAIRS)
 
 
 def is_zero_one(numbers: Array) -> bool:
-    """Whether floats are 0 and 1 alone, and both; NaN is a missing value."""
+    """Whether these floats are only 0 and 1, and both occur; NaN is a missing value."""
     if not _fit(numbers[:HEAD]).all():
         return False
     return bool(_fit(numbers).all() and (numbers == 0).any() and (numbers == 1).any())
@@ -48,18 +48,18 @@ def _fit(numbers: Array) -> Array:
 
 
 def flags(numbers: Array) -> Array:
-    """Floats as Boolean values; what is neither 0 nor 1 is missing."""
+    """Floats as Boolean values; anything but 0 and 1 is missing."""
     return np.where(numbers == 1, 1, np.where(numbers == 0, 0, MISSING)).astype(Flag)
 
 
 def word_flags(codes: Array, levels: tuple[str, ...]) -> Array:
-    """Names as Boolean values; what says neither true nor false is missing."""
-    table = np.array([*map(truth_of, levels), math.nan, math.nan])  # the last two answer the codes -2 and -1
+    """Names as Boolean values; a name that says neither true nor false is missing."""
+    table = np.array([*map(truth_of, levels), math.nan, math.nan])  # the last two are for the codes -2 and -1
     return flags(table[codes])
 
 
 def named_flags(truths: Array, levels: tuple[str, ...], unseen: int) -> Array:
-    """Boolean values as codes of the levels that say so; `unseen` where none does, or several do."""
+    """Boolean values as codes of the levels that say true or false; `unseen` if no level does, or several do."""
     said = [[code for code, level in enumerate(levels) if truth_of(level) == truth] for truth in (0, 1)]
     table = np.array([*(codes[0] if len(codes) == 1 else unseen for codes in said), MISSING], Code)
     return np.where(is_missing(truths), MISSING, table[truths]).astype(Code)

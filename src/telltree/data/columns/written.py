@@ -1,4 +1,4 @@
-"""How files of text, and the dates in them, are written: by ISO 8601, with the day first, or as a format says."""
+"""How text files, and the dates in them, are written: as in ISO 8601, with the day first, or in a given format."""
 
 import datetime
 import re
@@ -13,13 +13,13 @@ YEARS = ("%Y", "%y", "%G", "%c", "%x")
 
 @dataclass(frozen=True)
 class Clock:
-    """What text stands for a date; checked here. A `format` is as `datetime.strptime` takes it."""
+    """How dates are written as text; checked here. A `format` is one of `datetime.strptime`."""
 
     format: str | None = None
     day_first: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse formats that no date has."""
+        """Refuse formats that no date matches."""
         if self.format is None:
             return
         if not isinstance(self.format, str):
@@ -35,7 +35,7 @@ class Clock:
                 raise DataError(f"time_format {self.format!r} is none: {error}") from None
 
     def read(self, text: str) -> datetime.datetime:
-        """Give the date; a ValueError if the text is none."""
+        """Return the date; ValueError if the text is not one."""
         if self.format is not None:
             return datetime.datetime.strptime(text, self.format)
         match = NUMBERS.fullmatch(text) if self.day_first else None
@@ -47,7 +47,7 @@ class Clock:
         return date if clock is None else datetime.datetime.combine(date, _time_of_day(clock))
 
     def problem(self, text: str) -> str:
-        """Say why a text could not be read, and what to do."""
+        """Why a text could not be read, and what to do."""
         if self.format is not None:
             return f"which is not written as the time format {self.format!r} says"
         match = NUMBERS.fullmatch(text)
@@ -82,7 +82,7 @@ ISO = Clock()
 
 @dataclass(frozen=True)
 class Writing:
-    """How files of text are written: their encoding, their dates, and whether they may lack a header."""
+    """How text files are written: their encoding, their dates, and whether they may lack a header."""
 
     encoding: str | None = None
     clock: Clock = ISO

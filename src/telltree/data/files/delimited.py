@@ -1,4 +1,4 @@
-"""CSV and its kin -> columns, a chunk of rows at a time."""
+"""CSV and similar files -> columns, a chunk of rows at a time."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ from telltree.errors import DataError
 
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
-CELLS = 1 << 18  # a chunk: as text, some 20 MB
+CELLS = 1 << 18  # cells per chunk: about 20 MB as text
 MOST_COLUMNS = 100_000
 
 AnyColumn = TextColumn | TimeColumn
@@ -26,7 +26,7 @@ AnyColumn = TextColumn | TimeColumn
 def read_delimited(
     files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
-    """Read files that have the same columns, one below the other; give the columns of the plan, and rows per file.
+    """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
 
     The delimiter of each file is the one that occurs most often in its header, outside of quotation marks. Where that
     is a semicolon, numbers may have a decimal comma. A file of a wide table may lack the header.
@@ -77,7 +77,7 @@ class _Rows:
         self._back: list[list[str]] = []
 
     def _measured(self, lines: Iterator[str]) -> Iterator[str]:
-        """Give the lines, unless those of one row, which quotation marks may join, never seem to end."""
+        """Yield the lines; a DataError if one row, joined over lines by quotation marks, never seems to end."""
         for line in lines:
             self._length += len(line)
             if self._length > MOST_LINE:
@@ -85,7 +85,7 @@ class _Rows:
             yield line
 
     def again(self, row: list[str]) -> None:
-        """Give a row back, to be read again."""
+        """Push a row back, to be read again."""
         self._back.append(row)
 
     @property
@@ -112,7 +112,7 @@ class _Rows:
 
 
 def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
-    """Find the delimiter in the header; what was read for that is read again."""
+    """Find the delimiter in the header; the lines read for that are pushed back."""
     taken: list[str] = []
     bare, length = "", 0
     for line in lines:
@@ -128,7 +128,7 @@ def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
 
 
 def _opens(bare: str) -> bool:
-    """Whether a cell begins with a quotation mark that has not been closed."""
+    """Whether a cell begins with a quotation mark that is not closed."""
     return bare.startswith('"') or any(f'{delimiter}"' in bare for delimiter in DELIMITERS)
 
 

@@ -14,12 +14,12 @@ TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq")
 
 
 def is_path(source: object) -> bool:
-    """Tell whether a source is a path."""
+    """Whether a source is a path."""
     return isinstance(source, str | os.PathLike)
 
 
 def files_of(source: Any) -> tuple[list[File], bool]:
-    """Give the files that a path, a directory, a glob or a list of these stands for, and whether it may be many.
+    """Return the files of a path, a directory, a glob or a list of these, and whether there may be many.
 
     The files of a directory or a glob come in order of their names.
     """
@@ -47,14 +47,14 @@ def _inside(path: str) -> list[File]:
 
 
 def without(files: list[File], other: Any) -> list[File]:
-    """Leave out the file at a path, if that is what `other` is: the labels may lie beside the records."""
+    """Leave out the file that is `other`: the labels may lie beside the records."""
     if not is_path(other) or not os.path.exists(other):
         return files
     return [file for file in files if not (file.is_path and os.path.samefile(file.target, other))]
 
 
 def record_ids(files: Sequence[File]) -> list[str]:
-    """Give the names of files, without directory and suffix; two alike are a DataError."""
+    """Return the names of files, without directory and suffix; two alike are a DataError."""
     ids: dict[str, File] = {}
     for file in files:
         name = Path(file.target).name
@@ -66,7 +66,7 @@ def record_ids(files: Sequence[File]) -> list[str]:
 
 
 def require_one_kind(files: Sequence[File], kinds: Sequence[bool]) -> bool:
-    """Tell whether all files are Parquet, given that of each; a mixture is a DataError."""
+    """Whether all files are Parquet, given whether each is; a mixture is a DataError."""
     if not all(kinds) and any(kinds):
         shown = listed([file.target for file in (files[list(kinds).index(True)], files[list(kinds).index(False)])])
         raise DataError(f"some files are Parquet and some are not: {shown}; choose one kind by a glob")

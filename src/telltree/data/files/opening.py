@@ -1,4 +1,4 @@
-"""Files and streams of bytes or text: opened, unpacked and decoded, with errors that name them."""
+"""Files and streams of bytes or text: opened, decompressed and decoded, with errors that name them."""
 
 import codecs
 import gzip
@@ -15,10 +15,10 @@ from telltree.data.clip import clip
 from telltree.errors import DataError
 from telltree.small_files import MOST_BYTES, small_text
 
-MOST_LINE = 1 << 24  # characters: lines of 100,000 cells have a tenth of it
+MOST_LINE = 1 << 24  # characters: a line of 100,000 cells has a tenth of this
 LONGEST_PATH = 300  # characters of a path in messages
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # how such files begin
-MARKS = {  # byte order marks; the longer first, since one of UTF-32's begins like UTF-16's
+GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # the first bytes of such files
+MARKS = {  # byte order marks; longer ones first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
@@ -29,18 +29,18 @@ MARKS = {  # byte order marks; the longer first, since one of UTF-32's begins li
 
 @dataclass(frozen=True)
 class File:
-    """Something to read, and what messages call it."""
+    """A file or stream to read, and its name in messages."""
 
     name: str
-    target: Any  # a path, or a stream that is open already
+    target: Any  # a path, or an open stream
 
     @classmethod
     def at(cls, source: Any) -> "File":
-        """Take a path, "-" for standard input, or an open stream."""
+        """From a path, "-" for standard input, or an open stream."""
         if hasattr(source, "read"):
             named = getattr(source, "name", None)
             plain = not (_is_text(source) or hasattr(source, "peek") or hasattr(source, "seek"))
-            target = io.BytesIO(source.read()) if plain else source  # it cannot be looked into
+            target = io.BytesIO(source.read()) if plain else source  # it can neither peek nor seek
             return cls(repr(named) if isinstance(named, str) else "the stream", target)
         path = os.fsdecode(source)
         if "\0" in path:
@@ -53,11 +53,11 @@ class File:
 
     @property
     def is_path(self) -> bool:
-        """Tell a path from an open stream."""
+        """Whether this is a path, not an open stream."""
         return isinstance(self.target, str)
 
     def is_parquet(self) -> bool:
-        """Tell by the first bytes, which stay unread; a stream that cannot give them back is not asked."""
+        """Whether the first bytes say so; they stay unread. A text stream is never Parquet."""
         if self.is_path:
             with self.bytes() as stream:
                 return stream.peek(4)[:4] == PARQUET
@@ -66,13 +66,13 @@ class File:
 
     @contextmanager
     def bytes(self) -> Iterator[io.BufferedReader]:
-        """Open for reading; what goes wrong with the file while it is open is a DataError."""
+        """Open for reading; any problem with the file while it is open is a DataError."""
         with _explained(self.name), open(self.target, "rb") if self.is_path else _lent(self.target) as stream:
             yield stream
 
     @contextmanager
     def lines(self, encoding: str | None) -> Iterator[Iterator[str]]:
-        """Open as lines of text, with their ends; unpacked if gzipped, decoded by its byte order mark or as UTF-8."""
+        """Open as lines of text, with their ends; gunzipped if need be, decoded by the byte order mark or as UTF-8."""
         if _is_text(self.target):
             with _explained(self.name):
                 yield _without_mark(_lines(self.target, self.name), self.name)
@@ -85,7 +85,7 @@ class File:
                 yield _decoded(packed, encoding, self.name)
 
     def small_text(self) -> str:
-        """Read a file that people write; one that is larger than those are is a DataError."""
+        """Read a file written by people; a DataError if it is too large for that."""
         with self.bytes() as stream:
             content = stream.read(MOST_BYTES + 1)
         try:
@@ -111,7 +111,7 @@ def _is_text(target: Any) -> bool:
 
 @contextmanager
 def _lent(stream: Any) -> Iterator[io.BufferedReader]:
-    """Give a stream that can be looked into; the caller's own stays open."""
+    """Yield a stream that can peek; the caller's own stream stays open."""
     if isinstance(stream, io.BufferedReader):
         yield stream
         return
@@ -123,7 +123,7 @@ def _lent(stream: Any) -> Iterator[io.BufferedReader]:
 
 
 def _head(stream: Any) -> bytes:
-    """Look at the first bytes of a stream without reading them."""
+    """Peek at the first bytes of a stream."""
     if _is_text(stream):
         return b""
     if hasattr(stream, "peek"):
@@ -150,7 +150,7 @@ def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iter
         encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
     try:
         newline = "\n".encode(encoding)
-    except (LookupError, TypeError, ValueError):  # such as 'undefined', which Python has, and null characters
+    except (LookupError, TypeError, ValueError):  # such as 'undefined', which is a codec of Python, and null characters
         raise DataError(
             f"unknown encoding {encoding!r:.60}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
         ) from None
@@ -161,7 +161,7 @@ def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iter
 
 
 def _lines(stream: Any, name: str) -> Iterator[Any]:
-    """Give the lines of a stream; one that never seems to end is a DataError."""
+    """Yield the lines of a stream; one that never seems to end is a DataError."""
     number = 0
     while line := stream.readline(MOST_LINE + 1):
         number += 1
@@ -186,7 +186,7 @@ def _line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
 
 
 def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[str]:
-    """Decode text whose line ends are more than one byte."""
+    """Decode text whose line ends take more than one byte."""
     text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     number = 0
     try:
@@ -195,5 +195,5 @@ def _as_a_whole(stream: io.BufferedReader, encoding: str, name: str) -> Iterator
     except UnicodeError as error:
         raise DataError(f"{name}, after line {number}: not {encoding} ({error}); say what it is by encoding=") from None
     finally:
-        with suppress(ValueError):  # where the stream was closed, or taken back, before all of it was read
+        with suppress(ValueError):  # if the stream was closed, or detached, before the end
             text.detach()

@@ -32,15 +32,15 @@ from telltree.data.store import MISSING, Array, Code, Real
 from telltree.errors import DataError
 from telltree.extras import extras
 
-INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, which are no column of the user's
-CELLS = 1 << 20  # of a batch: some 8 MB of numbers
-BUFFER = 1 << 16  # bytes of each column that are read from the file at once
+INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, not a column of the user's
+CELLS = 1 << 20  # cells per batch: about 8 MB of numbers
+BUFFER = 1 << 16  # bytes to read at once from each column
 
 
 def read_parquet(
     files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType]
 ) -> tuple[dict[str, Values], list[int]]:
-    """Read files that have the same columns, one below the other; give the columns of the plan, and rows per file."""
+    """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file."""
     footers = [_footer(file) for file in files]
     lengths = [count for _, count in footers]
     first, _ = footers[0]
@@ -64,7 +64,7 @@ def read_parquet(
 
 
 def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File) -> None:
-    """Put the rows of a file into their places."""
+    """Copy the rows of a file to their places."""
     at_once = max(1, CELLS // max(1, len(columns)))
     count = 0
     with _opened(file) as parquet:
@@ -83,9 +83,10 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File)
 def _opened(file: File) -> Iterator[Any]:
     with extras(file.name):
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    with file.bytes():  # a file that cannot be opened is told in the same words for every format
+    with file.bytes():  # so that a file that cannot be opened has the same message in every format
         try:
-            # Arrow's own file, a buffer and no reading ahead: otherwise a whole row group, or all of the file, is kept.
+            # Arrow's own file, a buffer and no read-ahead: otherwise a whole row group, or the whole file, stays in
+            # memory.
             with pa.OSFile(file.target) if file.is_path else pa.BufferReader(file.target.getvalue()) as source:
                 yield pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False)
         except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -135,7 +136,7 @@ class _Real(_Column):
     def put(self, start: int, batch: Any) -> None:
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = numbers
-        large = np.abs(numbers) >= EXACT  # rounded perhaps: NaN is not
+        large = np.abs(numbers) >= EXACT  # may be rounded; false for NaN
         pa = import_module("pyarrow")
         if large.any() and not pa.types.is_floating(batch.type):
             self.rounded += count_rounded(object_array(batch.filter(pa.array(large)).to_pylist()))
@@ -157,7 +158,7 @@ class _Boolean(_Column):
 
 
 class _Names(_Column):
-    """Text, or numbers that are names: codes at once, so that no text is kept twice."""
+    """Text, or numbers that are names: encoded at once, so that no text is stored twice."""
 
     def __init__(self, name: str, text: bool) -> None:
         super().__init__(name)
@@ -170,7 +171,7 @@ class _Names(_Column):
     def put(self, start: int, batch: Any) -> None:
         if not hasattr(batch, "indices"):  # not a dictionary yet
             batch = batch.dictionary_encode()
-        # The last entry answers the index -1 of missing values.
+        # The last entry is for the index -1 of missing values.
         table = np.array([*map(self._code, _values(batch.dictionary)), MISSING], Code)
         indices = batch.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         self.array[start : start + len(batch)] = table[indices]
@@ -188,14 +189,14 @@ class _Names(_Column):
 
 
 def _values(dictionary: Any) -> list[Any]:
-    """The values of a dictionary; floats of 32 bits stay what they are, and are called so."""
+    """The values of a dictionary; 32-bit floats stay 32-bit, for their names."""
     types = import_module("pyarrow").types
     kept = types.is_float16(dictionary.type) or types.is_float32(dictionary.type)
     return list(dictionary.to_numpy(zero_copy_only=False)) if kept else list(dictionary.to_pylist())
 
 
 class _AsIs(_Column):
-    """Whole numbers and dates that tell records and steps apart: kept to the last digit."""
+    """Integers and dates that tell records and steps apart: kept exactly."""
 
     def __init__(self, name: str, dtype: "np.dtype[Any]") -> None:
         super().__init__(name)
@@ -206,12 +207,12 @@ class _AsIs(_Column):
 
     def put(self, start: int, batch: Any) -> None:
         if batch.null_count and self.array.dtype.kind in "iu":
-            self.array = self.array.astype(Real)  # where NaN can say so; who groups the rows finds it
+            self.array = self.array.astype(Real)  # a NaN marks missing values; grouping the rows finds it
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
 class _Keys(_Column):
-    """Numbers of several types, or decimals, that tell records or classes apart: kept to the last digit."""
+    """Numbers of several types, or decimals, that tell records or classes apart: kept exactly."""
 
     def make_room(self, count: int) -> None:
         self.array = np.empty(count, object)
@@ -227,14 +228,14 @@ class _Keys(_Column):
 
 
 def _whole(value: Any) -> Any:
-    """An integer where a number is whole."""
+    """An integer if the number is whole."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     return plain_number(value)
 
 
 class _Stamped(_AsIs):
-    """Dates that know how far their clock was ahead of UTC."""
+    """Dates with the UTC offset of their clock."""
 
     def make_room(self, count: int) -> None:
         self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
@@ -250,9 +251,9 @@ class _Stamped(_AsIs):
 
 
 def _column(name: str, use: Use, schemas: Sequence[Any], files: Sequence[File], wanted: ColumnType | None) -> _Column:
-    """Choose how to keep a column by its type in all files."""
+    """Choose how to store a column by its type in all files."""
     kinds = [schema.field(name).type for schema in schemas]
-    found: dict[str, int] = {}  # what the values are -> the first file where they are
+    found: dict[str, int] = {}  # type of the values -> the first file that has it
     for number, kind in enumerate(kinds):
         found.setdefault(_family(kind), number)
     found.pop("nothing", None)

@@ -25,7 +25,7 @@ HEAD = """\
 # Under [time], unit says what times are counted in, such as "s".
 """
 _USED = {"negated": ColumnType.BOOLEAN, "high": ColumnType.REAL, "low": ColumnType.REAL}
-"""The fields that only columns of one type have; of others nothing is written."""
+"""The fields of columns of one type only; for other types they are not written."""
 
 
 def to_toml(schema: Schema, time_unit: str | None = None) -> str:
@@ -48,7 +48,7 @@ def from_toml(text: str) -> Schema:
 def _parsed(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
     """Read a schema file that may leave out columns and fields: what it says about each column, and the unit of times.
 
-    What is no such file is a DataError.
+    Anything else is a DataError.
     """
     try:
         content = parsed_toml(text)
@@ -67,7 +67,7 @@ def _parsed(text: str) -> tuple[dict[str, dict[str, Any]], str | None]:
 
 
 def load_overrides(schema: Any) -> tuple[Mapping[str, Any] | None, str | None]:
-    """Take a schema or overrides as they are; read them, and the unit of times, where a TOML file is given by path."""
+    """Return a schema or overrides unchanged; read them, and the unit of times, if given the path of a TOML file."""
     if schema is None or isinstance(schema, Mapping):
         return schema, None
     if not isinstance(schema, str | os.PathLike):
@@ -98,5 +98,5 @@ def _field(name: str, value: str | None) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Write a TOML string; JSON's are such strings, but for DEL."""
+    """Write a TOML string; JSON strings are valid TOML, except for DEL."""
     return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")

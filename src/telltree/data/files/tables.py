@@ -15,7 +15,7 @@ from telltree.data.schema import ColumnType
 def read_tables(
     files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
-    """Read files below each other, by what they begin with: Parquet, or else CSV and its kin."""
+    """Read files and stack their rows. The first bytes tell Parquet; anything else is CSV or similar."""
     if len(files) == 1 and files[0].is_path:
         with files[0].bytes() as stream:  # opened once: a pipe cannot be opened again
             opened = File(files[0].name, stream)
@@ -31,7 +31,7 @@ def _read(
         return read_delimited(files, plan, types, writing)
     from telltree.data.files.parquet import read_parquet
 
-    # Parquet is read from its end, more than once: a stream is taken in as a whole.
+    # Parquet is read from its end, more than once: a stream is read into memory first.
     return read_parquet([file if file.is_path else _copied(file) for file in files], plan, types)
 
 

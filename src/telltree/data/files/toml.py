@@ -1,4 +1,4 @@
-"""TOML from anyone: bounded in size before it is read, and with no error but one."""
+"""TOML from any source: its size is checked before it is parsed, and it raises only one kind of error."""
 
 import re
 import tomllib
@@ -7,9 +7,9 @@ from typing import Any
 MOST_CHARACTERS = 4_000_000
 """A schema of ten thousand columns has two million."""
 MOST_ITEMS = 200_000
-"""Of all lists together."""
+"""The most items of all lists together."""
 _MOST_PARTS = 16
-"""Of one key: `a.b.c` has three. The time that the parser takes grows with their square."""
+"""The most parts of one key: `a.b.c` has three. Parsing takes time that grows with their square."""
 _ASIDE = re.compile(
     r'"""(?:[^"\\]++|\\.|"(?!""))*+"""'
     r"|'''(?:[^']++|'(?!''))*+'''"
@@ -22,11 +22,11 @@ _LONG_KEY = re.compile(rf'(?:\.[ \t]*+[\w"-]*+[ \t]*+){{{_MOST_PARTS}}}')
 
 
 class TomlError(ValueError):
-    """What is wrong with a text that should be TOML; whoever asked for it says which text it was."""
+    """What is wrong with a text that should be TOML; the caller says which text it was."""
 
 
 def parsed_toml(text: str, most: int = MOST_CHARACTERS) -> dict[str, Any]:
-    """What the text says, if it has at most so many characters; TomlError if it is no TOML, or too large."""
+    """The content of a text of at most `most` characters; TomlError if it is not TOML, or too large."""
     if len(text) > most:
         raise TomlError(f"it has {len(text):,} characters; at most {most:,} are read")
     bare = _ASIDE.sub('""', text)
@@ -40,5 +40,5 @@ def parsed_toml(text: str, most: int = MOST_CHARACTERS) -> dict[str, Any]:
         raise TomlError(f"it is not TOML: {error}") from None
     except RecursionError:
         raise TomlError("its lists or tables are nested too deeply") from None
-    except ValueError:  # Python reads no whole numbers of more than 4,300 digits
+    except ValueError:  # Python parses no integers of more than 4,300 digits
         raise TomlError("it has a number of thousands of digits") from None

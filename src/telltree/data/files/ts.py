@@ -18,15 +18,15 @@ from telltree.data.schema import require_known
 from telltree.data.store import Array, Real
 from telltree.errors import DataError
 
-TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read what follows
+TAGS = {"timestamps": False, "classlabel": False, "targetlabel": False}  # those that say how to read the rest
 STEP = re.compile(r"\(([^()]*),([^(),]*)\)")  # (time, value)
 TIME = "time"
-COMMENTS = ("#", "%")  # how lines begin that say nothing
+COMMENTS = ("#", "%")  # the first characters of comment lines
 
 
 @dataclass
 class _Series:
-    """What has been read of a file so far."""
+    """What was read of a file so far."""
 
     file: File
     tags: dict[str, bool] = field(default_factory=lambda: dict(TAGS))
@@ -136,13 +136,13 @@ def _numbers(cells: list[str], number: int, found: _Series) -> list[float]:
 
 
 def _is_gap(cell: str) -> bool:
-    """Tell what is missing, by the rule of all inputs or as this format has it; but a comma too many is a slip."""
+    """Whether a cell is missing, by the rule of all inputs or that of this format; but an extra comma is an error."""
     bare = cell.strip()
     return bare == "?" or (bool(bare) and says_missing(bare))
 
 
 def _typed(labels: list[str]) -> Array:
-    """Give labels as numbers if all are, else text."""
+    """Return labels as numbers if all are numbers, else text."""
     levels = list(dict.fromkeys(labels))
     values = plain(levels)
     if values is None:

@@ -27,7 +27,7 @@ def read_arrays(
     ids: Sequence[Any] | None,
     static: Any,
 ) -> Parts:
-    """Read a list of 2-D arrays, or a 3-D array whose layout is said."""
+    """Read a list of 2-D arrays, or a 3-D array whose layout is given."""
     if isinstance(records, np.ndarray) and records.dtype.kind != "O":
         cells, lengths = _from_cube(records, layout)
     else:
@@ -60,7 +60,7 @@ def read_table(table: Any, options: Options, *, columns: Iterable[str] | None, i
 
 
 def _plain(values: Any) -> Array:
-    """Give an array; the masked values of a masked one are missing."""
+    """Return an array; the masked values of a masked array are missing."""
     if isinstance(values, np.ma.MaskedArray):
         numeric = values.dtype.kind in "iuf"
         array = np.asarray(values.data).astype(float if numeric else object)
@@ -130,7 +130,7 @@ def _from_list(records: Iterable[Any], layout: str | None, ids: Sequence[Any] | 
 
 
 def _common(arrays: list[Array]) -> np.dtype[Any]:
-    """Give a dtype that holds the values of all arrays as they are."""
+    """Return a dtype that holds the values of all arrays without loss."""
     dtypes = {array.dtype for array in arrays}
     families = {"number" if dtype.kind in "iuf" else dtype.kind for dtype in dtypes}
     common = np.result_type(*dtypes) if len(families) == 1 else np.dtype(object)

@@ -22,12 +22,12 @@ from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
 
-FEW = 10  # an integer column of at most this many values may really be categorical
+FEW = 10  # an integer column with at most this many values may really be categorical
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says about any kind of input; checked here, once."""
+    """What the user says about any kind of input; checked once, here."""
 
     schema: Mapping[str, Any] | None = None
     period: float | None = None
@@ -35,11 +35,11 @@ class Options:
     missing: str = "allow"
     repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
     clock: Clock = ISO
-    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that need not be there
+    like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that may be absent
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
 
     def __post_init__(self) -> None:
-        """Refuse options that make no sense."""
+        """Refuse invalid options."""
         if self.missing not in ("allow", "error"):
             raise DataError(f"missing must be 'allow' or 'error', got {self.missing!r}")
         if self.repeated not in ("error", LATER, *WAYS):
@@ -50,7 +50,7 @@ class Options:
             raise DataError(f"time_unit must be text, got {self.time_unit!r}")
 
     def fields(self, names: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Give the overrides by column; a column or a field that does not exist is a DataError."""
+        """Return the overrides by column; a column or a field that does not exist is a DataError."""
         overrides = {}
         for name, change in (self.schema or {}).items():
             require_known(name, names, "column in schema")
@@ -58,7 +58,7 @@ class Options:
         return overrides
 
     def declared(self, name: str) -> Collection[str]:
-        """Give the names that are levels of a column because it is said so, whatever they read like."""
+        """Return the names that are declared as levels of a column, even if they look like missing values."""
         change = (self.schema or {}).get(name)
         said = (
             change.levels
@@ -80,7 +80,7 @@ def _all_fields(column: Column) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Parts:
-    """All that a panel of whole records is made of."""
+    """All parts of a panel of whole records."""
 
     schema: Schema
     store: Store
@@ -96,11 +96,11 @@ class Source:
 
     rows: Mapping[str, Values]
     static: Mapping[str, Values]
-    constant: frozenset[str] = frozenset()  # row columns that the user says are static
+    constant: frozenset[str] = frozenset()  # row columns that the user declares as static
 
 
 def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
-    """Encode all columns and lay their rows out record by record."""
+    """Encode all columns and sort their rows by record."""
     everything = {**source.rows, **source.static}
     if not everything:
         raise DataError("there are no columns to learn from")
@@ -151,14 +151,14 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
 
 
 def _column(name: str, encoded: Encoded, fields: dict[str, Any], proposed: Mapping[str, str]) -> Column:
-    """Describe a column as the user's overrides say; a real one may have its unit in its name."""
+    """Describe a column with the user's overrides; a real column may have its unit in its name."""
     words = proposed if encoded.type is ColumnType.REAL else {}
     column = Column(name, **{"type": encoded.type, **words, **fields})
     return dataclasses.replace(column, levels=encoded.levels) if encoded.levels and not column.levels else column
 
 
 def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
-    """The type that the user says a column has, if only by fields that no other type has."""
+    """The type that the user declares for a column, perhaps only by fields that no other type has."""
     if "type" in fields:
         return Column(name, fields["type"]).type
     if fields.get("levels"):
@@ -167,7 +167,7 @@ def wanted_type(name: str, fields: Mapping[str, Any]) -> ColumnType | None:
 
 
 def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Array) -> list[str]:
-    """Say which levels, and how many values, lost their code between `before` and `after`; nothing if none did."""
+    """Which levels, and how many values, lost their code from `before` to `after`, as a sentence; empty if none did."""
     codes = before[(after == UNSEEN) & (before >= 0)]
     if len(codes) == 0:
         return []
@@ -176,13 +176,13 @@ def unseen_levels(name: str, levels: tuple[str, ...], before: Array, after: Arra
 
 
 def warn_unseen(findings: list[str]) -> None:
-    """Give one warning for all that `unseen_levels` found."""
+    """Issue one warning for all that `unseen_levels` found."""
     if findings:
         warn("levels that equal none of the known ones: " + "; ".join(findings))
 
 
 def _warn_rounded(counts: Mapping[str, int]) -> None:
-    """Say that whole numbers lost their last digits."""
+    """Warn that integers lost their last digits."""
     if counts:
         shown = ", ".join(f"{clip(name)!r}: {counted(count, 'value')}" for name, count in list(counts.items())[:10])
         remedy = 'if they are names, say type = "categorical" in the schema'
@@ -190,7 +190,7 @@ def _warn_rounded(counts: Mapping[str, int]) -> None:
 
 
 def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
-    """Give the one value of each record; a column that varies inside a record is a DataError."""
+    """Return the one value of each record; a column that varies within a record is a DataError."""
     values = array[grouping.starts()]
     expected = np.repeat(values, grouping.lengths)
     differ = (array != expected) & ~(is_missing(array) & is_missing(expected))
@@ -204,7 +204,7 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
 
 
 def _doubt(encoded: Encoded) -> str:
-    """Say what about a column deserves a second look, or nothing."""
+    """What about a column deserves a second look, as a sentence; empty if nothing does."""
     numbers = encoded.array
     if encoded.gaps:
         return f"{listed(encoded.gaps)} taken for missing; if that is a name, say so by levels = [...] in the schema"
@@ -229,15 +229,15 @@ def _doubt(encoded: Encoded) -> str:
 
 
 def _whole_values(numbers: Array) -> int:
-    """Count the values of a column that has few, else 0."""
-    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # spares sorting long columns of many values
+    """Count the distinct values of a column that has few, else return 0."""
+    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # avoids sorting long columns with many values
         return 0
     distinct = np.unique(numbers[~np.isnan(numbers)])
     return len(distinct) if len(distinct) <= FEW else 0
 
 
 def _notes(doubts: Mapping[str, list[str]]) -> list[str]:
-    """Give one note for each doubt, with the columns that it is about."""
+    """Return one note for each doubt, with its columns."""
     return [
         f"{'columns' if len(names) > 1 else 'column'} {listed(names)}: {doubt}"
         for doubt, names in doubts.items()

@@ -1,4 +1,4 @@
-"""The records of a panel -> frames and arrays, as people know them."""
+"""The records of a panel -> ordinary frames and arrays."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,15 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def decoded(column: Column, values: Array) -> Array:
-    """Give floats; Booleans, None if missing; or level names, None if missing or not a level."""
+    """Return floats; Booleans, None if missing; or level names, None if missing or not a level."""
     if column.type is ColumnType.REAL:
         return values
     names: list[object] = [False, True] if column.type is ColumnType.BOOLEAN else list(column.levels)
-    return object_array([*names, None, None])[values]  # the last two answer the codes -2 and -1
+    return object_array([*names, None, None])[values]  # the last two are for the codes -2 and -1
 
 
 def frame_of(panel: "Panel", backend: str, id: str | None, time: str) -> Any:  # noqa: A002 - as in Panel.to_frame
-    """Give one long frame; without ids if `id` is None."""
+    """Return one long frame; without ids if `id` is None."""
     require_known(backend, BACKENDS, "backend")
     library = _library(backend)
     times = panel.stacked_times()
@@ -49,7 +49,7 @@ def frame_of(panel: "Panel", backend: str, id: str | None, time: str) -> Any:  #
 
 
 def frames_of(panel: "Panel", backend: str, time: str) -> dict[Any, Any]:
-    """Give one frame per record."""
+    """Return one frame per record."""
     whole = frame_of(panel, backend, None, time)
     ends = np.cumsum(panel.lengths).tolist()
     starts = [0, *ends][:-1]
@@ -61,7 +61,7 @@ def frames_of(panel: "Panel", backend: str, time: str) -> dict[Any, Any]:
 
 
 def arrays_of(panel: "Panel", layout: str) -> list[Array] | Array:
-    """Give one array of numbers per record, or one for all."""
+    """Return one array of numbers per record, or one for all."""
     require_known(layout, (*LIST_LAYOUTS, *CUBE_LAYOUTS), "layout")
     named = [column.name for column in panel.schema.of_type(ColumnType.CATEGORICAL)]
     if named:
@@ -137,7 +137,7 @@ def _polars_dates(library: Any, dates: Dates, lengths: Array, times: Array) -> A
     series, zone = library.Series(_instants(dates, lengths, times)), _zone(dates)
     if zone is None:
         return series
-    named = "UTC" if zone.startswith(("+", "-")) else zone  # polars knows zones by name alone
+    named = "UTC" if zone.startswith(("+", "-")) else zone  # polars knows zones only by name
     return series.dt.replace_time_zone("UTC").dt.convert_time_zone(named)
 
 
@@ -151,7 +151,7 @@ def _instants(dates: Dates, lengths: Array, times: Array) -> Array:
 
 
 def _zone(dates: Dates) -> str | None:
-    """The time zone to give dates in: their own, or an offset that all had, or else UTC; None if they had neither."""
+    """The time zone for dates: their own, or an offset that all share, or else UTC; None if they had neither."""
     if dates.offsets is None:
         return None
     if dates.zone is not None and _is_zone(dates.zone):

@@ -16,12 +16,12 @@ Frame = nw.DataFrame[Any]
 
 
 def is_frame(value: object) -> bool:
-    """Tell whether a value is a dataframe of some library."""
+    """Whether a value is a dataframe of some library."""
     return nw.dependencies.is_into_dataframe(value)
 
 
 def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
-    """Give the dataframe with text for names; levels of a pandas index named in `index` become columns."""
+    """Return the dataframe with text as column names; levels of a pandas index named in `index` become columns."""
     levels = [level for level in getattr(getattr(native, "index", None), "names", ()) if level is not None]
     if any(name in levels and name not in native.columns for name in index):
         unique_names([*levels, *native.columns])
@@ -30,7 +30,7 @@ def open_frame(native: Any, *, index: Iterable[str | None] = ()) -> Frame:
         frame: Frame = nw.from_native(native, eager_only=True)
         names: list[Any] = list(frame.columns)
     except DuplicateError:
-        unique_names(getattr(native, "column_names", native.columns))  # an error that says which
+        unique_names(getattr(native, "column_names", native.columns))  # an error that names the duplicates
         raise
     except TypeError:
         remedy = "call .collect() on it" if hasattr(native, "collect") else "give a pandas, polars or pyarrow table"
@@ -48,7 +48,7 @@ def long_frame(native: Any, *, id: str | None, time: str | None) -> Rows:  # noq
 
 
 def frame_per_record(frames: Mapping[Any, Any] | Iterable[Any], *, time: str | None, ids: Sequence[Any] | None) -> Rows:
-    """Open one frame per record, and put them below each other."""
+    """Open one frame per record, and stack them."""
     if is_frame(frames):
         raise DataError("got one frame where a list or a dict of frames was expected; use Panel.from_frame")
     if isinstance(frames, Mapping):
@@ -58,12 +58,12 @@ def frame_per_record(frames: Mapping[Any, Any] | Iterable[Any], *, time: str | N
     opened = [open_frame(frame, index=(time,)) for frame in frames]
     keys = given_ids(ids, len(opened))
     lengths = [len(frame) for frame in opened]
-    in_order(keys, lengths, None)  # no records, or records without steps, are found before anything else
+    in_order(keys, lengths, None)  # refuse no records, and records without steps, first
     return Rows(_joined(opened, keys.tolist()), keys, lengths)
 
 
 def _joined(frames: list[Frame], ids: list[Any]) -> dict[str, Values]:
-    """Put frames below each other, column by column; dtypes may differ from frame to frame where the values agree."""
+    """Stack frames, column by column; dtypes may differ between frames if the values agree."""
     names = frames[0].columns
     for frame, key in zip(frames, ids, strict=True):
         if frame.columns != names and set(frame.columns) != set(names):
@@ -82,7 +82,7 @@ def _joined(frames: list[Frame], ids: list[Any]) -> dict[str, Values]:
 
 
 def _alike(frames: list[Frame]) -> list[str]:
-    """List the columns whose dtype is the same in all frames, and means the same."""
+    """List the columns whose dtype is the same, with the same meaning, in all frames."""
     schemas = [frame.schema for frame in frames]
     same = [name for name, dtype in schemas[0].items() if all(schema[name] == dtype for schema in schemas)]
     coded = [name for name in same if schemas[0][name] == nw.Categorical or isinstance(schemas[0][name], nw.Enum)]

@@ -26,17 +26,17 @@ NANO, MICRO = 1e9, 1e6  # ticks in a second
 
 @dataclass(frozen=True)
 class Times:
-    """The time of every row of the input: numbers, or ticks of a clock of which `per_second` make a second."""
+    """The time of every row of the input: numbers, or clock ticks, `per_second` of them per second."""
 
     values: Array
     per_second: float | None = None
-    from_start: bool = False  # dates count from the first step of their record
-    offsets: Array | None = None  # of dates: seconds that the clock of each row was ahead of UTC, if that was said
-    zone: str | None = None  # of dates: the name of their time zone, if that was said
+    from_start: bool = False  # whether dates count from the first step of their record
+    offsets: Array | None = None  # of dates: the offset of each row's clock from UTC in seconds, if given
+    zone: str | None = None  # of dates: the name of their time zone, if given
 
     @property
     def unit(self) -> Literal["ns", "us"]:
-        """What ticks are called."""
+        """The name of the unit."""
         return "ns" if self.per_second == NANO else "us"
 
     def shown(self, value: Any) -> str:
@@ -46,36 +46,36 @@ class Times:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Records in order; `order` lists the input's rows record by record, None if they lie so already."""
+    """Records in order; `order` lists the input's rows record by record, None if they are already in that order."""
 
     ids: Array
     lengths: npt.NDArray[np.int64]
     order: npt.NDArray[np.int64] | None = None
     times: npt.NDArray[np.float64] | None = None
     dates: Dates | None = None
-    again: npt.NDArray[np.bool_] | None = None  # rows, in order, whose time is that of the row before; None if none is
+    again: npt.NDArray[np.bool_] | None = None  # sorted rows with the same time as the row before; None if none has
 
     def starts(self) -> npt.NDArray[np.int64]:
-        """Give the first row of each record, after ordering."""
+        """Return the first row of each record, after ordering."""
         return np.cumsum(self.lengths, dtype=Index) - self.lengths
 
     def owner(self, row: int) -> object:
-        """Give the id of the record that a row of the input belongs to."""
+        """Return the id of the record that a row of the input belongs to."""
         place = row if self.order is None else int(np.flatnonzero(self.order == row)[0])
         record = int(np.searchsorted(self.starts(), place, side="right")) - 1
         return self.id_of(record)
 
     def id_of(self, record: int) -> object:
-        """Give the id of a record by its position."""
+        """Return the id of a record by its position."""
         return self.ids[record : record + 1].tolist()[0]
 
     def arranged(self, array: Array) -> Array:
-        """Give a row array record by record; the same array if it is so already."""
+        """Return a row array in record order; the same array if it already is."""
         return array if self.order is None else array[self.order]
 
 
 def id_array(ids: Sequence[Any]) -> Array:
-    """Give ids as an array: numbers if all are, else objects."""
+    """Return ids as an array: numbers if all are, else objects."""
     plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in ids]
     if {type(value) for value in plain} in ({int}, {float}):
         numeric = np.array(plain)
@@ -92,7 +92,7 @@ def plain_number(value: Any) -> Any:
 
 
 def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
-    """Check ids the user gave for `count` records: as many, none missing, no two alike; numbers from 0 if None."""
+    """Check ids that the user gave for `count` records: as many, none missing, all distinct; numbers from 0 if None."""
     if ids is None:
         return np.arange(count, dtype=Index)
     array = id_array(list(ids))
@@ -108,7 +108,7 @@ def given_ids(ids: Sequence[Any] | Array | None, count: int) -> Array:
 
 
 def in_order(ids: Array, lengths: npt.ArrayLike, times: Times | None) -> Grouping:
-    """Group rows that already lie record by record."""
+    """Group rows that are already in record order."""
     sizes = np.asarray(lengths, Index)
     if len(sizes) == 0:
         raise DataError("there are no records")
@@ -146,7 +146,7 @@ def _require_ids(ids: Values, name: str) -> None:
 
 
 def absent_rows(values: Values) -> npt.NDArray[np.bool_]:
-    """Tell which values of a column are missing."""
+    """Which values of a column are missing."""
     if isinstance(values, Encoded):
         return is_missing(values.array)
     if isinstance(values, np.ndarray):
@@ -164,7 +164,7 @@ def _numbered(ids: Values, rows: Array) -> tuple[list[Any], npt.NDArray[np.int64
         _require_hashable(runs)
         place = {value: number for number, value in enumerate(dict.fromkeys(runs))}
         return list(place), np.fromiter(map(place.__getitem__, runs), Index, len(runs))
-    array = (ids.array if isinstance(ids, Encoded) else ids)[rows]  # numbers, so no row becomes a Python object
+    array = (ids.array if isinstance(ids, Encoded) else ids)[rows]  # numbers, so that no row becomes a Python object
     kept, first, which = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
     distinct = kept[order].tolist()
@@ -183,7 +183,7 @@ def _require_hashable(ids: Sequence[Any]) -> None:
 
 
 def _changes(ids: Values) -> npt.NDArray[np.bool_]:
-    """Tell for each row but the first whether its id differs from the one before."""
+    """For each row except the first, whether its id differs from the one before."""
     if isinstance(ids, nw.Series) and ids.dtype == nw.String and not is_object(ids):
         return (ids[1:] != ids[:-1]).to_numpy().astype(np.bool_)
     plain = ids.array if isinstance(ids, Encoded) else ids if isinstance(ids, np.ndarray) else ids.to_numpy()
@@ -236,13 +236,13 @@ def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
 
 
 def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
-    """Keep the times of the rows, which lie in order; dates become seconds from the first of each record."""
+    """Store the times of the sorted rows; dates become seconds from the first of each record."""
     if not times.from_start:
         seconds = np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
         return dataclasses.replace(grouping, times=seconds)
     starts = values[grouping.starts()]
     gone = values - np.repeat(starts, grouping.lengths)
-    if (gone < 0).any():  # the rows are in order, so this is beyond 64 bits
+    if (gone < 0).any():  # the rows are sorted, so this is a 64-bit overflow
         raise DataError("a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds")
     seconds = np.asarray(gone / times.per_second, np.float64)
     offsets = None if times.offsets is None else grouping.arranged(times.offsets)

@@ -10,10 +10,10 @@ LATER = "later"  # times may repeat, since the records will be resampled
 
 
 def merged(store: Store, again: Array, way: str) -> Store:
-    """Give the store with one row for each time; `again` marks the rows whose time is that of the row before.
+    """Return the store with one row for each time; `again` marks the rows with the same time as the row before.
 
-    Column by column, the first or the last value that is there stays, or the mean of the real ones; a column that has
-    no mean takes the last. Missing values are passed over.
+    Column by column, the first or the last present value stays, or the mean of real ones; a column without a mean takes
+    the last. Missing values are skipped.
     """
     firsts = np.flatnonzero(~again)
     slots = np.cumsum(~again) - 1
@@ -27,7 +27,7 @@ def merged(store: Store, again: Array, way: str) -> Store:
 
 
 def _one_each(values: Array, slots: Array, firsts: Array, way: str) -> Array:
-    """Give one value for each slot; a slot without any keeps its missing one."""
+    """Return one value per slot; a slot without any value stays missing."""
     result = values[firsts].copy()
     present = np.flatnonzero(~is_missing(values))
     if way == "mean" and values.dtype == Real:
@@ -37,5 +37,5 @@ def _one_each(values: Array, slots: Array, firsts: Array, way: str) -> Array:
         result[several] = sums[several] / counts[several]
         present = present[counts[slots[present]] == 1]
     order = present[::-1] if way == "first" else present
-    result[slots[order]] = values[order]  # of several values for one slot the last stays
+    result[slots[order]] = values[order]  # the last of several values for one slot wins
     return result

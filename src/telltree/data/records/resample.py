@@ -1,4 +1,4 @@
-"""Irregular times -> steps of one length."""
+"""Irregular times -> steps of equal length."""
 
 import math
 import re
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 How = str | Mapping[str, str]
 WAYS = {"last": tuple(ColumnType), "mean": (ColumnType.REAL,), "any": (ColumnType.BOOLEAN,)}
-MOST_VALUES = 1 << 25  # 256 MB of numbers, and some times that while they are made
-MOST_TIMES = 16  # as many values as before; more than both is a slip in `every`
-NEAR = 1e-9  # of a step: times this near to a grid point are on it
+MOST_VALUES = 1 << 25  # 256 MB of numbers, and several times that while they are computed
+MOST_TIMES = 16  # this many times as many values as before; more than both limits means a mistake in `every`
+NEAR = 1e-9  # share of a step: a time this close to a grid point lies on it
 
 
 def resampled(panel: "Panel", every: float | str, how: How) -> Parts:
-    """Give the parts of the panel on a grid; `Panel.resample` says what they are."""
+    """Return the parts of the panel on a grid; see `Panel.resample`."""
     period = _period(every, panel.time_unit)
     ways = _ways(panel, how)
     grid = _Grid(panel, period)
@@ -43,7 +43,7 @@ def resampled(panel: "Panel", every: float | str, how: How) -> Parts:
 
 
 def _dates(panel: "Panel", grid: "_Grid") -> Dates | None:
-    """Say what the clocks showed at the grid points: they were set as at the last row before."""
+    """The clock time at the grid points, with the offset of the last row before each."""
     known = panel._own_dates()
     if known is None:
         return None
@@ -74,7 +74,7 @@ def _period(every: float | str, unit: str | None) -> float:
 
 
 def _ways(panel: "Panel", how: How) -> dict[str, str]:
-    """Give the way of each column; one that was named must fit it, others fall back to `last`."""
+    """Return how each column is aggregated; a way given for a column must fit it, else `last` is used."""
     named = {} if isinstance(how, str) else dict(how)
     for name, way in named.items():
         require_known(name, panel.schema.names, "column in how")
@@ -90,7 +90,7 @@ def _ways(panel: "Panel", how: How) -> dict[str, str]:
 
 
 class _Grid:
-    """Where each row of a panel falls on the grids of its records, which lie one after another."""
+    """Where each row of a panel falls on the grids of its records, which are stored one after another."""
 
     def __init__(self, panel: "Panel", period: float) -> None:
         times = panel.stacked_times()
@@ -116,18 +116,18 @@ class _Grid:
         self.slots = places + np.repeat(self.starts, panel.lengths)
 
     def times(self) -> npt.NDArray[np.float64]:
-        """Give the time of each grid point."""
+        """Return the time of each grid point."""
         within = np.arange(self.lengths.sum()) - np.repeat(self.starts, self.lengths)
         return np.asarray(np.repeat(self.begins, self.lengths) + within * self.period, Real)
 
     def aggregate(self, values: Array, kind: ColumnType, way: str) -> Array:
-        """Give one value per grid point."""
+        """Return one value per grid point."""
         present = ~is_missing(values)
         slots, seen = self.slots[present], values[present]
         total = int(self.lengths.sum())
         result = nothing(kind, total).array
         if way == "last":
-            result[slots] = seen  # of several values for one point the last stays
+            result[slots] = seen  # the last of several values for one point wins
             return self._carried(result)
         counts = np.bincount(slots, minlength=total)
         sums = np.bincount(slots, weights=seen, minlength=total)
@@ -136,7 +136,7 @@ class _Grid:
         return result
 
     def _carried(self, values: Array) -> Array:
-        """Fill each gap with the last value before it in its record."""
+        """Fill each missing value with the last one before it in its record."""
         points = np.arange(len(values))
         last = np.maximum.accumulate(np.where(is_missing(values), -1, points))
         known = last >= np.repeat(self.starts, self.lengths)

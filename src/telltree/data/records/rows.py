@@ -33,12 +33,12 @@ from telltree.data.store import Array, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
 
-DATES = (-9_200_000_000_000, 9_200_000_000_000)  # seconds that 64 bits count in microseconds: some 290,000 years
-NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # seconds that 64 bits count in nanoseconds: some 290 years
+DATES = (-9_200_000_000_000, 9_200_000_000_000)  # in seconds; as microseconds they fit 64 bits: some 290,000 years
+NANOSECONDS = (-9_200_000_000, 9_200_000_000)  # in seconds; as nanoseconds they fit 64 bits: some 290 years
 
 
 class Use(enum.Enum):
-    """What a column is for; readers of files ask before they read it, and skip those without a use."""
+    """The use of a column; file readers ask for it first, and skip columns without a use."""
 
     ATTRIBUTE = "attribute"
     ID = "id"
@@ -46,12 +46,12 @@ class Use(enum.Enum):
     TIME = "time"
 
 
-Plan = Callable[[list[str]], dict[str, Use]]  # the names that a file has -> what to read of it
+Plan = Callable[[list[str]], dict[str, Use]]  # the names in a file -> what to read of it
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns of one value per row. Where rows lie record by record there are `lengths`; else an id column tells."""
+    """Columns with one value per row. Rows in record order have `lengths`, others an id column."""
 
     values: Mapping[str, Values]
     ids: Sequence[Any] | Array | None = None
@@ -65,7 +65,7 @@ class Roles:
     id: str | None = None
     time: str | None = None
     label: str | None = None
-    columns: tuple[str, ...] | None = None  # None: all that have no other role
+    columns: tuple[str, ...] | None = None  # None: all without another role
     static: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()  # never attributes, unless named
 
@@ -80,13 +80,13 @@ class Roles:
         static: Iterable[str] = (),
         hidden: Iterable[str] = (),
     ) -> "Roles":
-        """Take what the user said; names that are numbers become text, as those of frames do."""
+        """Store what the user said; names that are numbers become text, as in frames."""
         key, clock, answer = (None if name is None else str(name) for name in (id, time, label))
         chosen = None if columns is None else tuple(unique_names(columns))
         return cls(key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden))
 
     def plan(self, names: list[str]) -> dict[str, Use]:
-        """Say what to read of a table with these names; a role that names no column is a DataError."""
+        """What to read of a table with these names; a role that names no column is a DataError."""
         for name, what in ((self.id, "id column"), (self.time, "time column"), (self.label, "label column")):
             if name is not None:
                 require_known(name, names, what)
@@ -96,14 +96,14 @@ class Roles:
         )
 
     def long_plan(self, names: list[str]) -> dict[str, Use]:
-        """Say what to read of a long table, which needs an id."""
+        """What to read of a long table, which needs an id."""
         if self.id is None:
             wide = f"; {REMEDY}" if likely_wide(names) or has_no_names(names) else ""
             raise DataError(f"say which column is the id, and tells the records apart; there are {listed(names)}{wide}")
         return self.plan(names)
 
     def attributes(self, names: Iterable[str]) -> list[str]:
-        """Give the attributes, in order."""
+        """Return the attributes, in order."""
         taken = {name for name in (self.id, self.time, self.label) if name is not None}
         free = [name for name in names if name not in taken]
         known = set(free)
@@ -118,17 +118,17 @@ class Roles:
         return chosen
 
     def told(self, options: Options, attributes: Collection[str]) -> Options:
-        """Leave out what a schema says about columns that have another role, or were not chosen: it is of no use."""
+        """Drop what a schema says about columns that have another role, or were not selected."""
         idle = {self.id, self.time, self.label, *self.hidden} - set(attributes)
         schema = {name: change for name, change in options.like.items() if name in attributes}
         for name, change in (options.schema or {}).items():
-            if name in attributes or (self.columns is None and name not in idle):  # if it is not there, that is a slip
+            if name in attributes or (self.columns is None and name not in idle):  # an absent column is a mistake
                 schema[name] = change
         return dataclasses.replace(options, schema=schema)
 
 
 def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | None]:
-    """Group the rows into records; give the parts of their panel, and the labels if a column holds them."""
+    """Group the rows into records; returns the parts of their panel, and the labels if a column holds them."""
     uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
     times = None if roles.time is None else _times(rows.values[roles.time], roles.time, options.clock)
     if rows.lengths is None and roles.id is not None:
@@ -147,7 +147,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
 
 
 def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
-    """Give the label of each record; one that is missing, or varies inside a record, is a DataError."""
+    """Return the label of each record; one that is missing, or varies inside a record, is a DataError."""
     absent = grouping.arranged(absent_rows(values))
     if absent.any():
         raise _missing_labels(name, _ids_at(grouping, absent))
@@ -182,7 +182,7 @@ def _ids_at(grouping: Grouping, rows: Array) -> list[object]:
 
 
 def _times(column: Values, name: str, clock: Clock) -> Times:
-    """Give the time of every row: numbers as they are, dates and durations as ticks."""
+    """Return the time of every row: numbers unchanged, dates and durations as ticks."""
     if isinstance(column, nw.Series) and column.dtype.is_temporal():
         return _ticks(column, name)
     if isinstance(column, np.ndarray) and (column.dtype.names is not None or column.dtype.kind in "mM"):
@@ -199,7 +199,7 @@ def _times(column: Values, name: str, clock: Clock) -> Times:
 
 
 def _numbers(column: Values, encoded: Encoded) -> Array:
-    """Give times as they came: large integers are not exact as floats."""
+    """Return times unchanged: large integers are not exact as floats."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu":
         return column
     if isinstance(column, nw.Series) and column.dtype.is_integer() and not column.is_null().any():
@@ -208,7 +208,7 @@ def _numbers(column: Values, encoded: Encoded) -> Array:
 
 
 def _read_text(encoded: Encoded, name: str, clock: Clock) -> Array:
-    """Read times that a dataframe or a Parquet file has as text: each that occurs once."""
+    """Parse the times that a dataframe or a Parquet file has as text, each distinct one once."""
     codes, rows, places = np.unique(encoded.array, return_index=True, return_inverse=True)
     column = TimeColumn(name, clock)
     column.add([encoded.levels[code] for code in codes], lambda at: f"row {rows[at]} (counted from 0)")
@@ -244,7 +244,7 @@ def _ticks(column: nw.Series[Any], name: str) -> Times:
 
 
 def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
-    """Raise a DataError if a time lies where ticks, or what clocks ahead of UTC show, go beyond 64 bits."""
+    """Raise a DataError if the ticks of a time, or its clock time, would overflow 64 bits."""
     outside = (seconds < ends[0]) | (seconds > ends[1])
     if outside.any():
         rows = np.flatnonzero(outside).tolist()
@@ -255,7 +255,7 @@ def _require_range(seconds: Array, ends: tuple[int, int], name: str) -> None:
 
 
 def _clock(array: Array, name: str) -> Times:
-    if array.dtype.names is not None:  # dates that know how far their clock was ahead of UTC
+    if array.dtype.names is not None:  # dates with the UTC offset of their clock
         return dataclasses.replace(_clock(array["utc"], name), offsets=array["offset"])
     _require_times(np.isnat(array), name)
     nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
@@ -268,7 +268,7 @@ def _clock(array: Array, name: str) -> Times:
 
 
 def _with_unit(options: Options, times: Times | None) -> Options:
-    """Say that dates and durations have become seconds."""
+    """The unit of times: dates and durations have become seconds."""
     if times is None or times.per_second is None or options.time_unit == "s":
         return options
     if options.time_unit is not None:

@@ -1,4 +1,4 @@
-"""Names of columns that are steps: the heads of wide tables, one row a record and one column a step."""
+"""Column names that are steps: headers of wide tables, one row per record and one column per step."""
 
 import math
 import re
@@ -9,18 +9,18 @@ from telltree.data.columns.naming import says_missing
 
 STEP = re.compile(r"(?P<stem>(?:[^\W\d]\w*?)?)[ _.-]?(?P<number>\d+(?:\.\d+)?)")  # 0, t0, temp_12, v 0.5
 USUAL = ("", "t", "ts", "time", "step", "timestep", "v", "val", "value", "att")  # stems of steps; others may be names
-DOZENS = 24  # columns of one stem: so many are hardly attributes
+DOZENS = 24  # columns of one stem: this many are hardly attributes
 REMEDY = "if each row is a record and each column a step, say wide (--wide)"
 
 
 def stem_of(name: str) -> tuple[str, float] | None:
-    """What a step is called before its number, and the number; None if it is not called like a step."""
+    """The stem of a step's name and its number; None if it is not named like a step."""
     match = STEP.fullmatch(name.strip())
     return None if match is None else (match["stem"], float(match["number"]))
 
 
 def likely_wide(names: Sequence[str]) -> bool:
-    """Whether dozens of columns are called like the steps of a series, one after another."""
+    """Whether dozens of columns are named like consecutive steps of a series."""
     stems: dict[str, list[float]] = {}
     for stem, number in filter(None, map(stem_of, names)):
         stems.setdefault(stem.lower(), []).append(number)
@@ -28,7 +28,7 @@ def likely_wide(names: Sequence[str]) -> bool:
 
 
 def has_no_names(row: Sequence[str]) -> bool:
-    """Whether the first row of a file holds values: numbers, not evenly spaced as steps are, after a label perhaps."""
+    """Whether the first row of a file holds values: numbers, not evenly spaced like steps, perhaps after a label."""
     numbers = [_number(cell) for cell in row[1:]]
     return (
         len(numbers) > 1 and None not in numbers and not _is_even([number for number in numbers if number is not None])
@@ -36,7 +36,7 @@ def has_no_names(row: Sequence[str]) -> bool:
 
 
 def unnamed(count: int) -> list[str]:
-    """What the columns of a file without names are called."""
+    """Names for the columns of a file without a header."""
     return [f"column {number}" for number in range(1, count + 1)]
 
 

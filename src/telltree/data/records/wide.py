@@ -1,4 +1,4 @@
-"""Wide tables, one row a record and one column a step -> the parts of a panel, and labels."""
+"""Wide tables, one row per record and one column per step -> the parts of a panel, and labels."""
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
@@ -18,18 +18,18 @@ from telltree.data.store import Array, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
 
-SERIES = "x1"  # what the one series of a table is called, as in .ts files
+SERIES = "x1"  # the name of a table's only series, as in .ts files
 
 
 def wide_plan(roles: Roles, names: list[str]) -> dict[str, Use]:
-    """Say what to read of a wide table; the first column of one without names may be the label."""
+    """What to read of a wide table; the first column of one without a header may be the label."""
     return _labelled(roles, names).plan(names)
 
 
 def read_wide(
     values: Mapping[str, Values], roles: Roles, options: Options, ids: Sequence[Any] | None = None
 ) -> tuple[Parts, Array | None]:
-    """Make a series of the steps of each row; missing values at its end are none, so records may differ in length."""
+    """Make a series of each row's steps; missing values at its end do not count, so records may differ in length."""
     if roles.time is not None:
         raise DataError("a wide table has no column of times; say how long a step is by period (--period)")
     roles, values = _settled(roles, values)
@@ -55,7 +55,7 @@ def _labelled(roles: Roles, names: Sequence[str]) -> Roles:
 
 
 def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping[str, Values]]:
-    """Take the first column of a table without names for the label, as the UCR archive has it, if its values may be."""
+    """Use the first column of a table without a header as the label, as in the UCR archive, if its values allow it."""
     guess = _labelled(roles, list(values))
     if guess.label == roles.label or guess.label is None:
         return roles, values
@@ -68,7 +68,7 @@ def _settled(roles: Roles, values: Mapping[str, Values]) -> tuple[Roles, Mapping
 
 
 def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | None, count: int) -> Grouping:
-    roles.plan(list(values))  # a role that names no column is found before anything else
+    roles.plan(list(values))  # first refuse a role that names no column
     if roles.id is None:
         return in_order(given_ids(ids, count), np.ones(count, np.int64), None)
     rows = by_id(values[roles.id], roles.id, None)
@@ -82,7 +82,7 @@ def _records(values: Mapping[str, Values], roles: Roles, ids: Sequence[Any] | No
 
 
 def _series(names: Sequence[str]) -> dict[str, list[str]]:
-    """Give the steps of each series: all, or those of each stem where the table has several (temp_0, flow_0, …)."""
+    """Return the steps of each series: all, or one series for each stem if there are several (temp_0, flow_0, …)."""
     stems = {name: stem_of(name) for name in names}
     others = [name for name, stem in stems.items() if stem is None]
     if not names:
@@ -114,7 +114,7 @@ def _arranged(name: str, values: Values, rows: Grouping, declared: Collection[st
 
 
 def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping, declared: Collection[str]) -> Encoded:
-    """Give all steps as one column, record by record; all must be of one type."""
+    """Return all steps as one column in record order; all must be of one type."""
     columns = {step: _arranged(step, values[step], rows, declared) for step in steps}
     types = {found.type: step for step, found in columns.items() if not is_missing(found.array).all()}
     if len(types) > 1:
@@ -136,7 +136,7 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
 
 
 def _lengths(series: Sequence[Encoded], count: int) -> Array:
-    """Count the steps of each record up to its last value in any series."""
+    """Count the steps of each record, up to its last value in any series."""
     there = np.zeros((count, len(series[0]) // max(count, 1)), np.bool_)
     for column in series:
         there |= ~is_missing(column.array).reshape(there.shape)
