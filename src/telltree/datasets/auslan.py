@@ -66,12 +66,12 @@ def load_auslan(
     if not found:
         raise DataError(_not_found(path, looked))
     if wanted is None or not set(wanted) <= set(WORDS):
-        found.sort(key=is_auslan8)  # which has the eight words alone, so it comes last
+        found.sort(key=is_auslan8)  # has only the eight words, so it comes last
     return _load(found[0], wanted)
 
 
 def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | None:
-    """The words asked for; None for all there are."""
+    """The requested words; None for all there are."""
     if words is None:
         return WORDS
     if isinstance(words, str):
@@ -85,7 +85,7 @@ def _words(words: Iterable[str] | Literal["all"] | None) -> tuple[str, ...] | No
 
 
 def _places(home: Path) -> list[Path]:
-    """What may hold the data, given a path: the path itself, or things of the usual names in it."""
+    """The paths that may hold the data, given a path: the path itself, or the usual names in it."""
     if home.is_file() or is_auslan8(home) or is_tctodd(home):
         return [home]
     return [home / "auslan8", home / "tctodd", home / "tctodd.tar.gz"]

@@ -1,4 +1,4 @@
-"""Where data sets are looked for that a user has not given the path of."""
+"""Where to look for data sets if the user gives no path."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import platformdirs
 
 
 def homes() -> Iterator[Path]:
-    """The folder that TELLTREE_DATA names, if it does, then the user's data folder."""
+    """The folder named by TELLTREE_DATA, if it is set, then the user's data folder."""
     named = os.environ.get("TELLTREE_DATA")
     if named:
         yield Path(named)

@@ -1,8 +1,8 @@
-"""The UCI repository's own layout of the Auslan signs, read from its folder or, in place, from its archive.
+"""The UCI repository's own layout of the Auslan signs, read from its folder or directly from its archive.
 
-There are nine folders, `tctodd1` to `tctodd9`, and in them one file an example, `word-number.tsd`: a line of 22 numbers
-with tabs between them for each step. An archive may come from anywhere, so nothing in it is believed before it is
-checked, and nothing is written to disk.
+There are nine folders, `tctodd1` to `tctodd9`, with one file per example, `word-number.tsd`: one line per step with 22
+tab-separated numbers. An archive may come from anywhere, so everything in it is checked before use, and nothing is
+written to disk.
 """
 
 import gzip
@@ -20,8 +20,8 @@ from telltree.data.schema import require_known
 from telltree.errors import DataError
 
 COLUMNS = 22
-_MOST_BYTES = 1 << 20  # of one example; real ones have some 15 kB
-_MOST_MEMBERS = 20_000  # of an archive; the real one has some 2,600
+_MOST_BYTES = 1 << 20  # per example; real ones have some 15 kB
+_MOST_MEMBERS = 20_000  # per archive; the real one has some 2,600
 _MOST_UNPACKED = 128 << 20  # bytes of an archive; the real one has some 40 MB
 
 _NAME = re.compile(r"(?P<word>.+)-(?P<number>[0-9]{1,4})\.tsd")
@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where an example stands; places sort in the order in which the examples were recorded."""
+    """The location of an example; locations sort in the order in which the examples were recorded."""
 
     folder: int
     number: int
@@ -54,7 +54,7 @@ def is_tctodd(folder: Path) -> bool:
 
 
 def read_tctodd(path: Path, words: Sequence[str] | None) -> list[Example]:
-    """The examples of these words, or of all; in the order of recording. A word that is not there is a DataError."""
+    """The examples of these words, or of all, in the order of recording. A word that is absent is a DataError."""
     try:
         contents = dict(_from_folder(path, words) if path.is_dir() else _from_archive(path, words))
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
@@ -92,7 +92,7 @@ def _from_archive(path: Path, words: Sequence[str] | None) -> Iterator[tuple[_Pl
 
 
 class _Bounded:
-    """A stream that ends with an error when it gives more than an archive of signs can hold."""
+    """A stream that raises an error if it yields more than an archive of signs can hold."""
 
     def __init__(self, stream: BinaryIO | gzip.GzipFile, path: Path) -> None:
         self._stream, self._path, self._given = stream, path, 0
@@ -106,7 +106,7 @@ class _Bounded:
 
 
 def _checked(member: tarfile.TarInfo, number: int, path: Path) -> PurePosixPath:
-    """The name of a member, if the archive may have such a member at all."""
+    """The name of a member, after checking that the archive may have such a member."""
     name = PurePosixPath(member.name)
     problem = None
     if number >= _MOST_MEMBERS:
@@ -123,7 +123,7 @@ def _checked(member: tarfile.TarInfo, number: int, path: Path) -> PurePosixPath:
 
 
 def _place(name: PurePosixPath) -> _Place | None:
-    """What example a file holds; None if it holds none."""
+    """Which example a file holds; None if it holds none."""
     file, folder = _NAME.fullmatch(name.name), _FOLDER.fullmatch(name.parent.name)
     if file is None or folder is None:
         return None

@@ -55,7 +55,7 @@ class Collisions:
 
 
 def sort_collisions(study: Study, *, seed: int = 0) -> Collisions:
-    """Learn one tree from all encounters of a study, and say which of its categories the paper's cases fall into.
+    """Learn one tree from all encounters of a study, and find the categories of the paper's cases.
 
     The classes weigh alike, so that a collision, which is rare, is worth a category: what is asked here is what kinds
     of collision there are, not how likely one is. No category has fewer than ten encounters.

@@ -55,7 +55,7 @@ class Experiment:
     interrupted: bool = False
 
     def to_json(self) -> str:
-        """All figures, run by run and summed up. Apart from times, the same settings give the same text."""
+        """All figures, run by run and summarised. Apart from times, the same settings give the same text."""
         models = [
             {
                 "name": model.name,

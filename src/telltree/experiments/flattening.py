@@ -16,10 +16,10 @@ Floats = NDArray[np.floating[Any]]
 class Flattening:
     """Learned from training records, used on all.
 
-    Real attributes are z-scored with the mean and the standard deviation of all training steps, Booleans become ±1.
-    The paper does not say what becomes of categories; here each is one column, 1 where it holds and 0 elsewhere. A
-    missing or infinite value is 0, the mean. Records are padded with zeros to `steps` steps, and their time slices put
-    one after another.
+    Real attributes are z-scored with the mean and the standard deviation of all training steps, Booleans become ±1. The
+    paper does not say how to encode categories; here they are one-hot: a column of 1 and 0 for each. A missing or
+    infinite value is 0, the mean. Records are padded with zeros to `steps` steps, and their time slices put one after
+    another.
     """
 
     steps: int

@@ -1,10 +1,10 @@
-"""The grammars for encounters of two aircraft: attributes divided by type and by kind. Each is one file to read."""
+"""The grammars for encounters of two aircraft, with attributes grouped by type and kind. Each is one file to read."""
 
 from importlib.resources import files
 
 
 def acasx_grammar() -> str:
-    """What the paper's authors let a tree say of the encounters of `load_acasx`, in telltree's language."""
+    """The grammar of the paper's authors for the encounters of `load_acasx`, in telltree's language."""
     return _text("acasx.bnf")
 
 

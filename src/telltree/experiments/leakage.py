@@ -1,4 +1,4 @@
-"""How well one short formula tells two classes apart: if it does so too well, an attribute gives the answer away."""
+"""How well one short formula tells two classes apart. If it does so too well, an attribute leaks the label."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _SENTENCES = {  # over one and over two atoms, and how to search them
 
 
 class Shortcut(NamedTuple):
-    """The best formula of some atoms, and the macro F1 it reaches on all records, those it was found on."""
+    """The best formula of some atoms, and its macro F1 on all records, which are those it was found on."""
 
     atoms: int
     formula: str
@@ -28,19 +28,19 @@ class Shortcut(NamedTuple):
 
 @dataclass(frozen=True)
 class MacroF1:
-    """A fitness: 1 − macro F1 of taking one side of a split for one of two classes, the other for the other."""
+    """A fitness: 1 − macro F1 of predicting one class on one side of a split, the other class on the other side."""
 
     def __call__(
         self, true: NDArray[np.int64], total: NDArray[np.int64], size: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Of both ways to name the sides, the better one counts."""
+        """The better of both assignments of classes to sides counts."""
         right, wrong = _f1(true, total), _f1(total - true, total)
-        best: NDArray[np.float64] = 1 - np.maximum(right, wrong) + 1e-9 * size  # of equals, the shorter
+        best: NDArray[np.float64] = 1 - np.maximum(right, wrong) + 1e-9 * size  # the shorter of equals
         return best
 
 
 def _f1(taken: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Macro F1 if the records counted in `taken` are said to be of the first class, and the others of the second."""
+    """Macro F1 if the records counted in `taken` are predicted as the first class, and the others as the second."""
     first = 2 * taken[:, 0] / (taken.sum(axis=1) + total[0])
     rest = total - taken
     second = 2 * rest[:, 1] / (rest.sum(axis=1) + total[1])
@@ -49,7 +49,7 @@ def _f1(taken: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.float6
 
 
 def shortcuts(study: Study, *, searches: dict[int, Search] | None = None, seed: int = 0) -> list[Shortcut]:
-    """The best formulas of one and of two atoms of a study with two classes, whose grammar calls its atoms Atom."""
+    """The best formulas of one and of two atoms for a study with two classes, whose grammar calls its atoms Atom."""
     if len(study.classes) != 2 or study.grammar is None or "\nAtom " not in study.grammar:
         raise SettingsError(f"{study.name}: shortcuts need two classes, and a grammar that defines Atom")
     atoms = study.grammar[study.grammar.index("\nAtom ") :]
@@ -65,6 +65,6 @@ def shortcuts(study: Study, *, searches: dict[int, Search] | None = None, seed: 
 
 
 def _reached(root: Node) -> float:
-    """The macro F1 of taking one side for one class and the other for the other."""
+    """The macro F1 of predicting one class on one side, the other on the other side."""
     true, total = np.array([root.true.counts]), np.array(root.counts)
     return float(1 - MacroF1()(true, total, np.zeros(1, np.int64))[0])

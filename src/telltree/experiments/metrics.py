@@ -1,4 +1,4 @@
-"""How good predictions are, and what many trials say together."""
+"""How good predictions are, and summaries of many trials."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def score(truth: NDArray[Any], predicted: NDArray[Any], classes: Sequence[Any]) 
 
 
 class Summary(NamedTuple):
-    """The mean of a figure over trials and the standard error of that mean, which one trial does not tell."""
+    """The mean of a figure over trials, and its standard error, which is unknown for one trial."""
 
     mean: float
     error: float | None

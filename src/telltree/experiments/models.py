@@ -22,11 +22,11 @@ BASELINES: Mapping[str, str] = {"tree": "decision tree", "forest": "random fores
 
 
 _INDIFFERENT = {"grammar", "random_state", "n_jobs", "progress"}
-"""Parameters of GrammarTreeClassifier that do not matter for what it learns, or are told otherwise."""
+"""Parameters of GrammarTreeClassifier that do not affect what it learns, or are reported elsewhere."""
 
 
 class Prediction(NamedTuple):
-    """What a model says of the test records, the seconds it took to learn, and how long its formulas are."""
+    """The predictions for the test records, the seconds that learning took, and the lengths of the formulas."""
 
     predicted: NDArray[Any]
     seconds: float
@@ -34,13 +34,13 @@ class Prediction(NamedTuple):
 
 
 class Model(Protocol):
-    """Something that learns from some records of a study and predicts the class of others."""
+    """Learns from some records of a study and predicts the class of others."""
 
     @property
     def title(self) -> str: ...
 
     def settings(self, study: Study) -> str:
-        """All that decides what it learns, beside the records and the seed."""
+        """Everything that affects what it learns, besides the records and the seed."""
         ...
 
     def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
@@ -50,14 +50,14 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Telltree:
-    """GrammarTreeClassifier with one search, and a fitness unless it is the study's."""
+    """GrammarTreeClassifier with one search, and its own fitness or the study's."""
 
     title: str
     search: Search
     fitness: Fitness | None = None
 
     def settings(self, study: Study) -> str:
-        """All parameters of the estimator that change what is learned, defaults included, and the grammar's name."""
+        """All parameters of the estimator that affect what is learned, including defaults, and the grammar's name."""
         given = self.estimator(study, None, 0).get_params(deep=False)
         said = ", ".join(f"{name}={given[name]!r}" for name in sorted(given.keys() - _INDIFFERENT))
         return f"GrammarTreeClassifier({said}), {study.grammar_name}"
@@ -77,14 +77,14 @@ class Telltree:
         return model.fit(study.panel[train], study.y[train])
 
     def estimator(self, study: Study, grammar: Grammar | None, seed: int) -> GrammarTreeClassifier:
-        """What learns, for a study and the grammar of its training records."""
+        """The estimator for a study and the grammar of its training records."""
         return GrammarTreeClassifier(
             grammar,
             self.search,
             fitness=self.fitness or study.fitness or GiniSize(),
             max_depth=study.max_depth,
             min_members=1,
-            centre=study.grammar is None,  # constants of the generic grammar are where to look, not where to end
+            centre=study.grammar is None,  # constants of the generic grammar are only starting points
             random_state=seed,
         )
 
@@ -107,9 +107,9 @@ class Baseline:
         return f"{self._estimator(study, 0)!r}, scikit-learn {sklearn.__version__}"
 
     def predict(self, study: Study, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Prediction:
-        """Flatten the records, learn, predict. The time to learn has that to flatten the training records in it."""
+        """Flatten the records, learn, predict. The learning time includes flattening the training records."""
         steps = int(study.panel.lengths.max())
-        # Trees round what they get to single precision anyway; handing it over so halves the memory.
+        # Trees convert to single precision anyway; converting first halves the memory.
         dtype = np.float64 if self.key == "bayes" else np.float32
         began = time.perf_counter()
         flatten = Flattening.learn(study.panel[train], steps)
@@ -134,7 +134,7 @@ SEARCHES: Mapping[str, Telltree] = {
     "ge": Telltree("telltree, GE", GrammaticalEvolution()),
     "gp": Telltree("telltree, GP", GeneticProgramming()),
 }
-"""The searches as they are by default."""
+"""The searches with their defaults."""
 _THOROUGH = GeneticProgramming(evaluations=300_000, population=6_000, tournament=10)
 ACASX_SEARCHES: Mapping[str, Telltree] = {
     "mc": Telltree("telltree, MC", MonteCarlo(evaluations=100_000)),
@@ -142,7 +142,7 @@ ACASX_SEARCHES: Mapping[str, Telltree] = {
     "gp": Telltree("telltree, GP", _THOROUGH),
     "gp-long": Telltree("GP, any length", _THOROUGH, GiniSize(w2=120, per_record=True)),
 }
-"""The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, and it decides most."""
+"""The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, which matters most."""
 
 
 def searches_of(experiment: str, *, paper_budgets: bool = False) -> Mapping[str, Telltree]:
@@ -186,7 +186,7 @@ def _known(names: Iterable[str], table: Mapping[str, Any], what: str) -> list[st
 
 
 def compile_all(searches: tuple[Search, ...]) -> None:
-    """Have everything compiled, or loaded from the cache, so that no trial is charged for it."""
+    """Compile everything, or load it from the cache, so that no trial's time includes it."""
     columns = {"x": {"type": "real"}, "b": {"type": "Boolean"}, "c": {"type": "categorical"}}
     record = np.array([[0.5, True, "u"], [1.5, False, "v"], [2.5, True, "u"]], dtype=object)
     panel = Panel.from_arrays([record[:2], record[1:], record, record[::2]], columns=list(columns), schema=columns)

@@ -1,4 +1,4 @@
-"""What the paper reports, to stand beside what is measured here."""
+"""What the paper reports, for comparison with what is measured here."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

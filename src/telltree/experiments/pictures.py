@@ -18,7 +18,7 @@ DOTS_PER_INCH = 110
 
 
 def draw_auslan(experiment: Experiment, folder: Path, study: Study | None = None) -> Iterator[Path]:
-    """The tree of the trial that genetic programming did best in, with formulas and in English."""
+    """The best tree of genetic programming over all trials, with formulas and in English."""
     from telltree.report import plot_tree
 
     if "gp" not in experiment.models:
@@ -41,7 +41,7 @@ def draw_acasx(folder: Path, found: Collisions, flights: Panel) -> Iterator[Path
     collage = plot_collage(kinds, flights, found.y, draw=draw_encounter, only_label=NMAC, text=None)
     yield _saved(collage, folder / "acasx-collage.png")
     for case in found.cases:
-        # as in the paper, where the late manoeuvre is shown by its rates
+        # by its rates, as the paper shows the late manoeuvre
         show: Literal["altitude", "vertical_rate"] = "vertical_rate" if case.encounter == 1303 else "altitude"
         figure = plot_encounter(flights, case.record, show=show, caption=str(case))
         yield _saved(figure, folder / f"acasx-encounter-{case.encounter}.png")
@@ -58,7 +58,7 @@ def draw_encounters(folder: Path, stories: Stories | None = None) -> Iterator[Pa
     yield _saved(plot_tree(stories.model.tree_, text="formula"), folder / "encounters-tree.png")
     for family in stories.families:
         if stories.of_family(family):
-            # what is late about a late manoeuvre shows in the vertical rate, as in the paper
+            # a late manoeuvre shows in the vertical rate, as in the paper
             show: Literal["altitude", "vertical_rate"] = "vertical_rate" if family.startswith("late") else "altitude"
             figure = plot_encounter(stories.panel, stories.example(family), show=show)
             yield _saved(figure, folder / f"encounter-{family.replace(' ', '-')}.png")

@@ -1,4 +1,4 @@
-"""How far an experiment is, and how long it will take."""
+"""The progress of an experiment, and an estimate of the time left."""
 
 import time
 from collections import Counter, defaultdict
@@ -12,21 +12,21 @@ class Progress(NamedTuple):
     """What an experiment reports when it starts and after each run."""
 
     done: int
-    """Runs that are finished, those found in the file of an earlier call included."""
+    """Runs that are finished, including those found in the file of an earlier call."""
     total: int
     run: Run | None
-    """The one that just finished; None at the start."""
+    """The run that just finished; None at the start."""
     seconds: float
     """Since the start of this call."""
     seconds_left: float | None
-    """An estimate; None before there is anything to go by."""
+    """An estimate; None as long as there is no basis for one."""
 
 
 class Clock:
     """Estimates the time left from how long each model took so far."""
 
     def __init__(self, to_do: Iterable[str], total: int, known: Iterable[Run]) -> None:
-        """Begin with the models of the runs to do, one name a run, and what earlier calls took."""
+        """Start with the model of each run to do, and the times of earlier calls."""
         self._left = Counter(to_do)
         self._total = total
         self._took: dict[str, list[float]] = defaultdict(list)
@@ -36,9 +36,9 @@ class Clock:
         self._began = self._start
 
     def finished(self, run: Run | None) -> Progress:
-        """Count a run, and say where that leaves the experiment."""
+        """Count a run; returns the progress of the experiment."""
         if run is not None:
-            if not self._worked:  # before that, processes were started
+            if not self._worked:  # until then, processes were starting
                 self._began = max(self._start, time.monotonic() - run.seconds)
             self._left[run.model] -= 1
             self._took[run.model].append(run.seconds)
@@ -55,5 +55,5 @@ class Clock:
             count * (sum(self._took[name]) / len(self._took[name]) if self._took[name] else mean)
             for name, count in self._left.items()
         )
-        # What learning takes is not all, and there may be several processes: scale by how it went so far.
+        # Learning is not all the time, and there may be several processes: scale by the progress so far.
         return work * (time.monotonic() - self._began) / self._worked

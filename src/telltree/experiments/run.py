@@ -1,4 +1,4 @@
-"""Run an experiment: plan its runs, leave out those that are done, do the others in parallel, and sum up."""
+"""Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ from telltree.search import Search
 from telltree.whole import require_whole
 
 _MOST_PROCESSES = 256
-_LOOK = 1.0  # seconds between two looks whether the parent is still there
+_LOOK = 1.0  # seconds between checks that the parent process still runs
 
 
 def run_experiment(
@@ -60,7 +60,7 @@ def run_experiment(
         require_whole("jobs", jobs, 1)
     known = searches_of(study if isinstance(study, str) else study.name, paper_budgets=paper_budgets)
     models = choose_models(tuple(known) if searches is None else searches, baselines, known)
-    kept = Store(store)  # a file that cannot be used is found before the long work starts
+    kept = Store(store)  # find a file that cannot be used before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity)
     keys = {name: run_key(study, model, seed) for name, model in models.items()}
@@ -106,14 +106,14 @@ def _work(
 
 
 def _stop(runs: Generator[Run]) -> None:
-    """End the work that is still going on, if any."""
+    """Stop the work that is still running, if any."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # joblib warns that work was in vain
+        warnings.simplefilter("ignore")  # joblib warns of lost work
         runs.close()
 
 
 def _silent(progress: Progress) -> None:
-    """Nobody wants to know."""
+    """Report nothing."""
 
 
 def _processes(jobs: int | None, tasks: int) -> int:
@@ -123,11 +123,11 @@ def _processes(jobs: int | None, tasks: int) -> int:
 
 
 def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
-    """The runs as they finish. Large arrays are shared by the processes through memory-mapped files."""
+    """The runs as they finish. The processes share large arrays as memory-mapped files."""
     if not tasks:
         return
     searches = _searches(task.model for task in tasks)
-    compile_all(searches)  # once, before several processes would do it at the same time
+    compile_all(searches)  # once, before several processes do it at the same time
     if processes == 1:
         yield from (task.run(study) for task in tasks)
         return
@@ -148,13 +148,13 @@ def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
 
 
 def _begin(searches: tuple[Search, ...], parent: int) -> None:
-    """What a process does first: compile, and from then on watch that it is not left behind."""
+    """Start a worker process: compile, then watch for the end of its parent."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     compile_all(searches)
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent is gone: one that is killed tells nobody, and the work would be in vain."""
+    """End this process when its parent is gone: a killed parent tells nobody, and the work would be lost."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)

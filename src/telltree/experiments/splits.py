@@ -1,4 +1,4 @@
-"""Trials: which records each learns from, and the seeds, all of them functions of the experiment's seed alone."""
+"""Trials: which records each learns from, and the seeds. All depend only on the experiment's seed."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Positions = NDArray[np.int64]
 
 
 def seed_for(seed: int, *place: int) -> int:
-    """A seed for one place in an experiment, such as a trial; other places, run or not, do not matter."""
+    """A seed for one place in an experiment, such as a trial; it does not depend on other places."""
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint32)[0])
 
 

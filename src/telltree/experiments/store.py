@@ -1,4 +1,4 @@
-"""Finished runs in a file, a line of JSON each, so that an experiment goes on where it was interrupted."""
+"""Finished runs in a file, one line of JSON each, so that an interrupted experiment can be resumed."""
 
 import json
 import math
@@ -15,7 +15,7 @@ _BEGINNING = b'{"key": "'  # of every line
 
 
 class Store:
-    """The runs of a file that may be there already; None keeps them in memory alone.
+    """The runs of a file, which may exist already; None keeps them only in memory.
 
     A last line without an end is what a crash leaves of a run: it is dropped. Any other line that is no run means that
     the file is something else, and it is left as it is.
@@ -28,7 +28,7 @@ class Store:
             self._open(self._path)
 
     def add(self, run: Run) -> None:
-        """Keep a run; when this returns, it is on the disk."""
+        """Store a run; when this returns, it is on disk."""
         self.runs[run.key, run.trial] = run
         if self._path is not None:
             line = json.dumps(asdict(run), allow_nan=False).encode() + b"\n"
@@ -41,7 +41,7 @@ class Store:
                 raise DataError(f"{self._path}: cannot be written: {error}") from None
 
     def _open(self, path: Path) -> None:
-        """Read what is there, and find out before any work is done whether the file can be written."""
+        """Read what is there, and check before any work that the file can be written."""
         try:
             with open(path, "ab+") as file:
                 file.seek(0)

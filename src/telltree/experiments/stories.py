@@ -1,6 +1,6 @@
-"""Categorization of encounters: one tree of what was done, its categories, and the families of plans they hold.
+"""Categorisation of encounters: one tree of what was done, its categories, and the families of plans they hold.
 
-The families are known to the simulator alone. No model sees them; here they judge what a tree found.
+Only the simulator knows the families. No model sees them; here they judge what a tree found.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ class Kind:
 
     @property
     def nmacs(self) -> int:
-        """Members that did end in an NMAC."""
+        """Members that really ended in an NMAC."""
         return sum(self.families.values())
 
     @property
@@ -49,7 +49,7 @@ class Stories:
     kinds: tuple[Kind, ...]
 
     def of_family(self, family: str) -> tuple[Kind, ...]:
-        """The kinds that are mostly of this family."""
+        """The kinds of NMAC that come mostly from this family."""
         return tuple(kind for kind in self.kinds if kind.family == family)
 
     @property

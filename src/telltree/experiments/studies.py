@@ -56,10 +56,10 @@ def acasx_study(data: str | os.PathLike[str] | None = None) -> Study:
 
 
 def simulated(records: int) -> "Encounters":
-    """Encounters of which as many end badly as in the paper."""
+    """Encounters with the same share of collisions as in the paper."""
     from telltree.datasets.encounters import make_encounters
 
-    require_whole("records", records, 50)  # so that each of the few that end badly is on both sides of a split
+    require_whole("records", records, 50)  # so that both sides of a split have some of the few collisions
     return make_encounters(records, round(_NMAC * records))
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is about: labelled records, what may be said of them, and the limits that hold for all models."""
+"""The subject of an experiment: labelled records, what may be said of them, and the limits for all models."""
 
 import hashlib
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class Study:
 
     @cached_property
     def grammar_name(self) -> str:
-        """A short name for the grammar, the same for the same text and attributes alone."""
+        """A short name for the grammar; equal names mean equal text and attributes."""
         if self.grammar is None:
             return "the generic grammar"
         said = repr((self.grammar, self.attributes))

@@ -1,4 +1,4 @@
-"""One model in one trial: the unit of work that runs in parallel, is kept in files and is never run twice."""
+"""One model in one trial: the unit of work that runs in parallel, is stored in files and is never run twice."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from telltree.experiments.study import Study
 
 @dataclass(frozen=True)
 class Run:
-    """What one model reached in one trial; `key` is a hash of all that decides it, trial apart."""
+    """The result of one model in one trial; `key` is a hash of everything that determines it, except the trial."""
 
     key: str
     model: str

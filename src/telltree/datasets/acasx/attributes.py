@@ -1,8 +1,8 @@
-"""The 77 attributes of an encounter: what each is called in English, what it measures, and what is worth asking of it.
+"""The 77 attributes of an encounter: the English for each, what it measures, and useful thresholds.
 
 The one-bit codes are those that a collision avoidance system sends to its display and to the other aircraft; which bit
-means what was read off the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards,
-6 preventive; `vc` 1 crossing, 2 reversal, 3 increase, 4 maintain; `ua` and `da` 1 climb or descend, 2 do not descend or
+means what was read off the data: `cc` counts 1 clear of conflict, 4 corrective upwards, 5 corrective downwards, 6
+preventive; `vc` 1 crossing, 2 reversal, 3 increase, 4 maintain; `ua` and `da` 1 climb or descend, 2 do not descend or
 do not climb; the first of three bits counts 4. `vrc` has one bit for each of its three values.
 """
 
@@ -27,8 +27,8 @@ KINDS: dict[str, tuple[str | None, tuple[float, ...]]] = {  # unit, and the cons
 }  # fmt: skip
 
 _OF_AIRCRAFT: tuple[tuple[str, str, str], ...] = (
-    # In the order of the data. Numbers: kind and phrase. Truths: phrase, and what is said where it does not hold.
-    # {0} is the aircraft, {1} the other one.
+    # In the order of the data. Numbers: kind and phrase. Truths: phrase, and the phrase for when it is false. {0} is
+    # the aircraft, {1} the other one.
     ("RA", "advisory {0} is active", "advisory {0} is not active"),
     ("vert_rate", "vertical rate", "vertical rate of aircraft {0}"),
     ("alt_diff", "vertical distance", "height of aircraft {1} over aircraft {0}"),

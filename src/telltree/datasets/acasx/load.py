@@ -88,7 +88,7 @@ def _read(path: Path) -> Whole:
 
 
 def _files(path: Path) -> list[Path]:
-    """What may hold the encounters, given a path: the file itself, or the file to begin with in a folder."""
+    """The files that may hold the encounters, given a path: the file itself, or the first file to read in a folder."""
     names = (PARQUET, META, f"acasx/{PARQUET}", f"libcas098small_10K/{META}")
     return [path, *(path / name for name in names)]
 
@@ -103,15 +103,16 @@ def _read_parquet(path: Path) -> Whole:
 
 
 def _cut_lengths(whole: Whole) -> NDArray[np.int64]:
-    """How many steps lie more than BEFORE seconds before the closest approach; all of a record that was cut before.
+    """How many steps lie more than BEFORE seconds before the closest approach; all of a record that was already cut.
 
-    Closest is where vertical separation and a fifth of the horizontal range add up to the least, the authors' measure.
+    The closest approach is where vertical separation plus a fifth of the horizontal range is smallest, the authors'
+    measure.
     """
     apart = whole.columns["abs_alt_diff"] + whole.columns["horizontal_range"] / 5
     starts = np.cumsum(whole.lengths) - whole.lengths
     records = (apart[start : start + length] for start, length in zip(starts, whole.lengths, strict=True))
     closest = np.array([int(np.argmin(steps)) for steps in records], np.int64)
-    passed = closest < whole.lengths - 1  # else the record ends while the two still approach
+    passed = closest < whole.lengths - 1  # otherwise the record ends while the two still approach
     return np.where(passed, np.maximum(closest - BEFORE, 1), whole.lengths)
 
 

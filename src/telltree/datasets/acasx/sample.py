@@ -1,7 +1,7 @@
 """The sample of encounters that comes with telltree, and how it is packed.
 
-Numbers are whole thousandths. What is kept of each is the change of its change, byte by byte: most bytes are 0, which
-suits the compressor. Truths are bits.
+Numbers are integer thousandths, stored as second differences, byte by byte: most bytes are 0, which compresses well.
+Truth values are bits.
 """
 
 import io

@@ -1,8 +1,9 @@
-"""Simulated encounters of two aircraft with a collision avoidance logic aboard.
+"""Simulated encounters of two aircraft with a collision avoidance logic on board.
 
-In the order of the work: `advisories` and `table` (the logic, solved off line), `cache` (where it is kept), `avoidance`
-(the logic in flight), `flight` (aircraft and pilots), `plans` and `families` (what is flown), `generate` (draw and
-accept), `attributes` and `recording` (what is kept of it), `make` (all of it), `policy` (what the logic would say).
+In the order of the work: `advisories` and `table` (the logic, solved offline), `cache` (where it is stored),
+`avoidance` (the logic in flight), `flight` (aircraft and pilots), `plans` and `families` (what is flown), `generate`
+(draw and accept), `attributes` and `recording` (what is recorded), `make` (all together), `policy` (what the logic
+would say).
 """
 
 from telltree.datasets.encounters.attributes import ADVISORIES, PROXIMITY

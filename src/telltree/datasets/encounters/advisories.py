@@ -1,6 +1,6 @@
-"""The advisories: what they ask of a pilot, when one may follow another, and what each costs.
+"""The advisories: what they ask of a pilot, which may follow which, and what each costs.
 
-Heights are in feet, rates in feet a second. A relative height is that of the intruder over own aircraft.
+Heights are in feet, rates in feet per second. A relative height is the intruder's minus own.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -14,11 +14,11 @@ COC, DNC, DND, DES1500, CL1500, SDES1500, SCL1500, SDES2500, SCL2500 = range(9)
 
 NUMBER = 9
 TARGET = np.array([0.0, 0.0, 0.0, -25.0, 25.0, -25.0, 25.0, -41.67, 41.67])
-"""The rate that an advisory asks for; a rate beyond it complies too."""
+"""The rate that an advisory asks for; a rate beyond it also complies."""
 PUSH = np.array([0.0, -8.33, 8.33, -8.33, 8.33, -10.7, 10.7, -10.7, 10.7])
-"""How a responding aircraft accelerates, ft/s², while its rate does not comply."""
+"""The acceleration of a responding aircraft, ft/s², until its rate complies."""
 SPREAD = np.array([3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-"""The acceleration is PUSH with probability 1/2, and more or less by SPREAD with 1/4 each."""
+"""The acceleration is PUSH with probability 1/2, and SPREAD more or less with probability 1/4 each."""
 LAST_NEXT = np.array([4, 4, 4, 6, 6, 8, 8, 8, 8])
 """The last advisory that may follow each: strengthened ones only after those they strengthen."""
 
@@ -31,7 +31,7 @@ CORRECTIVE, CORRECTIVE_SLOW, CORRECTIVE_FAR, PREVENTIVE_SLOW = 1e-5, 0.1, 0.03, 
 REVERSAL, STRENGTHENING, WEAKENING = 8e-3, 5e-3, 1e-3
 LEVEL, LEVEL_FAST, OTHER_FAST = 1e-4, 5e-4, 1.5e-3
 ALERT_SLOW, ALERT_FAST, ALERT_CHANGE = 2.3e-3, 1.5e-3, 3e-5
-CLEAR = 1e-9  # what clear of conflict earns
+CLEAR = 1e-9  # the reward of clear of conflict
 FAST, SLOW, MIDDLING = 50.0, 100 / 3, 200 / 3  # vertical closure
 
 
@@ -43,7 +43,7 @@ def sense(advisory):
 
 @small
 def complies(advisory, rate):
-    """Whether the rate does as the advisory asks."""
+    """Whether the rate complies with the advisory."""
     direction = sense(advisory)
     return direction * rate >= direction * TARGET[advisory]
 
@@ -56,13 +56,13 @@ def strengthens(advisory, before):
 
 @small
 def reverses(advisory, before):
-    """Whether an advisory takes the other sense than the one before."""
+    """Whether an advisory has the opposite sense of the one before."""
     return sense(advisory) * sense(before) < 0
 
 
 @small
 def _cost_of_sense(h, closure, direction, corrective):
-    """What crossing the intruder's height costs, and alerting where there is no hurry."""
+    """The cost of crossing the intruder's height, and of an alert that is not urgent."""
     far, crossing = abs(h), h * direction > 0
     cost = 0.0
     if crossing and not corrective:
@@ -82,7 +82,7 @@ def _cost_of_sense(h, closure, direction, corrective):
 
 @small
 def reward(h, own, intruder, before, advisory):
-    """What giving `advisory` after `before` earns at once; all but clear of conflict costs something."""
+    """The immediate reward of `advisory` after `before`; all but clear of conflict cost something."""
     cost = NOT_ALLOWED if advisory > LAST_NEXT[before] else 0.0
     if advisory == COC:
         return CLEAR - cost

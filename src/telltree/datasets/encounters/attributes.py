@@ -19,8 +19,9 @@ ADVISORIES = (
     "Crossing Descend",
     "Crossing Climb",
 )
-"""As they are shown; the first nine by the numbers of the logic. `LEVEL_OFF` and `CROSSING` are what two pairs of those
-are called where they ask for a change of rate, and where they cross the other's altitude."""
+"""The displayed names; the first nine in the numbering of the logic. Adding `LEVEL_OFF` or `CROSSING` gives the other
+names of two pairs: where they ask for a change of rate, and where they cross the other's altitude.
+"""
 LEVEL_OFF, CROSSING = 8, 8  # from DNC, DND and from DES1500, CL1500 to their other names
 
 SENSES = ("none", "up", "down")
@@ -58,7 +59,7 @@ KINDS = {
     "number of advisories": Kind(None, (1, 2, 3, 4, 5, 6)),
     "worth": Kind(None, _both_ways(0.001, 0.003, 0.01, 0.03, 0.1, 0.3)),
 }
-"""Thresholds of a scale and resolution that suit each kind of real attribute."""
+"""Thresholds with a scale and resolution that suit each kind of real attribute."""
 
 _REALS = {  # name: kind, phrase
     "altitude": ("altitude", "altitude of aircraft {}"),
@@ -112,7 +113,7 @@ _SHARED = (
 
 _NEARLY_THE_LABEL = ("range", "range_rate", "x", "y", "bearing", "tau")
 PROXIMITY = (*(f"{name}_{number}" for number in (1, 2) for name in _NEARLY_THE_LABEL), "separation_trend")
-"""Attributes that tell when the aircraft are close, and so nearly are the label: a grammar may leave them out."""
+"""Attributes that tell when the aircraft are close, which nearly is the label: a grammar may leave them out."""
 
 
 def schema() -> Schema:

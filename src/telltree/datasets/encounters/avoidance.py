@@ -1,4 +1,4 @@
-"""The logic aboard, once a second: the time left, the best advisory that may be given, and coordination."""
+"""The logic on board, once a second: the time left, the best permitted advisory, and coordination."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -12,12 +12,13 @@ from telltree.datasets.encounters.table import HEIGHTS, RATES, SECONDS, locate, 
 
 LOST = 500.0  # ft; horizontal separation is lost below it
 MISS_TO_ALERT, MISS_TO_STAY = 2000.0, 3000.0  # ft; a projected miss beyond these needs no advisory
-SAME_SENSE_WAIT, OTHER_WAIT = 30, 50  # ticks of 0.1 s from one change to the next; clear of conflict is "other"
+SAME_SENSE_WAIT, OTHER_WAIT = 30, 50  # ticks of 0.1 s between changes; clear of conflict counts as "other"
 NOBODY = -1
 
 ADVISORY, CHANGED, FOLLOWS, AWAITS, DUE, SHARP, SHARP_NEXT = range(7)
-"""What is known of an aircraft's crew, all whole numbers: advisory shown and the tick it changed at, advisory followed,
-advisory awaited (NOTHING if none) and the tick it is due at, and whether they call for the larger acceleration."""
+"""What is known of an aircraft's crew, all integers: advisory shown and the tick it changed at, advisory followed,
+advisory awaited (NOTHING if none) and the tick it is due at, and whether these call for the larger acceleration.
+"""
 CREW = 7
 NOTHING = -1
 
@@ -38,7 +39,7 @@ def time_left(x, y, vx, vy, alerted):
 
 @small
 def appraise(table, h, own, intruder, seconds, before, responds, worth):
-    """Write what each advisory is worth here into `worth`."""
+    """Write the value of each advisory here into `worth`."""
     layer = table[int(seconds + 0.5) - 1]
     h_cell, h_share = locate(HEIGHTS, h)
     own_cell, own_share = locate(RATES, own)
@@ -60,9 +61,10 @@ def appraise(table, h, own, intruder, seconds, before, responds, worth):
 def may_follow(advisory, before, wait, banned, leads):
     """Whether an advisory may be shown `wait` ticks after the last change.
 
-    `banned` is the sense of the other aircraft's advisory if that came first, else 0; only who `leads` may reverse.
+    `banned` is the sense of the other aircraft's advisory if that came first, else 0; only the aircraft that `leads`
+    may reverse.
     """
-    if banned != 0 and sense(before) == banned:  # the other has reversed, and this one must follow
+    if banned != 0 and sense(before) == banned:  # the other has reversed, so this one must follow
         return sense(advisory) == -banned
     if banned != 0 and sense(advisory) == banned:
         return False
@@ -75,7 +77,7 @@ def may_follow(advisory, before, wait, banned, leads):
 
 @small
 def best(worth, before, wait, banned, leads, threat):
-    """The best advisory that may be shown; without a threat that is clear of conflict as soon as it may be shown."""
+    """The best permitted advisory; without a threat, clear of conflict as soon as it is permitted."""
     found = NOTHING
     for advisory in range(NUMBER):
         if may_follow(advisory, before, wait, banned, leads) and (found == NOTHING or worth[advisory] > worth[found]):
@@ -87,7 +89,7 @@ def best(worth, before, wait, banned, leads, threat):
 
 @small
 def margin(worth, chosen, before, wait, banned, leads):
-    """How much more the chosen advisory is worth than the best other that might be shown; 0 if there is none."""
+    """How much more the chosen advisory is worth than the best permitted alternative; 0 if there is none."""
     other = -np.inf
     for advisory in range(NUMBER):
         if advisory != chosen and may_follow(advisory, before, wait, banned, leads):
@@ -97,7 +99,7 @@ def margin(worth, chosen, before, wait, banned, leads):
 
 @small
 def decide(table, seen, seconds, threat, tick, crew, leader, worth, margins):
-    """Show both crews their advisories, the leader first; returns who leads then.
+    """Show both crews their advisories, the leader first; returns who leads afterwards.
 
     `seen` has a row for each aircraft: height and vertical rate. Crews learn of changes in `cockpit.hear`; here only
     ADVISORY and CHANGED are set.

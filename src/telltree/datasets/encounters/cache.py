@@ -1,4 +1,4 @@
-"""The table is solved once and kept in the user's cache folder, under a name that follows from its parameters."""
+"""The table is solved once and stored in the user's cache folder, under a name derived from its parameters."""
 
 import hashlib
 import logging
@@ -15,14 +15,14 @@ from telltree.writing import write_whole
 logger = logging.getLogger("telltree")
 
 _SHAPE = SECONDS, len(HEIGHTS), len(RATES), len(RATES), 2, advisories.NUMBER
-_DIGEST = 32  # bytes of a checksum in front of the numbers
+_DIGEST = 32  # bytes of the checksum before the numbers
 _STORED = np.dtype("<f4")
 
 
 def load_table(threads: int) -> Table:
-    """Give the table from the cache; if it is not there, or damaged, solve it and put it there.
+    """Return the table from the cache; if it is missing or damaged, solve it and store it there.
 
-    Where nothing can be written it is solved each time.
+    If nothing can be written, it is solved each time.
     """
     place = cache_path()
     found = _read(place)
@@ -39,20 +39,20 @@ def load_table(threads: int) -> Table:
 
 
 def cache_path() -> Path:
-    """Where the table of these parameters is kept."""
+    """Where the table for these parameters is stored."""
     said = "\n".join(_constants(advisories) + _constants(table))
     name = hashlib.sha256(said.encode()).hexdigest()[:16]
     return platformdirs.user_cache_path("telltree", appauthor=False) / f"avoidance-{name}.table"
 
 
 def _constants(module: ModuleType) -> list[str]:
-    """Every figure a module defines, or takes from elsewhere, by its name in capitals."""
+    """All constants of a module, defined or imported: the names in capitals."""
     values = {name: value for name, value in vars(module).items() if name.isupper()}
     return [f"{name} = {np.asarray(value).tolist()!r}" for name, value in sorted(values.items())]
 
 
 def _read(place: Path) -> Table | None:
-    """The table of a file, or None if the file is not there or is not what was written."""
+    """The table in a file, or None if the file is missing or damaged."""
     try:
         content = place.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Random numbers that are functions of a key: the order and company in which they are drawn change nothing."""
+"""Random numbers that depend only on a key, so that the order and grouping of draws change nothing."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ def _mix(words: Words) -> Words:
 
 
 class Chance:
-    """One stream for each of some items: what is drawn for an item follows from seed, stream and item alone.
+    """One stream for each item: its draws depend only on seed, stream and item.
 
-    Each method draws one number an item, or an array of numbers of the given `shape` an item.
+    Each method draws one number per item, or an array of the given `shape` per item.
     """
 
     def __init__(self, seed: int, stream: int, items: NDArray[np.int64]) -> None:
@@ -40,23 +40,23 @@ class Chance:
         return (((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52).reshape(-1, *shape)
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...] = ()) -> Floats:
-        """Anything between two numbers."""
+        """Uniform between two numbers."""
         return low + (high - low) * self._unit(shape)
 
     def normal(self, mean: float, deviation: float, shape: tuple[int, ...] = ()) -> Floats:
-        """From a bell curve (Box and Muller)."""
+        """Normally distributed (Box and Muller)."""
         radius, angle = np.sqrt(-2 * np.log(self._unit(shape))), 2 * np.pi * self._unit(shape)
         found: Floats = mean + deviation * radius * np.cos(angle)
         return found
 
     def laplace(self, scale: float, shape: tuple[int, ...] = ()) -> Floats:
-        """From a Laplace distribution about 0."""
+        """Laplace distributed about 0."""
         unit = self._unit(shape) - 0.5
         found: Floats = -scale * np.sign(unit) * np.log1p(-2 * np.abs(unit))
         return found
 
     def happens(self, probability: float, shape: tuple[int, ...] = ()) -> NDArray[np.bool_]:
-        """True so often."""
+        """True with this probability."""
         return self._unit(shape) < probability
 
     def sign(self, shape: tuple[int, ...] = ()) -> Floats:

@@ -1,4 +1,4 @@
-"""Five families of encounters: how the aircraft of each mean to climb and descend."""
+"""Five families of encounters: how the aircraft of each intend to climb and descend."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from telltree.datasets.encounters.plans import (
 
 
 def straight(chance: Chance, meeting: Floats) -> Floats:
-    """Each is level or climbs or descends steadily."""
+    """Each flies level, or climbs or descends steadily."""
     climbs = climbing(_gentle(chance, 8, 40))
     set_heights(climbs, meeting, _level(chance), chance.normal(0, 350))
     return climbs
@@ -66,14 +66,14 @@ def cross_and_return(chance: Chance, meeting: Floats) -> Floats:
 
 
 def close_by(chance: Chance, meeting: Floats) -> Floats:
-    """They would pass a little apart; one of them will cross the other's height while that waits to respond."""
+    """They would pass close by; one of them will cross the other's height while the other waits to respond."""
     climbs = climbing(_gentle(chance, 5, 20))
     set_heights(climbs, meeting, _level(chance), chance.sign() * chance.uniform(90, 270))
     return climbs
 
 
 def cross_in_delay(chance: Chance, plans: Plans, alerts: Whole) -> Plans:
-    """Let the aircraft that was not the first to be alerted cross the other's height about when that is alerted.
+    """Let the aircraft that is alerted second cross the other's height about when the other is alerted.
 
     `alerts` are the ticks of the first advisories in a flight without this manoeuvre; without any, nothing is added.
     """
@@ -89,7 +89,7 @@ def cross_in_delay(chance: Chance, plans: Plans, alerts: Whole) -> Plans:
 
 
 def _gentle(chance: Chance, least: float, most: float) -> Floats:
-    """Rates of both aircraft: level, or up or down by so much."""
+    """Rates of both aircraft: level, or up or down by this much."""
     moving = chance.sign((2,)) * chance.uniform(least, most, (2,))
     return np.where(chance.happens(0.55, (2,)), 0, moving)
 
@@ -109,7 +109,7 @@ def _level(chance: Chance) -> Floats:
 
 @dataclass(frozen=True)
 class Family:
-    """A way in which encounters go, and how many of it there are without and with a near mid-air collision."""
+    """A type of encounter, and how many to make without and with a near mid-air collision."""
 
     name: str
     draw: Callable[[Chance, Floats], Floats]
@@ -117,7 +117,7 @@ class Family:
     safe: int
     near: int
     complete: Callable[[Chance, Plans, Whole], Plans] | None = None
-    """Completes the plans when they were flown once, from the ticks of the first advisories."""
+    """Completes the plans after a first flight, from the ticks of the first advisories."""
 
 
 FAMILIES = (
@@ -130,7 +130,7 @@ FAMILIES = (
 
 
 def draw(number: int, seed: int, first: int, count: int) -> tuple[Plans, Chance]:
-    """Draw the candidates first … first + count − 1 of a family, and give their streams for what is drawn later."""
+    """Draw the candidates first … first + count − 1 of a family; returns their streams too, for later draws."""
     chance = Chance(seed, number, np.arange(first, first + count))
     meeting, paths, biases = draw_meeting(chance)
     return Plans(meeting, paths, FAMILIES[number].draw(chance, meeting), biases), chance

@@ -33,22 +33,23 @@ END = (STEPS - 1) * TICKS  # the tick of the last step
 NEAR = 100.0  # ft; vertical separation is lost below it
 
 FIRST_DELAY, NEXT_DELAY, RETURN_DELAY = 50, 30, 30  # ticks
-GENTLE, FIRM = 8.05, 11.27  # ft/s²: 0.25 g, and 0.35 g for what is strengthened or reversed
+GENTLE, FIRM = 8.05, 11.27  # ft/s²: 0.25 g, and 0.35 g for strengthened or reversed advisories
 
 ALTITUDE, RATE, MANOEUVRES = 0, 1, 2  # of a vertical plan: where it begins, and then manoeuvres
 MOST_MANOEUVRES = 2
 PLAN = MANOEUVRES + 3 * MOST_MANOEUVRES  # each has a start, a rate and an acceleration
 
 HEIGHT, SPEED, ACCELERATION, COMMAND, SHOWN, FOLLOWED, AWAITED, RESTRAINED, MARGIN, TIME_LEFT = range(10)
-"""What the flight recorder keeps of each aircraft, once a second."""
+"""What the flight recorder stores for each aircraft, once a second."""
 CHANNELS = 10
 
 
 @small
 def hear(crew, before, tick):
-    """A crew is shown another advisory than `before`.
+    """A crew sees a new advisory, after `before`.
 
-    One in the sense of an advisory still awaited replaces it, and the delay runs on: else pilots would never respond.
+    If it has the same sense as an advisory still awaited, it replaces that one, and the delay goes on: otherwise pilots
+    would never respond.
     """
     advisory = crew[ADVISORY]
     sharp = 1 if advisory >= SDES1500 or reverses(advisory, before) else 0
@@ -67,14 +68,14 @@ def hear(crew, before, tick):
 
 @small
 def act(crew, tick):
-    """A crew whose delay is over does what it was told."""
+    """A crew whose delay is over follows its advisory."""
     if crew[AWAITS] != NOTHING and tick >= crew[DUE]:
         crew[FOLLOWS], crew[SHARP], crew[AWAITS] = crew[AWAITS], crew[SHARP_NEXT], NOTHING
 
 
 @small
 def wanted(plan, crew, rate, tick):
-    """The rate a pilot steers for and the acceleration: the plan's as far as it complies, else the advisory's."""
+    """The rate a pilot steers for, and the acceleration: the plan's if it complies, else the advisory's."""
     command, push = plan[RATE], GENTLE
     for manoeuvre in range(MOST_MANOEUVRES):
         place = MANOEUVRES + 3 * manoeuvre
@@ -90,7 +91,7 @@ def wanted(plan, crew, rate, tick):
 
 @small
 def nearly_collide(x, y, x_next, y_next, z, z_next):
-    """Whether both separations are lost at one instant of a step in which the offset moves in a straight line."""
+    """Whether both separations are lost at one instant of a step in which the offset moves along a straight line."""
     first, last = 0.0, 1.0
     rise = z_next - z
     if rise != 0.0:
@@ -111,7 +112,7 @@ def nearly_collide(x, y, x_next, y_next, z, z_next):
 
 @small
 def _consult(table, offset, state, bias, tick, crew, leader, seen, worth, margins):
-    """Ask the logic aboard both aircraft, and tell the crews; returns the seconds left and who leads."""
+    """Ask the logic on board both aircraft, and tell the crews; returns the seconds left and who leads."""
     here, there = offset[tick], offset[tick + 1]
     alerted = crew[0, ADVISORY] != COC or crew[1, ADVISORY] != COC
     vx, vy = (there[0] - here[0]) / TICK, (there[1] - here[1]) / TICK

@@ -1,4 +1,4 @@
-"""Candidates drawn, flown and accepted in order, until each family has its encounters."""
+"""Candidates are drawn, flown and accepted in order, until each family has its encounters."""
 
 import itertools
 from collections import deque
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Flights:
-    """What became of plans that were flown."""
+    """The results of flown plans."""
 
     trace: Floats  # encounter, second, aircraft, channel
     near: NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Flights:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The plans of the encounters wanted; family and candidate number tell whence each came."""
+    """The plans of the accepted encounters; family and candidate number tell where each came from."""
 
     plans: Plans
     family: Whole
@@ -48,13 +48,13 @@ def fly_plans(table: Table, plans: Plans, logic: bool = True) -> Flights:
 
 
 def quotas(n: int, nmac: int) -> Whole:
-    """How many encounters of each family there are without (column 0) and with a near mid-air collision (column 1)."""
+    """How many encounters of each family to make without (column 0) and with a near mid-air collision (column 1)."""
     wanted = [[family.safe for family in FAMILIES], [family.near for family in FAMILIES]]
     return np.stack([_shared_out(n - nmac, wanted[0]), _shared_out(nmac, wanted[1])], axis=1)
 
 
 def _shared_out(total: int, shares: list[int]) -> Whole:
-    """A total in these proportions, as whole numbers: the largest remainders are rounded up."""
+    """A total divided in these proportions, as integers: the largest remainders are rounded up."""
     exact = [total * share for share in shares]  # in units of 1 / sum(shares), so that nothing is rounded yet
     whole = [part // sum(shares) for part in exact]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(exact[i] % sum(shares)))
@@ -92,7 +92,7 @@ def _accepted_of(batches: Iterator[Batch], wanted: Whole) -> Iterator[tuple[Plan
 def _flown_ahead(
     table: Table, number: int, seed: int, pool: ThreadPoolExecutor, threads: int
 ) -> Generator[Batch, None, None]:
-    """Batches of a family in order; the threads work ahead."""
+    """Batches of a family in order; a thread pool works ahead."""
     waiting: deque[Future[Batch]] = deque()
     try:
         for first in itertools.count(0, BATCH):
@@ -100,7 +100,7 @@ def _flown_ahead(
             if len(waiting) == threads:
                 yield waiting.popleft().result()
     finally:
-        for task in waiting:  # nobody wants them any more
+        for task in waiting:  # no longer needed
             task.cancel()
 
 

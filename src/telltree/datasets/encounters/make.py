@@ -1,4 +1,4 @@
-"""The encounters, made to order."""
+"""Makes a data set of encounters."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -71,7 +71,7 @@ def _check(n: int, nmac: int, seed: int, threads: int | None) -> None:
 
 
 def _identity(accepted: Accepted) -> NDArray[np.int64]:
-    """A number for each encounter that follows from its family and candidate number alone."""
+    """A number for each encounter that depends only on its family and candidate number."""
     return accepted.candidate * len(FAMILIES) + accepted.family
 
 
@@ -84,7 +84,7 @@ def _shuffled(accepted: Accepted, seed: int) -> Accepted:
 def _recorded(
     table: Table, accepted: Accepted, seed: int, threads: int, logic: bool
 ) -> tuple[Columns, NDArray[np.bool_]]:
-    """Fly what was accepted once more, now for the record."""
+    """Fly the accepted encounters once more, and record them."""
     identity = _identity(accepted)
 
     def part(first: int) -> tuple[Columns, NDArray[np.bool_]]:

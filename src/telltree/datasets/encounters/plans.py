@@ -1,4 +1,4 @@
-"""What two aircraft intend: where they meet and how they climb, for any number of encounters at once."""
+"""What two aircraft intend: where they meet and how they climb, for many encounters at once."""
 
 from dataclasses import dataclass
 
@@ -39,18 +39,18 @@ class Plans:
         return len(self.meeting)
 
     def take(self, chosen: NDArray[np.int64] | slice) -> "Plans":
-        """Give some of them."""
+        """Return some of them."""
         return Plans(self.meeting[chosen], self.paths[chosen], self.climbs[chosen], self.biases[chosen])
 
     @classmethod
     def joined(cls, parts: "list[Plans]") -> "Plans":
-        """Give all of them in a row."""
+        """Concatenate several."""
         fields = ("meeting", "paths", "climbs", "biases")
         return cls(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
 
 
 def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
-    """Draw when the aircraft meet, the paths that lead them there, and what their altimeters are out by."""
+    """Draw when the aircraft meet, the paths that lead there, and the errors of their altimeters."""
     meeting = np.clip(chance.normal(40, 1.8), 36, 44)
     miss = np.abs(chance.normal(0, 300)) * chance.sign()
     speed = chance.uniform(250, 700, (2,))
@@ -71,7 +71,7 @@ def draw_meeting(chance: Chance) -> tuple[Floats, Floats, Floats]:
 
 
 def positions(paths: Floats, times: Floats) -> Floats:
-    """Where aircraft are that turn steadily: encounter, aircraft, time, x and y. `times`: a row for each, or one."""
+    """Where steadily turning aircraft are: encounter, aircraft, time, x and y. `times`: a row for each, or one."""
     half = paths[..., TURN, None] * times[:, None] / 2
     chord = paths[..., SPEED, None] * times[:, None] * np.sinc(half / np.pi)
     along = paths[..., HEADING, None] + half
@@ -80,13 +80,13 @@ def positions(paths: Floats, times: Floats) -> Floats:
 
 
 def offsets(paths: Floats) -> Floats:
-    """Where aircraft 2 is from aircraft 1, at each tick of the flight and one more: encounter, tick, x and y."""
+    """The offset of aircraft 2 from aircraft 1, at each tick of the flight and one more: encounter, tick, x and y."""
     found = positions(paths, TICK * np.arange(END + 2, dtype=np.float64)[None])
     return np.ascontiguousarray(found[:, 1] - found[:, 0])
 
 
 def climbing(rates: Floats) -> Floats:
-    """Vertical plans that keep these rates: encounter, aircraft."""
+    """Vertical plans with constant rates: encounter, aircraft."""
     climbs = np.zeros((*rates.shape, PLAN))
     climbs[..., RATE] = rates
     climbs[..., MANOEUVRES::3] = NEVER
@@ -101,12 +101,12 @@ def manoeuvre(climbs: Floats, who: Whole, start: Floats, rate: Floats, push: Flo
 
 
 def set_heights(climbs: Floats, when: Floats, level: Floats, miss: Floats) -> None:
-    """Begin at such heights that aircraft 1 is at `level` at a certain time, and aircraft 2 higher by `miss`."""
+    """Set the initial heights so that aircraft 1 is at `level` at a given time, and aircraft 2 is higher by `miss`."""
     climbs[..., ALTITUDE] = np.stack([level, level + miss], axis=1) - _climbed(climbs, when)
 
 
 def _climbed(climbs: Floats, when: Floats) -> Floats:
-    """How far each aircraft climbs by then, flown as `flight.fly` does without advisories."""
+    """How far each aircraft climbs until then, flown as in `flight.fly` without advisories."""
     rate, push = climbs[..., RATE].copy(), np.full(climbs.shape[:2], GENTLE)
     command, height = rate.copy(), np.zeros_like(rate)
     for tick in range(END):
@@ -115,7 +115,7 @@ def _climbed(climbs: Floats, when: Floats) -> Floats:
             begun = tick * TICK >= start
             command, push = np.where(begun, towards, command), np.where(begun, with_push, push)
         change = np.clip(command - rate, -push * TICK, push * TICK)
-        part = np.clip((when - tick * TICK) / TICK, 0, 1)[:, None]  # of this tick that lies before then
+        part = np.clip((when - tick * TICK) / TICK, 0, 1)[:, None]  # the share of this tick before then
         height += (rate + 0.5 * change * part) * part * TICK
         rate += change
     return height

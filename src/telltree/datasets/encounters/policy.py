@@ -1,4 +1,4 @@
-"""What the logic would advise in given situations, for pictures and checks."""
+"""What the logic would advise in given situations, for figures and checks."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -13,7 +13,7 @@ from telltree.datasets.encounters.table import SECONDS, usable_cores
 from telltree.errors import SettingsError
 
 CODES = ("COC", "DNC", "DND", "DES1500", "CL1500", "SDES1500", "SCL1500", "SDES2500", "SCL2500")
-"""Short names of the advisories, as `advised` gives them."""
+"""Short names of the advisories, as returned by `advised`."""
 
 
 def advised(
@@ -25,11 +25,11 @@ def advised(
     before: str = "COC",
     responds: bool = False,
 ) -> NDArray[np.str_]:
-    """Give the advisory of one aircraft for itself alone, without coordination, as one of `CODES`.
+    """The advisory of a single aircraft, without coordination, as one of `CODES`.
 
-    height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40.
-    The rates are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far;
-    responds: whether the pilot follows it.
+    height: of the intruder over own aircraft, ft. seconds: until horizontal separation is lost, from 1 to 40. The rates
+    are vertical, ft/s. The arrays are broadcast against each other. before: the advisory shown so far; responds:
+    whether the pilot follows it.
     """
     if before not in CODES:
         raise SettingsError(f"before must be one of {', '.join(CODES)}, got {before!r}")

@@ -1,4 +1,4 @@
-"""Flights -> records: what the systems aboard knew, with noise, bias and quantisation."""
+"""Flights -> records: what the systems on board knew, with noise, bias and quantisation."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from telltree.datasets.encounters.flight import STEPS
 from telltree.datasets.encounters.plans import HEADING, SPEED, TURN, Floats, Plans, Whole, positions
 from telltree.datasets.encounters.table import SECONDS
 
-NOT_YET = 50.0  # s; stands for the time since something that has not happened
+NOT_YET = 50.0  # s; stands for the time since something that has not happened yet
 STEADY_RANGE = 100.0  # ft/s; a range that changes more slowly is steady
-LEVEL_RATE = 5.0  # ft/s; slower is level
-LEVEL_ALTITUDE = 50.0  # ft; closer is level with each other
-NEARLY = 2.0  # ft/s; a rate short of its target by less complies
+LEVEL_RATE = 5.0  # ft/s; a slower rate is level
+LEVEL_ALTITUDE = 50.0  # ft; a smaller difference is level with each other
+NEARLY = 2.0  # ft/s; a rate short of its target by less than this complies
 FARTHEST_MISS = 8000.0
 
 Columns = dict[str, Array]
@@ -59,7 +59,7 @@ def _motion(plans: Plans, trace: Floats, chance: Chance) -> dict[str, Floats]:
 
 
 def _encounter_geometry(plans: Plans, trace: Floats, motion: dict[str, Floats], chance: Chance) -> dict[str, Floats]:
-    """What each aircraft knows of the other: it hears the other's altitude, and measures its range and bearing."""
+    """What each aircraft knows of the other: it receives the other's altitude, and measures its range and bearing."""
     shape = STEPS, 2
     reported, own = motion["altitude"][..., ::-1], trace[..., flight.HEIGHT] + plans.biases[:, None]
     height = np.round(reported - own + chance.normal(0, 15, shape))
@@ -83,7 +83,7 @@ def _encounter_geometry(plans: Plans, trace: Floats, motion: dict[str, Floats], 
 
 
 def _horizontal(plans: Plans) -> tuple[Floats, Floats]:
-    """Where aircraft 2 truly is from aircraft 1 at each step, and how fast that changes."""
+    """The true position of aircraft 2 relative to aircraft 1 at each step, and its rate of change."""
     seconds = np.arange(STEPS, dtype=np.float64)
     here = positions(plans.paths, seconds[None])
     heading = plans.paths[..., HEADING, None] + plans.paths[..., TURN, None] * seconds
@@ -92,7 +92,7 @@ def _horizontal(plans: Plans) -> tuple[Floats, Floats]:
 
 
 def _advisories(shown: Whole, margin: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the logic aboard shows, and how that came about; what it was when it came holds until it changes."""
+    """What the logic on board shows, and how that came about; what was true at a change holds until the next."""
     before = np.concatenate([np.zeros_like(shown[:, :1]), shown[:, :-1]], axis=1)
     changed, active = shown != before, shown != COC
     sense = _sense(shown)
@@ -125,7 +125,7 @@ def _advisories(shown: Whole, margin: Floats, motion: dict[str, Floats], near: d
 
 
 def _crew(shown: Whole, trace: Floats, motion: dict[str, Floats], near: dict[str, Floats]) -> Columns:
-    """What the pilots do about it, and where that leads."""
+    """What the pilots do about it, and the consequences."""
     followed, awaited = trace[..., flight.FOLLOWED], trace[..., flight.AWAITED]
     rate, active = motion["vertical_rate"], shown != COC
     phase = np.where(followed > COC, 2, np.where(awaited > COC, 1, 0))
@@ -141,7 +141,7 @@ def _crew(shown: Whole, trace: Floats, motion: dict[str, Floats], near: dict[str
 
 
 def _shared(plans: Plans, motion: dict[str, Floats], near: dict[str, Floats], shown: Whole) -> Columns:
-    """What is said of both aircraft."""
+    """The attributes of both aircraft together."""
     apart, closing = _horizontal(plans)
     range_rate, active = near["range_rate"].mean(axis=-1), shown != COC
     begun = np.where(active, np.arange(STEPS)[:, None], STEPS).min(axis=1)
@@ -161,7 +161,7 @@ def _sense(shown: Whole) -> Whole:
 
 
 def _complies(shown: Whole, rate: Floats) -> NDArray[np.bool_]:
-    """Whether a measured rate is what the advisory asks for, or nearly."""
+    """Whether a measured rate complies with the advisory, or nearly."""
     enough: NDArray[np.bool_] = _sense(shown) * (rate - TARGET[shown]) >= -NEARLY
     return enough
 
@@ -179,5 +179,5 @@ def _turned(degrees: Floats) -> Floats:
 
 
 def encoded(values: Array) -> Array:
-    """A column as panels keep it: flags as small integers, and one value after another."""
+    """A column as panels store it: flags as small integers, and one value after another."""
     return np.ascontiguousarray(values.astype(Flag) if values.dtype == np.bool_ else values).reshape(-1)

@@ -1,7 +1,7 @@
 """The table of the avoidance logic, solved by dynamic programming backwards from the loss of horizontal separation.
 
-What lies ahead of an advisory depends on heights, rates, the advisory and whether the pilot responds, and not on the
-advisory before; so that is what the table holds, and the costs of changing are added when it is asked.
+The future after an advisory depends on heights, rates, the advisory and whether the pilot responds, but not on the
+advisory before. So the table holds that, and the costs of a change are added at lookup.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -31,19 +31,19 @@ from telltree.datasets.encounters.advisories import (
 Floats = NDArray[np.float64]
 Table = NDArray[np.float32]  # seconds − 1, height, own rate, intruder's rate, responds, advisory
 
-VERSION = 1  # of the equations; the figures speak for themselves
+VERSION = 1  # of the equations; constants are compared by value
 SECONDS = 40
 _ABOVE = (25, 50, 75, 100, 150, 200, 300, 400, 500, 600, 700, 850, 1000, 1500, 2000, 3000, 4500, 6000, 8000)
 _CLIMBING = (6.25, 12.5, 18.75, 25.0, 31.25, 41.67, 65.0, FASTEST)
 HEIGHTS = np.array([-h for h in reversed(_ABOVE)] + [0, *_ABOVE], np.float64)
 RATES = np.array([-v for v in reversed(_CLIMBING)] + [0, *_CLIMBING], np.float64)
 
-FIRST_RESPONSE, NEXT_RESPONSE = 1 / 6, 1 / 4  # how likely a pilot responds within a second
+FIRST_RESPONSE, NEXT_RESPONSE = 1 / 6, 1 / 4  # probability that a pilot responds within a second
 ODDS = np.array([0.5, 0.25, 0.25])
 
 
 def solve_table(heights: Floats = HEIGHTS, rates: Floats = RATES, seconds: int = SECONDS, threads: int = 2) -> Table:
-    """Work the table out, from one second before the loss of separation backwards."""
+    """Compute the table, backwards from one second before the loss of separation."""
     shape = len(heights), len(rates), len(rates), 2, NUMBER
     table = np.empty((seconds, *shape), np.float32)
     collides = np.where(np.abs(heights) <= NEAR_AT_END, -COLLISION, 0.0)
@@ -69,7 +69,7 @@ def usable_cores() -> int:
 
 @small
 def locate(grid, x):
-    """The cell of a grid that holds x, and how far into it x lies; x is moved to the grid if outside."""
+    """The cell of a grid that holds x, and how far into it x lies; x outside the grid is moved to its edge."""
     low, high = 0, len(grid) - 1
     while high - low > 1:
         middle = (low + high) >> 1
@@ -83,7 +83,7 @@ def locate(grid, x):
 
 @small
 def response_chance(before, responds, advisory):
-    """How likely, in the table's eyes, the pilot does as the advisory says in the coming second."""
+    """The probability, in the model of the table, that the pilot follows the advisory in the coming second."""
     if advisory == COC or (responds and before == advisory):
         return 1.0
     if sense(before) == sense(advisory):
@@ -103,7 +103,7 @@ def _changed(rate, push, advisory):
 
 @small
 def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
-    """What is to be expected a second later, over the accelerations of both aircraft."""
+    """The expected value one second later, over the accelerations of both aircraft."""
     flown = advisory if responds else COC
     total = 0.0
     for i in range(3):
@@ -127,7 +127,7 @@ def _outlook(heights, rates, ahead, h, own, intruder, responds, advisory):
 
 @kernel
 def _step_back(heights, rates, ahead, layer, values, first, last):
-    """One more second: from the values ahead, what each advisory promises, and the value of the best one."""
+    """One more second back: from the values ahead, the value of each advisory, and of the best one."""
     for h in range(first, last):
         for own in range(len(rates)):
             for intruder in range(len(rates)):
