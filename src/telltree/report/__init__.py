@@ -1,7 +1,6 @@
-"""Shown: what was learned, as figures and as a page.
+"""Presentation: what was learned, as figures and as a page.
 
-Names are loaded when first used, so that matplotlib is needed by those who draw, jinja2 by those who write a page, and
-neither by anybody else.
+Names are loaded when first used, so that only drawing needs matplotlib, and only pages need jinja2.
 """
 
 from typing import TYPE_CHECKING
@@ -42,6 +41,6 @@ _load, __dir__ = lazily(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name; a clear error where what it draws or writes with is not installed."""
+    """Load a public name; a clear error if the library it needs is not installed."""
     with extras():
         return _load(name)

@@ -1,4 +1,4 @@
-"""Cards: what a figure of a tree says in each box, and how large that makes the box. Nothing is drawn here."""
+"""Cards: the content of each box in a figure of a tree, and the size of the box. Nothing is drawn here."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Card:
 
     @property
     def height(self) -> float:
-        """In inches: the lines, a bar if there are classes to show, the counts, and room round them."""
+        """In inches: the lines, a bar if there are classes to show, the counts, and padding."""
         bar = BAR + PAD / 2 if self.counts else 0.0
         return 2 * PAD + lines_height(len(self.lines), BODY) + bar + lines_height(1, SMALL)
 
@@ -47,7 +47,7 @@ class Card:
             yield from child.walk()
 
     def box(self) -> Box:
-        """The sizes alone."""
+        """Only the sizes."""
         return Box(self.width, self.height, tuple(child.box() for child in self.children))
 
 
@@ -62,7 +62,7 @@ class Census:
 
 
 def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
-    """Of the training records, or of those of a panel; by class if labels are given."""
+    """For the training records, or for those of a panel; by class if labels are given."""
     if panel is None:
         counts = tuple(_trained(tree.root))
         return Census(tree.classes, counts, tuple(map(sum, counts)))
@@ -71,7 +71,7 @@ def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
     if y is None:
         return Census((), ((),) * len(totals), totals)
     labels = check_labels(y, panel).tolist()
-    classes = tuple(dict.fromkeys((*tree.classes, *labels)))  # those the tree does not know come last
+    classes = tuple(dict.fromkeys((*tree.classes, *labels)))  # unknown to the tree: last
     codes = np.array([classes.index(label) for label in labels], np.int64)
     counts = tuple(tuple(np.bincount(codes[here], minlength=len(classes)).tolist()) for here in passes.T)
     return Census(classes, counts, totals)
@@ -85,7 +85,7 @@ def _trained(node: Node | Leaf) -> Iterator[Counts]:
 
 
 def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -> Card:
-    """The cards of a tree, whose nodes say what `says` makes of them in lines of at most so many inches."""
+    """The cards of a tree. `says` words its nodes, in lines of at most this many inches."""
     places, numbers = iter(range(len(seen.totals))), iter(range(1, len(tree.leaves) + 1))
 
     def make(node: Node | Leaf) -> Card:
@@ -108,7 +108,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
 
 
 def _told(classes: Sequence[Any], counts: Counts, total: int) -> str:
-    """How many records of each class, largest first; of all classes together if that is too much to say."""
+    """How many records of each class, largest first; of all classes together if that is too long."""
     largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
     named = drawable(", ".join(f"{classes[k]}: {counts[k]}" for k in largest))
     if largest and width(named, SMALL) <= _LEAF_TEXT:

@@ -1,4 +1,4 @@
-"""The figure of a category: its members over each other, in the signals that its formulas speak of."""
+"""The figure of a category: its members overlaid, in the signals that its formulas mention."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -56,19 +56,19 @@ _MOST_PANES, _MOST_LEVELS = 16, 6
 
 
 class _Members(NamedTuple):
-    """The records to draw, when their steps are, how each is drawn, and the decisive steps of each branch."""
+    """The records to draw, the times of their steps, their styles, and the decisive steps of each branch."""
 
     panel: Panel
     records: list[int]
     clocks: Clocks
     looks: list[int]
     own: int
-    """The look of those that have the category's label, whose lines are not broken."""
+    """The look of members with the category's label, which have solid lines."""
     branches: tuple[Branch, ...]
     decisive: list[NDArray[np.int64]]
 
     def style(self, number: int) -> Any:
-        """How a line is broken."""
+        """The dash pattern of a line."""
         return "-" if number == self.own else look(max(1, number)).line
 
 
@@ -128,7 +128,7 @@ def _members(
 
 
 def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequence[Pane]) -> tuple[Figure, list[Axes]]:
-    """The figure with heading and empty axes, and under them what the markers stand for."""
+    """The figure with heading and empty axes, and below them the key of the markers."""
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
@@ -155,7 +155,7 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
 
 
 def _key_height(schema: Schema, pane: Pane) -> float:
-    """How much room the names of a Boolean or categorical column's values may take."""
+    """How high the key of a Boolean or categorical column's values may be."""
     assert pane.column is not None
     return 0.14 * min(_MOST_LEVELS + 1, len(schema[pane.column].levels) + 2)
 
@@ -187,7 +187,7 @@ def _draw_pane(ax: Axes, pane: Pane, members: _Members, speaks: Voice) -> None:
 
 
 def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[NDArray[Any]] | None) -> None:
-    """A marker at each member's decisive step: on its line, in its row, or on the floor if its value is no number."""
+    """A marker at each member's decisive step: on its line, in its row, or at the bottom if its value is no number."""
     on: list[tuple[float, float]] = []
     floor: list[tuple[float, float]] = []
     rows = len(members.records)
@@ -203,11 +203,11 @@ def _mark_decisive(ax: Axes, members: _Members, number: int, values: Sequence[ND
 
 
 def _name_levels(ax: Axes, schema: Schema, column: str, fill: dict[int, Any], values: Sequence[NDArray[Any]]) -> None:
-    """What the colours of the rows mean, at their right."""
+    """A key of the rows' colours, to their right."""
     codes = sorted({int(code) for one in values for code in np.unique(one)}, key=lambda code: (code < 0, code))
     names = code_names(schema, column)
     if schema[column].type is ColumnType.BOOLEAN:
-        codes = [code for code in codes if code]  # what is grey is false
+        codes = [code for code in codes if code]  # grey is false
     handles: list[Artist] = [Patch(**dict(fill[code])) for code in codes[:_MOST_LEVELS]]
     words = [clipped(names[code], _RIGHT - 0.45, SMALL) for code in codes[:_MOST_LEVELS]]
     if len(codes) > _MOST_LEVELS:

@@ -1,4 +1,4 @@
-"""The collage: a row for each category, in it pictures of its first members."""
+"""The collage: a row for each category, with pictures of its first members."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,7 @@ from telltree.tree import Tree
 
 Draw = Callable[[Axes, Panel, int], object]
 _MARGIN, _CELL, _TALL, _GAP = 0.35, 1.9, 1.05, 0.3
-_GAP_WITH_NUMBERS = 0.6  # what users draw has numbers on its vertical axis
+_GAP_WITH_NUMBERS = 0.6  # users' drawings have numbers on the vertical axis
 _MOST_SKETCHED = 3
 
 
@@ -55,14 +55,14 @@ def plot_collage(
     `categories` are those of a tree among the panel's records, or given ones, whose positions are in `panel`. `draw` is
     called with axes, the panel and the position of a record, and draws it; by default the real columns that the
     formulas mention most are drawn, each scaled to its range. `only_label` takes the categories of that label alone.
-    With labels `y`, counts are shown, and members whose label is another than their category's are marked. Above each
-    row stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
+    With labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
+    stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
     """
     at_least("columns", columns, 1)
     labels = None if y is None else check_labels(y, panel).tolist()
     known = panel
     if isinstance(categories, Tree):
-        known = panel.aligned(categories.schema)  # has the columns that the tree knows; `draw` may want others
+        known = panel.aligned(categories.schema)  # has only the columns that the tree knows; `draw` may want others
         categories = categorize(categories, known, labels)
     chosen = _chosen(list(categories), panel, only_label)
     speaks = None if text is None else voice(known.schema, known, text, digits)
@@ -75,7 +75,7 @@ def plot_collage(
 
 
 def _chosen(categories: Sequence[Category], panel: Panel, only_label: Any) -> list[Category]:
-    """Those to draw; a DataError if there are none."""
+    """The categories to draw; a DataError if there are none."""
     named = [c for c in categories if only_label is None or c.label == only_label]
     if categories and not named:
         known = ", ".join(dict.fromkeys(repr(c.label) for c in categories))
@@ -101,7 +101,7 @@ def _assemble(
     speaks: Voice | None,
     key: float = 0.0,
 ) -> tuple[Figure, float]:
-    """The figure, and how high in it a key may stand."""
+    """The figure, and where in it a key may be placed."""
     columns = min(columns, max(len(c.positions) for c in chosen))
     step = _CELL + (_GAP if isinstance(draw, _Sketch) else _GAP_WITH_NUMBERS)
     first = _MARGIN + step - _CELL - _GAP
@@ -129,7 +129,7 @@ def _assemble(
 
 
 def _name(ax: Axes, panel: Panel, record: int, category: Category, labels: Sequence[Any] | None) -> None:
-    """The record's id above its picture, and its label where that is not the category's."""
+    """The record's id above its picture, and its label if that differs from the category's."""
     words = str(panel.ids[record])
     other = labels is not None and labels[record] != category.label
     if labels is not None and other:
@@ -146,17 +146,17 @@ def _name(ax: Axes, panel: Panel, record: int, category: Category, labels: Seque
 
 @dataclass(frozen=True)
 class _Sketch:
-    """Draws a few columns of a record, each scaled to its range; or, where no real ones matter, as bands."""
+    """Draws a few columns of a record, each scaled to its range; or as bands, if no real ones matter."""
 
     schema: Schema
     names: tuple[str, ...]
     ranges: tuple[tuple[float, float], ...]
-    """Of real columns; empty if bands are drawn."""
+    """The ranges of real columns; empty if bands are drawn."""
     limits: tuple[float, float]
     across: str
     """What the horizontal axis is."""
     factor: float
-    """What times are divided by for it."""
+    """What times are divided by."""
 
     def __call__(self, ax: Axes, panel: Panel, record: int) -> None:
         at = clock(panel, record)
@@ -164,7 +164,7 @@ class _Sketch:
             at = (at - at[0]) / self.factor
         for number, (name, (low, high)) in enumerate(zip(self.names, self.ranges, strict=False)):
             it = look(number)
-            with np.errstate(over="ignore"):  # what is far beyond the range is drawn as infinite
+            with np.errstate(over="ignore"):  # values far outside the range are drawn as infinite
                 values = (panel.values(name, record) - low) / (high - low)
             line(ax, at, values, color=it.ink, linestyle=it.line, linewidth=1.1, markersize=2)
             fit_height(ax, [np.array([0.0, 1.0])])
@@ -174,7 +174,7 @@ class _Sketch:
         ax.set(yticks=[], xlim=self.limits)
 
     def name(self, figure: Figure, top: float) -> None:
-        """Say which columns are drawn, and from where to where the pictures reach."""
+        """Say which columns are drawn, and what range the pictures cover."""
         handles = [stroke(number) for number in range(len(self.ranges))]
         spans = [f", {low:.4g} to {high:.4g}" for low, high in self.ranges]
         units = [f" {self.schema[name].unit}" if self.schema[name].unit else "" for name in self.names]
@@ -189,7 +189,7 @@ class _Sketch:
 
 
 def _sketch(chosen: Sequence[Category], panel: Panel, columns: int) -> _Sketch:
-    """What to draw: the columns that most branches mention, the real ones if there are any."""
+    """What to draw: the columns that most branches mention, only real ones if there are any."""
     uses = Counter(name for c in chosen for f, _ in c.branches for name in f.expression.attributes())
     names = [name for name, _ in uses.most_common()] or list(panel.schema.names[:1])
     real = [name for name in names if panel.schema[name].type is ColumnType.REAL][:_MOST_SKETCHED]

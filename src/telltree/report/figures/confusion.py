@@ -1,4 +1,4 @@
-"""The confusion matrix: which classes are taken for which."""
+"""The confusion matrix: which classes are mistaken for which."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures of aircraft encounters: both aircraft against time, their advisories, and what the pilots made of them.
+"""Pictures of aircraft encounters: both aircraft against time, their advisories, and the pilots' responses.
 
 They draw panels with the columns of `telltree.datasets.make_encounters`; those of `load_acasx` get them from
 `telltree.datasets.acasx.advised_flights`.
@@ -51,7 +51,7 @@ _VARIANTS = (
     "Crossing ",
     "Maintain ",
     " Now",
-)  # what makes an advisory another one, but not of another colour
+)  # parts of a name that change the advisory, but not its colour
 _ASTERISK = (6, 2, 0)
 _PHASES: dict[str, Looks] = {
     "delay": {"marker": "_", "markersize": 7},
@@ -62,7 +62,7 @@ _WIDE, _TALL = 7.2, 5.4  # inches
 
 
 class _Flight(NamedTuple):
-    """What there is to draw of one aircraft."""
+    """What to draw of one aircraft."""
 
     number: int
     at: NDArray[np.float64]
@@ -73,13 +73,13 @@ class _Flight(NamedTuple):
     phase: NDArray[Any]
 
     def colour(self, code: int) -> str:
-        """Of an advisory; one that is missing or unknown is grey."""
+        """The colour of an advisory; grey if it is missing or unknown."""
         if code < 0:
             return QUIET
         return _COLOURS.get(reduce(lambda name, part: name.replace(part, ""), _VARIANTS, self.names[code]), QUIET)
 
     def changes(self) -> Iterator[tuple[int, str]]:
-        """The steps at which the advisory changes, and to what; that there is none at first goes without saying."""
+        """The steps at which the advisory changes, and to what; no advisory at the start is not a change."""
         for start, _, code in runs(self.advisory):
             if code >= 0 and (start or self.names[code] != _CLEAR):
                 yield start, self.names[code]
@@ -150,7 +150,7 @@ def _flights(panel: Panel, record: int, show: str) -> list[_Flight]:
 
 
 def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
-    """The line, each part as far as the next begins, with a dot where it does."""
+    """The line in parts, each up to the start of the next, with a dot at its start."""
     for start, stop, code in runs(flight.advisory):
         part = slice(start, min(stop + 1, len(flight.at)))
         looks: Looks = {"color": flight.colour(code), "linewidth": thick, "solid_capstyle": "round"}
@@ -158,7 +158,7 @@ def _draw(ax: Axes, flight: _Flight, thick: float) -> None:
 
 
 def _number(ax: Axes, flights: list[_Flight], size: float) -> None:
-    """The aircraft's numbers at both ends of their lines, apart from each other. Call it when the limits are set."""
+    """The aircraft's numbers at both ends of their lines, without overlap. Call it after setting the limits."""
     flown = [(flight, np.flatnonzero(np.isfinite(flight.values))) for flight in flights]
     inch = float(np.diff(ax.get_ylim())[0]) / inches_of(ax)[1]
     for end, side in ((0, "right"), (-1, "left")):
@@ -170,7 +170,7 @@ def _number(ax: Axes, flights: list[_Flight], size: float) -> None:
 
 
 def _mark(ax: Axes, flight: _Flight) -> None:
-    """What the pilot does about the advisory."""
+    """Mark the pilot's response to the advisory."""
     for phase, marker in _PHASES.items():
         steps = np.flatnonzero(flight.phase == phase)
         looks: Looks = {"color": INK, "linestyle": "none", "markeredgewidth": 0.9, "zorder": 4}
@@ -179,7 +179,7 @@ def _mark(ax: Axes, flight: _Flight) -> None:
 
 
 def _mark_nmac(ax: Axes, panel: Panel, record: int, flights: list[_Flight]) -> bool:
-    """Put rings where the aircraft are first too close; whether they ever are."""
+    """Put rings where the aircraft are first too close; returns whether they ever are."""
     if "nmac" not in panel.schema or not (panel.values("nmac", record) == 1).any():
         return False
     first = int(np.argmax(panel.values("nmac", record) == 1))
@@ -189,7 +189,7 @@ def _mark_nmac(ax: Axes, panel: Panel, record: int, flights: list[_Flight]) -> b
 
 
 class _Notice(NamedTuple):
-    """An advisory's words, and where they stand."""
+    """An advisory's words, and their place."""
 
     flight: _Flight
     step: int
@@ -198,7 +198,7 @@ class _Notice(NamedTuple):
 
 
 def _announce(ax: Axes, flights: list[_Flight]) -> None:
-    """Write each advisory upright where it changes: over the aircraft that is higher there, and under the lower one."""
+    """Write each advisory vertically where it changes: above the higher aircraft there, and below the lower one."""
     notices = [
         _Notice(flight, step, drawable(words), bool(flight.values[step] >= other.values[step]))
         for flight, other in (flights, flights[::-1])
@@ -213,7 +213,7 @@ def _announce(ax: Axes, flights: list[_Flight]) -> None:
     room = 0.06 * (high - low) or 1.0
     wide, tall = inches_of(ax)
     at = flights[0].at
-    second = float(at[-1] - at[0] or 1.0) * 1.12 / wide  # what an inch is
+    second = float(at[-1] - at[0] or 1.0) * 1.12 / wide  # per inch
     labels = [Label(_clear_of(both, n), 0.32 + width(n.words, SMALL), n.above) for n in notices]
     ax.set_ylim(*room_for(low - room, high + room, labels, tall))
     ax.set_xlim(at[0] - 0.4 * second, at[-1] + 0.4 * second)
@@ -226,7 +226,7 @@ def _announce(ax: Axes, flights: list[_Flight]) -> None:
 
 
 def _clear_of(both: NDArray[np.float64], notice: _Notice) -> float:
-    """The height that words must begin beyond: that of both aircraft, two steps to either side."""
+    """The height that words must clear: that of both aircraft, up to two steps to either side."""
     near = both[:, max(0, notice.step - 2) : notice.step + 3]
     return float(np.nanmax(near) if notice.above else np.nanmin(near))
 

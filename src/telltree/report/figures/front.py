@@ -1,4 +1,4 @@
-"""The figure of a front: how often trees of all sizes were right, against how much there is to read."""
+"""The figure of a front: the accuracy of trees of all sizes, against how much there is to read."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def plot_front(model_or_front: Any) -> Figure:
 
 
 def _steps(model_or_front: Any) -> tuple[Front, Pruning | None]:
-    """The trees, with that of a model among them."""
+    """The trees, including the model's own."""
     if isinstance(model_or_front, Front):
         return model_or_front, None
     front, tree = getattr(model_or_front, "front_", None), getattr(model_or_front, "tree_", None)
@@ -76,7 +76,7 @@ def _steps(model_or_front: Any) -> tuple[Front, Pruning | None]:
 
 
 def _name(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
-    """Write the number of categories above each error bar, where there is room; the model's own always."""
+    """Write the number of categories above each error bar, where there is room; always for the model's own."""
     left, right = ax.get_xlim()
     taken: list[tuple[float, float]] = []
     for step in [*([] if own is None else [own]), *steps]:

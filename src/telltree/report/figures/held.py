@@ -1,4 +1,4 @@
-"""Where in a record the formulas on its way held, part by part, and what decided. Nothing is drawn here."""
+"""Where in a record the parts of its path's formulas held, and what decided. Nothing is drawn here."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -19,22 +19,22 @@ class Held(NamedTuple):
     """A part of a branch's formula, in one record."""
 
     branch: int
-    """Which branch on the way, from 1."""
+    """The number of the branch on the path, from 1."""
     part: Expression
     steps: NDArray[np.bool_]
-    """Where that holds which F or G asks for, or which is counted."""
+    """The steps at which the operand of F or G, or what is counted, is true."""
     true: bool
     """Whether the part is true of the record."""
     decisive: int
     """The step that decided the branch."""
     told: str = ""
-    """At how many steps it holds, beside how many are asked for; empty if nothing is counted."""
+    """At how many steps it is true, and how many are required; empty if nothing is counted."""
     which: Expression | None = None
-    """Which count of a part that has several."""
+    """Which count, if the part has several."""
 
 
 def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel | None = None) -> Iterator[Held]:
-    """All parts of all branches; a comparison of several counts once for each of them."""
+    """All parts of all branches; a comparison of several counts once for each count."""
     margins = Margins(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
         step = decisive_step(formula, panel, record, reference=reference)

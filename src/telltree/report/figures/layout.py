@@ -1,4 +1,4 @@
-"""Where things go: trees of boxes that do not overlap, and labels that keep a distance. Numbers only."""
+"""Layout: trees of boxes that do not overlap, and labels that keep a distance. Numbers only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Box:
 
 
 class Placed(NamedTuple):
-    """The middle of each box in preorder, y upwards, and the size of the whole, whose lower left corner is (0, 0)."""
+    """The centre of each box in preorder, y upwards, and the size of the whole, whose lower left corner is (0, 0)."""
 
     middles: tuple[tuple[float, float], ...]
     width: float
@@ -23,7 +23,7 @@ class Placed(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """How far a subtree reaches across, from its root's middle: at each of its levels, to either side."""
+    """How far a subtree extends from its root's centre: at each of its levels, to either side."""
 
     offsets: list[float]  # of every box in preorder
     levels: list[int]
@@ -33,8 +33,8 @@ class _Reach(NamedTuple):
 def place(root: Box, *, down: bool, apart: float, between: float) -> Placed:
     """Put children side by side below their parent (`down`), or one below the other to its right.
 
-    Subtrees stand as close as they can with `apart` between the boxes of one level; a parent is in the middle of its
-    children; levels are as deep as their deepest box, with `between` from one to the next.
+    Subtrees are as close as possible, with `apart` between the boxes of one level. A parent is centred over its
+    children. Levels are as deep as their deepest box, with `between` from one to the next.
     """
     reach = _arrange(root, down, apart)
     boxes = list(_preorder(root))
@@ -72,7 +72,7 @@ def _arrange(box: Box, down: bool, apart: float) -> _Reach:
 
 
 def _beside(left: list[tuple[float, float]], right: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The sides of both: of levels that only one has, its own."""
+    """The extents of both; for a level that only one has, its own."""
     shared = [(low, high) for (low, _), (_, high) in zip(left, right, strict=False)]
     return shared + left[len(right) :] + right[len(left) :]
 
@@ -82,7 +82,7 @@ def _preorder(box: Box) -> list[Box]:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Places at least `gap` apart, in the same order and near those wanted: labels beside what they speak of."""
+    """Positions at least `gap` apart, in the same order and near the wanted ones: for labels beside their objects."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for i in order:
@@ -99,7 +99,7 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
 
 
 class Label(NamedTuple):
-    """Something to stand above a value, or below it, so many inches tall."""
+    """A label above or below a value, this many inches tall."""
 
     value: float
     inches: float
@@ -109,14 +109,14 @@ class Label(NamedTuple):
 def room_for(low: float, high: float, labels: Sequence[Label], height: float) -> tuple[float, float]:
     """The limits of an axis of this height, in inches, that shows values from `low` to `high` and all labels.
 
-    What the labels take is bounded to four fifths of the height, so that the values are seen, whatever comes.
+    Labels take at most four fifths of the height, so that the values stay visible.
     """
     above, below = (
         max((label.inches for label in labels if label.above is side), default=0.0) for side in (True, False)
     )
     squeeze = min(1.0, 0.8 * height / (above + below)) if above + below else 1.0
     top, bottom = high, low
-    for _ in range(60):  # each label may reach further the more the values are squeezed; this settles
+    for _ in range(60):  # squeezing the values lets labels reach further; this converges
         inch = (top - bottom) / height
         reach = [label.value + (1 if label.above else -1) * squeeze * label.inches * inch for label in labels]
         top, bottom = max([high, *reach]), min([low, *reach])

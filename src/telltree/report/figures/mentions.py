@@ -1,4 +1,4 @@
-"""What formulas mention: the signals worth a pane of their own, their thresholds, and the formulas in few digits."""
+"""What formulas mention: the signals that deserve a pane, their thresholds, and the formulas in few digits."""
 
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -22,20 +22,20 @@ Wording = Literal["formula", "english"]
 
 
 def at_least(name: str, value: Any, least: int) -> None:
-    """Refuse what is not a whole number of at least so much."""
+    """Refuse anything but a whole number of at least this much."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise SettingsError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 class Threshold(NamedTuple):
-    """What a signal is compared with, such as `< 5`."""
+    """A constant that a signal is compared with, such as `< 5`."""
 
     symbol: str
     value: float
 
 
 class Pane(NamedTuple):
-    """A signal to draw: a column, or what a formula works out from several."""
+    """A signal to draw: a column, or an expression over several."""
 
     signal: Expression
     thresholds: tuple[Threshold, ...]
@@ -62,7 +62,7 @@ def panes(formulas: Iterable[Expression]) -> list[Pane]:
 
 
 def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
-    """The real signal and the constant of a comparison step by step, if that is what the expression is."""
+    """The real signal and the constant, if the expression is a stepwise comparison."""
     if not isinstance(e.head, Operator) or e.head not in COMPARISONS or e.type is not Type.BOOLEAN_VECTOR:
         return None
     left, right = e.args
@@ -74,13 +74,13 @@ def _compared(e: Expression) -> tuple[Expression, Threshold] | None:
 
 
 class Voice(NamedTuple):
-    """How a figure speaks of formulas: as they are written, or in English; with how many digits."""
+    """How a figure words formulas: as they are written, or in English, and with how many digits."""
 
     schema: Schema
     text: Wording
     digits: int | None
     missing: Container[str] | None
-    """The columns that may miss values, of which English must speak (None: any may)."""
+    """The columns that may miss values, which English must mention (None: any may)."""
     step: StepLength | None
     """The length of a step and its unit, if steps have one."""
 
@@ -90,18 +90,18 @@ class Voice(NamedTuple):
         return str(e) if self.text == "formula" else english(e, self.schema, self.missing, step=self.step)
 
     def branch(self, branch: Branch) -> str:
-        """A branch as a formula that is true, negated where that of the node is false."""
+        """A branch as a formula that is true; negated where the node's formula is false."""
         return self.formula(signed([branch])[0])
 
     def path(self, branches: Sequence[Branch]) -> str:
-        """All branches on a way, without those that follow from the rest."""
+        """All branches of a path, without those that follow from the rest."""
         told = [(Formula(rounded(formula.expression, self.digits)), truth) for formula, truth in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
         return sentence(told, self.schema, self.missing, step=self.step)
 
     def caption(self, category: Category) -> str:
-        """What is true of a category: in English its headline, if it has one, else all branches on its way."""
+        """What is true of a category: in English its headline, if it has one, else all branches on its path."""
         spoken = category.headline if self.text == "english" else None
         return self.path(category.branches) if spoken is None else spoken
 
@@ -119,7 +119,7 @@ class Voice(NamedTuple):
 def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None) -> Voice:
     """How to speak of formulas over the columns of a schema or a tree.
 
-    Only of columns that do miss values in the panel it is said that they may; without a panel, of those that did when
+    Missing values are mentioned only for columns that miss some in the panel; without a panel, for those that did when
     the tree was learned.
     """
     if text not in ("formula", "english"):
@@ -135,7 +135,7 @@ def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | No
 
 
 def temporal(e: Expression) -> list[Expression]:
-    """The parts of a formula that look along the record, apart from the connectives that join them."""
+    """The parts of a formula that look along time, without the connectives that join them."""
     if isinstance(e.head, Operator) and e.type is Type.BOOLEAN and all(arg.type is Type.BOOLEAN for arg in e.args):
         return list(dict.fromkeys(part for arg in e.args for part in temporal(arg)))
     return [e]

@@ -1,4 +1,4 @@
-"""The figure of one record: its columns against time, and under them where each formula on its way held."""
+"""The figure of one record: its columns against time, and below them where each formula on its path held."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ class _Run(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A pane, and all there is to draw in it."""
+    """A pane, and all that is drawn in it."""
 
     pane: Pane
     words: str
@@ -75,7 +75,7 @@ class _Shown(NamedTuple):
     fill: dict[int, Any]
     runs: list[_Run]
     keys: dict[str, int]
-    """The codes that no run has room to name, by name."""
+    """The codes that no run has room to name, with their names."""
 
 
 def plot_record(
@@ -91,11 +91,11 @@ def plot_record(
     """Draw one record, given by its position in the panel, and why the tree put it where it did.
 
     Real columns are lines, Boolean and categorical ones bands: those in `columns`, by default those that the formulas
-    on the record's way mention. Below, a band for each formula shows the steps at which what it asks for, or counts,
-    held, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted lines carry those
-    steps up to the columns. Beside a band stands whether the formula is true, and what was counted of how many.
-    `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so many
-    significant `digits` (None: all).
+    on the record's way mention. Below, a band for each formula shows the steps at which the operand of F or G, or what
+    is counted, is true, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted
+    lines carry those steps up to the columns. Beside a band stands whether the formula is true, and what was counted of
+    how many. `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so
+    many significant `digits` (None: all).
     """
     if not 0 <= record < len(panel):
         raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")
@@ -131,7 +131,7 @@ def _label(row: Held, speaks: Voice) -> str:
 
 
 def _known(pane: Pane, tree: Tree) -> bool:
-    """Whether the tree knows what a pane shows; else it is a column of the panel's own."""
+    """Whether the tree knows what a pane shows; otherwise it is only a column of the panel."""
     return pane.column is None or pane.column in tree.schema
 
 
@@ -161,7 +161,7 @@ def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speak
         if (sides[stop] - sides[start]) / inch > width(drawable(names[code]), SMALL) + 0.12:
             written.append(_Run(float(sides[start] + sides[stop]) / 2, drawable(names[code])))
             unnamed.pop(code, None)
-    if panel.schema[pane.column].type is ColumnType.BOOLEAN:  # grey or not tells true from false
+    if panel.schema[pane.column].type is ColumnType.BOOLEAN:  # grey or not: false or true
         unnamed = {code: None for code in unnamed if code < 0}
     keys = {f"{words} = {names[code]}" if code >= 0 else names[code]: code for code in unnamed}
     return _Shown(pane, words, values, False, fill_of(panel.schema, pane.column), written, keys)
@@ -170,7 +170,7 @@ def _shown(pane: Pane, panel: Panel, record: int, at: NDArray[np.float64], speak
 def _frame(
     title: str, said: Sequence[str], drawn: Sequence[_Shown], labels: Sequence[str]
 ) -> tuple[Figure, list[Axes]]:
-    """The figure with its heading, empty axes, and a legend of what the bands have no room to say."""
+    """The figure with its heading, empty axes, and a legend for names that do not fit into the bands."""
     held_lines = [min(4, len(wrapped(words, _LEFT - 0.35, BODY))) for words in labels]
     heights = [1.0 if one.real else 0.34 for one in drawn]
     heights += [max(0.3, lines_height(lines, BODY)) for lines in held_lines]
@@ -213,7 +213,7 @@ def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None
 
 
 def _mark_moments(axes: Sequence[Axes], columns: int, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
-    """A line through all columns at each decisive step, with the numbers of the branches on top."""
+    """A line through all columns at each decisive step, with the numbers of the branches at the top."""
     moments: dict[int, dict[int, None]] = {}
     for row in rows:
         moments.setdefault(row.decisive, {})[row.branch] = None

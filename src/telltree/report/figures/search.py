@@ -56,7 +56,7 @@ def plot_search(found: Found | Mapping[Any, Found]) -> Figure:
 
 
 def _fall(ax: Axes, run: Found, unit: str, number: int) -> None:
-    """A staircase from the first formula of use to the end of the search."""
+    """A staircase from the first finite fitness to the end of the search."""
     moments = [moment for moment in run.history if np.isfinite(moment.fitness)]
     if not moments:
         return

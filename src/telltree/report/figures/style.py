@@ -1,4 +1,4 @@
-"""How all figures look: colours that the colour-blind tell apart, with hatches and dashes that survive grey print.
+"""How all figures look: colour-blind safe colours, with hatches and dashes that survive printing in grey.
 
 Whatever a user's matplotlib settings say, figures are dark ink on white paper, and words are drawn as they are: a `$`
 in a column's name starts no mathematics.
@@ -19,7 +19,7 @@ from telltree.report.figures.words import FONT, POINTS, clipped, drawable, famil
 
 # Okabe and Ito, https://jfly.uni-koeln.de/color/, without black, dark and light in turn
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7")
-INKS = (*COLOURS[:3], "#8C7E00", *COLOURS[4:])  # of lines, where that yellow would be lost on white
+INKS = (*COLOURS[:3], "#8C7E00", *COLOURS[4:])  # for lines: that yellow would be too faint on white
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
 LINES: tuple[Any, ...] = (
     "-",
@@ -32,38 +32,38 @@ LINES: tuple[Any, ...] = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 INK, QUIET, FAINT, PAPER = "#222222", "#6E6E6E", "#DDDDDD", "white"
 SMALL, BODY, TITLE = 7.5, 9.0, 11.0
-LEADING = 1.25  # from one line of text to the next, in its size
+LEADING = 1.25  # line spacing, relative to the font size
 
 
-Looks = dict[str, Any]  # what matplotlib is told about how something looks
+Looks = dict[str, Any]  # style arguments for matplotlib
 
 
 class Look(NamedTuple):
-    """How one of many things is told from the others; 42 things differ in colour or pattern."""
+    """The style that tells one of many things from the others; 42 things differ in colour or pattern."""
 
     colour: str
-    """Of areas."""
+    """For areas."""
     ink: str
-    """Of lines."""
+    """For lines."""
     hatch: str
     line: Any
     marker: str
 
 
 def look(number: int) -> Look:
-    """How the thing of this number looks, counted from 0."""
+    """The style of the thing with this number, counted from 0."""
     pick = [series[number % len(series)] for series in (COLOURS, INKS, HATCHES, LINES, MARKERS)]
     return Look(*pick)
 
 
 def tint(colour: str, share: float) -> tuple[float, float, float]:
-    """A colour thinned with white: 1 is the colour itself, 0 is white."""
+    """A colour mixed with white: 1 is the colour itself, 0 is white."""
     red, green, blue = (1 - share + share * part for part in to_rgb(colour))
     return red, green, blue
 
 
 def lines_height(lines: int, size: float) -> float:
-    """How high so many lines of text are, in inches."""
+    """The height of this many lines of text, in inches."""
     return lines * size * LEADING / POINTS
 
 
@@ -73,20 +73,20 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure that axes are in, though they may be in a part of it."""
+    """The figure of these axes, which may be in a subfigure."""
     figure: Any = ax.figure
     whole: Figure = figure.figure
     return whole
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
-    """How wide and how high axes are."""
+    """The width and height of axes."""
     share, (wide, high) = ax.get_position(), figure_of(ax).get_size_inches()
     return float(share.width * wide), float(share.height * high)
 
 
 def add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Tidy axes at a place in inches; `top` is counted from the upper edge."""
+    """Add axes at a position in inches; `top` is measured from the upper edge."""
     across, up = figure.get_size_inches()
     ax = figure.add_axes((left / across, 1 - (top + height) / up, width / across, height / up))
     tidy(ax)
@@ -107,24 +107,24 @@ def tidy(ax: Axes) -> None:
 
 
 def as_it_is() -> Looks:
-    """What every text is given, so that it shows its words as they are."""
+    """Arguments for every text, so that it is drawn literally."""
     return {"parse_math": False, "usetex": False, "fontfamily": families()}
 
 
 def plain(written: Text, **looks: Any) -> Text:
-    """Make a text show its words as they are."""
+    """Make a text draw its words literally."""
     written.set(**as_it_is(), **looks)
     return written
 
 
 def write(where: Axes | Figure, x: float, y: float, words: str, **looks: Any) -> Text:
-    """Put words at a place, as they are."""
+    """Put words at a place, literally."""
     looks = {"fontsize": BODY, "color": INK} | looks
     return plain(where.text(x, y, ""), **looks, text=words)
 
 
 def write_lines(figure: Figure, left: float, top: float, lines: Sequence[str], **looks: Any) -> float:
-    """Put lines of text at a place in inches, counted from the upper left corner; gives where they end."""
+    """Put lines of text at a place in inches, measured from the upper left corner; returns where they end."""
     across, up = figure.get_size_inches()
     usual: Looks = {"fontsize": BODY, "va": "top", "ha": "left", "linespacing": LEADING * 0.85}
     looks = usual | looks
@@ -133,7 +133,7 @@ def write_lines(figure: Figure, left: float, top: float, lines: Sequence[str], *
 
 
 def name_axis(ax: Axes, x: str | None = None, y: str | None = None) -> None:
-    """Say what the axes show."""
+    """Label the axes."""
     wide, high = inches_of(ax)
     for words, axis, room in ((x, ax.xaxis, wide), (y, ax.yaxis, high)):
         if words is not None:
@@ -141,19 +141,19 @@ def name_axis(ax: Axes, x: str | None = None, y: str | None = None) -> None:
 
 
 def legend(where: Axes | Figure, handles: Sequence[Artist], names: Sequence[object], **place: Any) -> None:
-    """A legend; names are drawn as they are, also those that begin with an underscore."""
+    """A legend; names are drawn literally, even those that begin with an underscore."""
     made = where.legend(handles, [str(i) for i in range(len(handles))], fontsize=SMALL, frameon=False, **place)
     for written, name in zip(made.get_texts(), names, strict=True):
         plain(written, text=drawable(name), color=INK)
 
 
 def swatch(number: int, **changes: Any) -> Patch:
-    """What a legend shows for the area of a thing."""
+    """The legend entry for the area of a thing."""
     return Patch(**area(number) | changes)
 
 
 def stroke(number: int, **changes: Any) -> Line2D:
-    """What a legend shows for the line of a thing."""
+    """The legend entry for the line of a thing."""
     it = look(number)
     return Line2D([], [], **{"color": it.ink, "linestyle": it.line, "linewidth": 1.4} | changes)
 

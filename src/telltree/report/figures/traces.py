@@ -36,14 +36,14 @@ from telltree.report.figures.words import POINTS, clipped, wrapped
 Floats = NDArray[np.float64]
 Fill = Mapping[int, Mapping[str, Any]]
 GAP = 0.1  # inches from one pane to the next
-_HUGE = 1e250  # beyond this, numbers are drawn as infinities are: arithmetic on axes would overflow
-_LONG = 300  # steps, of which dots of the usual size would run together
+_HUGE = 1e250  # larger numbers are drawn like infinities: arithmetic on axes would overflow
+_LONG = 300  # steps; from here on, dots of the usual size would merge
 _MOST_HATCHED = 600
 _BLANK = {"facecolor": "#F4F4F4", "edgecolor": "#B5B5B5", "hatch": "xxxx", "linewidth": 0.0}
 
 
 def clock(panel: Panel, record: int) -> Floats:
-    """When each step of a record is: its time, or else its number from 0."""
+    """The times of a record's steps, or else their numbers from 0."""
     times = panel.times(record)
     return np.arange(int(panel.lengths[record]), dtype=np.float64) if times is None else np.asarray(times)
 
@@ -52,7 +52,7 @@ CALENDAR = (-719_162.0, 2_932_896.0)  # the first and the last day, counted from
 
 
 class Clocks(NamedTuple):
-    """When the steps of several records are, on one axis, and what to call it."""
+    """The times of several records' steps on one axis, and the name of the axis."""
 
     times: list[Floats]
     """Steps, times, or days as matplotlib counts them if `dated`."""
@@ -67,12 +67,12 @@ class Clocks(NamedTuple):
 
     @property
     def in_calendar(self) -> bool:
-        """Whether days are dates that matplotlib can draw: of the years 1 to 9999, and what stands beside them too."""
+        """Whether days are dates that matplotlib can draw: in the years 1 to 9999, with some room on either side."""
         first, last = self.limits
         return first - (last - first) / 10 > CALENDAR[0] and last + (last - first) / 10 < CALENDAR[1]
 
     def name_axis(self, ax: Axes) -> None:
-        """Say under the axes what their horizontal axis is, and show dates as dates."""
+        """Label the horizontal axis, and show dates as dates."""
         if self.dated:
             locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
             ax.xaxis.set_major_locator(locator)
@@ -81,7 +81,7 @@ class Clocks(NamedTuple):
 
 
 def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
-    """As read, or in a larger unit of time; but records that have no moment in common are counted from their starts."""
+    """Times as read, or in a larger unit; but records with no moment in common are counted from their starts."""
     if len(panel) == 0 or panel.times(0) is None:
         return Clocks([clock(panel, record) for record in records], "step")
     days = _days(panel, records)
@@ -97,7 +97,7 @@ def clocks(panel: Panel, records: Sequence[int]) -> Clocks:
 
 
 def from_starts(panel: Panel, records: Sequence[int]) -> tuple[float, str]:
-    """What to divide the times of records by that are counted from their starts, and what to call the axis."""
+    """What to divide times by that are counted from the records' starts, and the name of the axis."""
     if len(panel) == 0 or panel.times(0) is None:
         return 1.0, "step"
     factor, unit = axis_unit(_longest([clock(panel, record) for record in records]), panel.time_unit)
@@ -105,7 +105,7 @@ def from_starts(panel: Panel, records: Sequence[int]) -> tuple[float, str]:
 
 
 def time_name(panel: Panel) -> str:
-    """What to call an axis of times as they are."""
+    """The name of an axis of times as read."""
     return "step" if len(panel) == 0 or panel.times(0) is None else _named("time", panel.time_unit)
 
 
@@ -122,11 +122,11 @@ def _apart(times: Sequence[Floats]) -> bool:
 
 
 def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
-    """The dates of records in days since 1970, by a clock set as that of the first; nothing if they have no dates."""
+    """The dates of records in days since 1970, by the clock of the first record; empty if they have no dates."""
     found = []
     for record in records:
         dates, offsets = panel.dates(record), panel.offsets(record)
-        if dates is not None and offsets is not None:  # clocks that are set back would draw time twice
+        if dates is not None and offsets is not None:  # clocks that are set back would draw some time twice
             first = panel.offsets(records[0])
             assert first is not None
             dates = dates - (offsets - first[0]).astype("m8[s]")
@@ -136,13 +136,13 @@ def _days(panel: Panel, records: Sequence[int]) -> list[Floats]:
 
 
 def _set_to(panel: Panel, record: int) -> str | None:
-    """What the clock of a record was set to at its start, if that is known."""
+    """The UTC offset of a record's clock at its start, if known."""
     offsets = panel.offsets(record)
     return None if offsets is None else f"UTC{offset_text(int(offsets[0]))}"
 
 
 def edges(at: Floats) -> Floats:
-    """Where each step begins and the last one ends: half-way to its neighbours."""
+    """Where each step begins and the last one ends: half-way between neighbours."""
     if len(at) == 1:
         return np.array([at[0] - 0.5, at[0] + 0.5])
     middles = (at[1:] + at[:-1]) / 2
@@ -150,7 +150,7 @@ def edges(at: Floats) -> Floats:
 
 
 def line(ax: Axes, at: Floats, values: Floats, **looks: Any) -> None:
-    """A line with gaps at missing values, dots where a value stands alone, arrows to infinities."""
+    """A line with gaps at missing values, dots for isolated values, and arrows to infinities."""
     values = np.where(np.abs(values) > _HUGE, np.copysign(np.inf, values), values)
     finite = np.isfinite(values)
     near = np.concatenate([[False], finite, [False]])
@@ -172,7 +172,7 @@ def line(ax: Axes, at: Floats, values: Floats, **looks: Any) -> None:
 
 
 def fit_height(ax: Axes, values: Sequence[Floats], thresholds: Sequence[Threshold] = ()) -> None:
-    """Make room for all finite values and thresholds."""
+    """Set the limits so that all finite values and thresholds are visible."""
     everything = np.concatenate([*values, [t.value for t in thresholds]]) if values or thresholds else np.zeros(0)
     usable = everything[np.isfinite(everything) & (np.abs(everything) <= _HUGE)]
     if len(usable) == 0:
@@ -185,7 +185,7 @@ def fit_height(ax: Axes, values: Sequence[Floats], thresholds: Sequence[Threshol
 
 
 def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, digits: int | None) -> None:
-    """Dashed lines across, and at their right ends what is compared: `> 50`. Call it when the limits are set."""
+    """Dashed lines across, with the comparison at their right ends: `> 50`. Call it after setting the limits."""
     inside = [t for t in thresholds if abs(t.value) <= _HUGE]
     low, high = ax.get_ylim()
     heights = [(t.value - low) / (high - low) for t in inside]
@@ -198,7 +198,7 @@ def mark_thresholds(ax: Axes, thresholds: Sequence[Threshold], inches: float, di
 
 
 def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thick: float = 0.84) -> None:
-    """Each row a band, the first at the top: its steps' codes filled as `fill` says, those it lacks left empty."""
+    """One band per row, the first at the top: codes are filled as `fill` says; codes it does not have stay empty."""
     shapes: dict[int, list[list[tuple[float, float]]]] = {}
     for number, (at, codes) in enumerate(rows):
         low, high = len(rows) - 1 - number - thick / 2, len(rows) - 1 - number + thick / 2
@@ -206,7 +206,7 @@ def bands(ax: Axes, rows: Sequence[tuple[Floats, NDArray[Any]]], fill: Fill, thi
         for start, stop, code in runs(codes):
             left, right = float(sides[start]), float(sides[stop])
             shapes.setdefault(code, []).append([(left, low), (left, high), (right, high), (right, low)])
-    plain = sum(map(len, shapes.values())) > _MOST_HATCHED  # so narrow that hatches only blur, and take long to draw
+    plain = sum(map(len, shapes.values())) > _MOST_HATCHED  # so narrow that hatches only blur, and are slow to draw
     for code in sorted(shapes.keys() & fill.keys()):
         looks = {**fill[code], "hatch": None} if plain else dict(fill[code])
         ax.add_collection(PolyCollection(shapes[code], zorder=2, **looks), autolim=False)
@@ -246,7 +246,7 @@ def code_names(schema: Schema, name: str) -> dict[int, str]:
 
 
 def name_pane(ax: Axes, words: str, inches: float, away: float = 0.12) -> None:
-    """What the axes show, so many inches `away` at their left, in as many lines as they are high."""
+    """Label the axes at their left, this many inches `away`, in as many lines as fit their height."""
     across, tall = inches_of(ax)
     lines = wrapped(words, inches, BODY, lines=max(1, int(tall * POINTS / (BODY * LEADING) + 0.01)))
     looks = {"transform": ax.transAxes, "ha": "right", "va": "center", "linespacing": LEADING * 0.85}
@@ -254,7 +254,7 @@ def name_pane(ax: Axes, words: str, inches: float, away: float = 0.12) -> None:
 
 
 def stack(figure: Figure, left: float, top: float, width: float, heights: Sequence[float]) -> list[Axes]:
-    """Axes one below the other, GAP apart, sharing the time; ticks are named under the last."""
+    """Axes one below the other, GAP apart, with a shared time axis; ticks are labelled below the last."""
     made = []
     for height in heights:
         made.append(add_axes(figure, left, top, width, height))
@@ -265,7 +265,7 @@ def stack(figure: Figure, left: float, top: float, width: float, heights: Sequen
 
 
 def signal_values(panel: Panel, pane: Pane, record: int) -> NDArray[Any]:
-    """The values of a pane's signal, step by step; Booleans and categories are coded as in the panel."""
+    """The values of a pane's signal, step by step; Booleans and categories coded as in the panel."""
     if pane.column is not None:
         return panel.values(pane.column, record)
     start = int(panel.starts[record])
@@ -273,10 +273,10 @@ def signal_values(panel: Panel, pane: Pane, record: int) -> NDArray[Any]:
 
 
 def is_real(schema: Schema, pane: Pane) -> bool:
-    """Whether a pane shows numbers, so that lines suit it."""
+    """Whether a pane shows numbers, to be drawn as lines."""
     return pane.column is None or schema[pane.column].type is ColumnType.REAL
 
 
 def hollow(colour: str) -> Looks:
-    """Markers that are seen on lines and bands of any colour."""
+    """Markers that are visible on lines and bands of any colour."""
     return {"markerfacecolor": PAPER, "markeredgecolor": colour, "markeredgewidth": 1.2, "linestyle": "none"}

@@ -37,7 +37,7 @@ _MARGIN = 0.15
 _BETWEEN = {"down": 0.42, "right": 0.6}
 _APART = {"down": 0.22, "right": 0.12}
 _TEXT = {"down": 2.1, "right": 2.8}  # inches of a line
-_MOST_LEAVES_DOWN = 10  # a tree of more would be a long ribbon
+_MOST_LEAVES_DOWN = 10  # a larger tree would be a long ribbon
 _SWATCH = 0.2
 _BRANCH = "#F5F3EC"
 
@@ -110,7 +110,7 @@ def _class_name(name: object) -> str:
 
 
 class _Pen:
-    """Draws in inches on axes that may be of another size, letters and all."""
+    """Draws in inches on axes that may have another size; scales everything, letters too."""
 
     def __init__(self, ax: Axes, wide: float, high: float) -> None:
         ax.set_axis_off()
@@ -131,7 +131,7 @@ class _Pen:
     def edge(
         self, card: Card, at: tuple[float, float], child: Card, to: tuple[float, float], *, answer: str, down: bool
     ) -> None:
-        """From a card to one below, round corners that lie where no cards are."""
+        """From a card to one below it, with corners where there are no cards."""
         (x, y), (u, v) = at, to
         if down:
             top = v + child.height / 2

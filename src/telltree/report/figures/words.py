@@ -1,4 +1,4 @@
-"""Words in figures: which characters can be drawn, how wide they are, and where lines break."""
+"""Text in figures: which characters can be drawn, how wide they are, and where lines break."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ POINTS = 72  # an inch
 
 @cache
 def families() -> list[str]:
-    """The font of all words, then those installed that may have what it lacks."""
+    """The font of all text, then installed fonts that may have what it lacks."""
     installed = {font.name for font in fontManager.ttflist}
     return [FONT, *(name for name in _OTHERS if name in installed)]
 
@@ -60,7 +60,7 @@ def width(text: str, size: float) -> float:
 
 
 def wrapped(text: object, inches: float, size: float, lines: int = 100) -> list[str]:
-    """The text in lines no wider than `inches`; what does not fit into so many lines ends in an ellipsis."""
+    """The text in lines no wider than `inches`; if it needs too many lines, it ends in an ellipsis."""
     found: list[str] = []
     for line in _lines(drawable(text), inches, size):
         if len(found) == lines:
@@ -91,7 +91,7 @@ def _lines(text: str, inches: float, size: float) -> Iterator[str]:
 
 
 def _pieces(word: str, inches: float, size: float) -> list[str]:
-    """A word cut where it must be."""
+    """A word, cut if it must be."""
     pieces, piece = [], ""
     for character in word:
         if piece and width(piece + character, size) > inches:
