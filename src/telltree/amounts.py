@@ -4,7 +4,7 @@ import math
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
-    """So many things, with the plural where it belongs: `1 record`, `2,000 records`, `3 categories`.
+    """A number of things, with the plural if needed: `1 record`, `2,000 records`, `3 categories`.
 
     `things` is the plural where it takes more than an s. Both may go on to the verb: ("record has", "records have").
     """
@@ -24,7 +24,7 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 
 def times_all(lift: float) -> str:
-    """A share beside that in all records: `2.3 times the share in all`."""
+    """A share relative to that in all records: `2.3 times the share in all`."""
     if lift == 1:
         return "the share in all"
     times = f"{lift:,.0f}" if lift >= 10 else f"{lift:.2g}"
@@ -32,5 +32,5 @@ def times_all(lift: float) -> str:
 
 
 def by_weight(label: object, share: float | None) -> str:
-    """What is said where weights decided a class, and not the number of records: `storm by weight: 75 %`."""
+    """What to say if weights, not the number of records, decided a class: `storm by weight: 75 %`."""
     return f"{label} by weight: {percent(share, 0)}"

@@ -1,4 +1,4 @@
-"""Compiled functions: Numba, with a cache that never stands in the way and a word to the user when it compiles."""
+"""Compiled functions: Numba, with a cache that never gets in the way, and a message to the user while it compiles."""
 
 import gc
 import logging
@@ -17,9 +17,9 @@ ir: Any = cgutils.ir  # type: ignore[attr-defined]  # llvmlite's, which Numba br
 
 
 class _Compilation(event.Listener):
-    """Says once that kernels are being compiled, and makes it quicker; loading them from the cache fires no event.
+    """Says once that kernels are being compiled, and speeds it up; loading them from the cache fires no event.
 
-    The compiler makes millions of small objects, and the garbage collector would go over them again and again.
+    The compiler makes millions of small objects, which the garbage collector would scan again and again.
     """
 
     said = False
@@ -66,7 +66,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 _INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Functions that only kernels call need no way in for others, which takes long to compile."""
+"""Functions called only by kernels need no Python wrapper, which takes long to compile."""
 
 
 def small(function: Callable[..., Any]) -> Any:
@@ -75,17 +75,17 @@ def small(function: Callable[..., Any]) -> Any:
 
 
 def inline(function: Callable[..., Any]) -> Any:
-    """As `small`, but written out where it is called: for functions that take named tuples, costly to hand over."""
+    """Like `small`, but inlined where it is called: for functions that take named tuples, which are costly to pass."""
     return numba.njit(inline="always", **_INNER)(function)
 
 
 def _intrinsic(function: Callable[..., Any]) -> Any:
-    """As Numba's, which the type checker believes to be called with the typing context."""
+    """Like Numba's, which the type checker believes to be called with the typing context."""
     return intrinsic(function)
 
 
 at = np.uint64
-"""Indices of this type are taken as they are; of others, compiled code looks whether they count from the end."""
+"""An unsigned index, which is used as it is. For a signed one, compiled code checks whether it counts from the end."""
 
 
 @_intrinsic
@@ -115,7 +115,7 @@ def borrowed(typing_context: Any, value: Any) -> Any:
 
 @_intrinsic
 def pointer(typing_context: Any, address: Any) -> Any:
-    """A pointer to floats from an address: lets a kernel read one of many arrays, chosen while it runs."""
+    """A pointer to floats from an address: lets a kernel read one of many arrays, chosen at run time."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
@@ -125,7 +125,7 @@ def pointer(typing_context: Any, address: Any) -> Any:
 
 
 def _compare_lanes(predicate: str) -> Any:
-    """A comparison of the 64 numbers in a row of an array with one number: bit k of the word is that of number k."""
+    """Compare the 64 numbers in a row of an array with one number (SIMD); bit k of the word is that of number k."""
 
     @_intrinsic
     def compare(typing_context: Any, rows: Any, row: Any, number: Any) -> Any:

@@ -23,7 +23,7 @@ Start  ::= F(Moment) | G(Moment)
 Moment ::= Atom | Atom and Atom | Atom and Atom and Atom
 Atom   ::= each Boolean | abs_alt_diff < thresholds | abs(vert_rate_1 | vert_rate_2) > [10, 20, 30, 40, 50]
 """
-LEARNT_FROM = 1_400  # of the 2,000 encounters; the others test
+LEARNT_FROM = 1_400  # of the 2,000 encounters; the others are for testing
 WIDTH = 100
 
 
@@ -42,7 +42,7 @@ def fit(panel: Panel, ends: NDArray[Any]) -> GrammarTreeClassifier:
 def demo(page: Path | None = None) -> Iterator[str]:
     """What the demo prints, part by part; with `page`, it also writes a report there."""
     if page is not None:
-        from telltree.report import write_report  # first, so that a library that is missing is told before the work
+        from telltree.report import write_report  # first, so that a missing library is reported before the work
 
     panel, ends = encounters()
     train, test = slice(0, LEARNT_FROM), slice(LEARNT_FROM, None)

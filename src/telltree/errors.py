@@ -1,11 +1,11 @@
 """Every error and warning telltree raises on purpose, under one root each."""
 
 LONGEST_MESSAGE = 2_000
-"""Characters. Messages quote what they complain about, which may be a name of millions."""
+"""In characters. Messages quote their subject, which may be a name of millions of characters."""
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, without its middle if it has more than `most` characters: both ends of a message say what matters."""
+    """The text, without its middle if it has more than `most` characters: both ends of a message matter."""
     if len(text) <= most:
         return text
     gap = f" … ({len(text) - most:,} characters left out) … "
@@ -42,14 +42,14 @@ class SpeechError(TelltreeError, ValueError):
 
 
 class OperatorError(TelltreeError, NotImplementedError):
-    """An operator has a row in the table of operators, but some part of telltree does not know what it means there."""
+    """An operator is in the table of operators, but some part of telltree has no meaning for it."""
 
     def __init__(self, operator: str, where: str) -> None:
         super().__init__(f"operator {operator!r} has no meaning in {where}; CONTRIBUTING.md lists where one is needed")
 
 
 class SettingsError(TelltreeError, ValueError):
-    """A parameter of a search, a fitness or an estimator has a value that makes no sense."""
+    """A parameter of a search, a fitness or an estimator has an invalid value."""
 
 
 class FunctionError(TelltreeError):
@@ -57,7 +57,7 @@ class FunctionError(TelltreeError):
 
 
 class MissingLibraryError(TelltreeError, ImportError):
-    """A library that telltree does without, but not here, is not installed; the message says how to install it."""
+    """An optional library that is needed here is not installed; the message says how to install it."""
 
 
 class ModelFormatError(TelltreeError, ValueError):
@@ -69,11 +69,11 @@ class ModelVersionError(ModelFormatError):
 
 
 class TelltreeWarning(UserWarning):
-    """The root of all warnings telltree gives; they are no longer than its errors."""
+    """The root of all warnings that telltree issues; they are no longer than its errors."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(shortened(message, LONGEST_MESSAGE))
 
 
 class DataWarning(TelltreeWarning):
-    """Something about the data that the user should know, but that stops nothing."""
+    """Something about the data that the user should know, but that does not stop the work."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from telltree.errors import MissingLibraryError
 
-_NEEDS = {  # by library: what it is needed for, and the extra that brings it
+_NEEDS = {  # by library: what it is needed for, and the extra that installs it
     "typer": ("the command line needs", "cli"),
     "rich": ("progress on a terminal needs", "cli"),
     "jinja2": ("reports need", "report"),
@@ -16,7 +16,7 @@ _NEEDS = {  # by library: what it is needed for, and the extra that brings it
 
 @contextmanager
 def extras(where: str = "") -> Iterator[None]:
-    """Imports that may want a library of an extra: where it is not installed, the error names the extra.
+    """For imports from optional libraries: if one is not installed, the error names its extra.
 
     where: what the library is needed for, such as the name of a file. Any other module that is not there is a fault of
     the installation, or ours, and its own error stands.

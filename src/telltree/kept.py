@@ -1,4 +1,4 @@
-"""Compiled kernels kept on disk: what is damaged is compiled anew, and what cannot be kept is done without."""
+"""Compiled kernels on disk: what is damaged is compiled again, and if nothing can be saved, every run compiles."""
 
 import hashlib
 import logging
@@ -10,13 +10,13 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
 logger = logging.getLogger("telltree")
-_FORMAT = "telltree 1"  # of what is kept; kernels that an older one has kept are passed over
+_FORMAT = "telltree 1"  # of the files; those in an older format are ignored
 _DIGEST = hashlib.sha256().digest_size
 _said: set[str] = set()
 
 
 def _say_once(message: str, *args: object) -> None:
-    """A warning, the first time: what befalls one kernel befalls most of them."""
+    """A warning, the first time only: what happens to one kernel happens to most of them."""
     if message not in _said:
         _said.add(message)
         logger.warning(message, *args)
@@ -27,7 +27,7 @@ def _say_damaged(path: str) -> None:
 
 
 class _Entries(IndexDataCacheFile):
-    """Numba's files, with a checksum: machine code of which a bit has changed is not run."""
+    """Numba's files, with a checksum: corrupted machine code is not run."""
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[no-untyped-call]
@@ -50,7 +50,7 @@ class _Entries(IndexDataCacheFile):
         digest, data = content[:_DIGEST], content[_DIGEST:]
         if hashlib.sha256(data).digest() != digest:
             _say_damaged(path)
-            raise OSError(f"{path} is damaged")  # which Numba takes as "not there"
+            raise OSError(f"{path} is damaged")  # which Numba treats as "not there"
         return pickle.loads(data)  # noqa: S301 - Numba's own, and as it was written
 
     def _dump(self, obj: Any) -> bytes:
@@ -64,7 +64,7 @@ class _Entries(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of one function, which never stands in the way."""
+    """Numba's cache of one function, which never gets in the way."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -72,7 +72,7 @@ class KernelCache(FunctionCache):
         self._cache_file = _Entries(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled, if there is room for it."""
+        """Save what was compiled, if there is room for it."""
         try:
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:

@@ -1,14 +1,14 @@
-"""Names that somebody may have meant: those most like a name that is not known, whatever its capitals."""
+"""Names that somebody may have meant: those most similar to an unknown name, in any case."""
 
 import difflib
 from collections.abc import Iterable
 
-_LONGEST = 200  # characters that are compared: the work grows with their square
+_LONGEST = 200  # characters that are compared: the time grows with their square
 _MOST = 10_000  # names that are compared with
 
 
 def alike(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
-    """The known names most like this one, the most alike first; none of very long ones."""
+    """The known names most similar to this one, the most similar first; none if it is very long."""
     if not name or len(name) > _LONGEST:
         return []
     by_fold: dict[str, str] = {}

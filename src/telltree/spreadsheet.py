@@ -1,4 +1,4 @@
-"""Cells of CSV that programs for tables open without harm."""
+"""CSV cells that spreadsheet programs open without harm."""
 
 from typing import Any
 

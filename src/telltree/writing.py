@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that at every moment, also after a crash, it has either its old content or all of the new.
+    """Write a file atomically: at every moment, even after a crash, it has either its old content or all of the new.
 
     A link goes on pointing to the file. A device or a pipe, such as /dev/stdout, is written to and never replaced.
     An OSError names this file, whatever went wrong on the way.
@@ -40,7 +40,7 @@ def _write(target: Path, content: bytes) -> None:
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an OSError that says why if `write_whole` could not write this file; leave no trace."""
+    """Raise an OSError with the reason if `write_whole` could not write this file; leaves no trace."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -48,16 +48,16 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     if not is_device(target):
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
-            pass  # that it could be made is what was asked: permissions do not tell all
+            pass  # the test is that it can be created: permissions do not tell all
 
 
 def would_replace(path: Path) -> bool:
-    """Whether something would be lost by writing there: a file, not a device, which holds nothing."""
+    """Whether writing there would lose something: true for a file, not for a device."""
     return path.exists() and not path.is_dir() and not is_device(path)
 
 
 def is_device(path: Path) -> bool:
-    """Tell a device or a pipe, which holds nothing, from a file and from what does not exist."""
+    """Whether this is a device or a pipe, which holds nothing, not a file or a free path."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

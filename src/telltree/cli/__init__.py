@@ -11,7 +11,7 @@ def main() -> None:
     try:
         with extras():
             from telltree.cli.app import app
-    except MissingLibraryError as error:  # pip installs the program without what it needs
+    except MissingLibraryError as error:  # pip installed the program without its libraries
         sys.exit(f"telltree: error: {error}")
 
     app()

@@ -19,7 +19,7 @@ _OWN = ("config", "print_config", "help")
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
-    """Make what the file says the defaults of the verb; what stands on the command line still goes first."""
+    """Use the contents of the file as the verb's defaults; the command line still takes precedence."""
     if path is None:
         return path
     from telltree.data.files.toml import parsed_toml
@@ -41,7 +41,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _section(context: typer.Context, path: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """What the file says to a verb: its table, or all if there are no tables."""
+    """The settings for a verb: its table, or the whole file if there are no tables."""
     if not any(isinstance(value, dict) for value in found.values()):
         return found
     verbs: Any = context.parent.command.commands if context.parent else {}  # type: ignore[attr-defined]
@@ -61,7 +61,7 @@ def _refuse(path: Path, what: str, name: str = "", known: Iterable[str] = ()) ->
 
 @dataclass(frozen=True)
 class ConfigOptions:
-    """Where options may come from, and a look at them."""
+    """Where options may come from, and how to show them."""
 
     config: Annotated[
         Path | None,
@@ -73,7 +73,7 @@ class ConfigOptions:
 
 
 class ConfigurableCommand(TyperCommand):
-    """A verb that prints its options when asked to, and then needs no arguments."""
+    """A verb that prints its options on request, and then needs no arguments."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         if "--print-config" in args:
@@ -97,7 +97,7 @@ def _text(context: typer.Context) -> str:
 
 
 def _options(context: typer.Context) -> dict[str, Any]:
-    """The options that a file may set, by the names they have there and on the command line."""
+    """The options that a file may set, by their names there and on the command line."""
     options = [option for option in context.command.params if option.opts[0].startswith("-")]
     return {option.opts[0].lstrip("-"): option for option in options if option.name not in _OWN}
 
@@ -109,5 +109,5 @@ def _toml(value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    # a JSON string is a TOML string too, but for DEL
+    # a JSON string is a TOML string too, except for DEL
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""How well a model does, for verbs that tell it: options, the records to judge by, and the weights of classes."""
+"""How well a model does, for verbs that report it: options, the records to judge by, and class weights."""
 
 import dataclasses
 import math
@@ -27,7 +27,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """On which records to say how well the tree does."""
+    """Which records to judge the tree by."""
 
     test: Annotated[
         list[str] | None,
@@ -56,7 +56,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Records:
-    """What to learn from, and what to judge by: folds of the same records, others that were kept back, or nothing."""
+    """What to learn from, and what to judge by: folds of the same records, a test set, or nothing."""
 
     panel: "Panel"
     labels: Any
@@ -66,7 +66,7 @@ class Records:
 
 
 def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, seed: int) -> Records:
-    """Read all that is needed, so that what is wrong shows before the long work."""
+    """Read all that is needed, so that errors show before the long work."""
     panel, labels, groups = _grouped(sources, data, judge.groups)
     if judge.test:
         return Records(panel, labels, groups, read_judged(judge.test, data, panel.schema), None)
@@ -74,7 +74,7 @@ def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, see
 
 
 def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple[Panel, Any]":
-    """Labelled records for a model whose columns are like this."""
+    """Labelled records for a model with this schema."""
     panel, labels = read_sources(sources, data, like)
     if labels is None:
         raise DataError("there are no labels to judge by: name their column with --label, or their table with --labels")
@@ -82,7 +82,7 @@ def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple
 
 
 def judged(model: "GrammarTreeClassifier", records: Records, seed: int) -> "Judgement | None":
-    """How well the model does on records that it has not seen; None if that was not asked for."""
+    """How well the model does on unseen records; None if that was not requested."""
     from telltree.estimators.judgement import judge_by_folds, judge_on
 
     if records.test is not None:
@@ -97,7 +97,7 @@ def judged(model: "GrammarTreeClassifier", records: Records, seed: int) -> "Judg
 
 
 def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
-    """What --class-weight says, by the text of each class; SettingsError if that is nothing."""
+    """The value of --class-weight, by the text of each class; SettingsError if it cannot be read."""
     if not given:
         return None
     if "balanced" in given:
@@ -154,7 +154,7 @@ def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tupl
 
 
 def _one_each(panel: "Panel", name: str) -> Any:
-    """The value that each record has all along; DataError if one has none, or several."""
+    """The value of each record; DataError if a record has none, or several."""
     import numpy as np
 
     from telltree.data.schema import listed
@@ -171,7 +171,7 @@ def _one_each(panel: "Panel", name: str) -> Any:
 
 
 def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None:
-    """The folds to judge by; None, and a remark, where there can be none and nobody asked for them."""
+    """The folds to judge by; None, with a remark, if there can be none and they were not requested."""
     import numpy as np
 
     from telltree.estimators.folds import folds
@@ -189,7 +189,7 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
 
 @contextmanager
 def _folding() -> "Iterator[Callable[[int, int], None] | None]":
-    """What to hand to a cross-validation as `progress` so that a bar shows how far it is."""
+    """The `progress` function for a cross-validation, which shows a bar."""
     with bar() as progress:
         if progress is None:
             yield None

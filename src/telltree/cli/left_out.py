@@ -1,4 +1,4 @@
-"""Which columns a grammar leaves out, told on stderr."""
+"""Which columns a grammar leaves out, reported on stderr."""
 
 from collections.abc import Mapping
 

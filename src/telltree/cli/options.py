@@ -74,7 +74,7 @@ class DataOptions:
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb with each parameter whose type is a dataclass replaced by the fields of that dataclass, as options.
+    """The verb with each dataclass parameter replaced by the fields of the dataclass, as options.
 
     Every verb also gets the options of ConfigOptions.
     """
@@ -92,7 +92,7 @@ def expanded(verb: Callable[..., None]) -> Callable[..., None]:
     parameters += _options(ConfigOptions)
 
     def run(**values: Any) -> None:
-        del values["config"], values["print_config"]  # they have had their effect
+        del values["config"], values["print_config"]  # already applied
         packed = {
             name: group(**{field.name: values.pop(field.name) for field in dataclasses.fields(group)})
             for name, group in groups.items()

@@ -34,8 +34,8 @@ _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
 
 
 def say(message: str) -> None:
-    """One remark to the user, on stderr; to nobody where that is closed."""
-    if sys.stderr is None:  # and print would take stdout for it
+    """One remark to the user, on stderr; nothing if stderr is closed."""
+    if sys.stderr is None:  # print would use stdout instead
         return
     print(printable(message), file=sys.stderr, flush=True)
 
@@ -61,7 +61,7 @@ def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             say("telltree: interrupted")
             raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except OSError as error:
@@ -71,7 +71,7 @@ def ending_well(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def _listen() -> None:
-    """Warnings and what the library logs become single lines on stderr."""
+    """Turn warnings and log messages of the library into single lines on stderr."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         say(f"telltree: warning: {message}")

@@ -16,7 +16,7 @@ from telltree.spreadsheet import harmless
 
 
 def check_output(path: Path | None, *, force: bool) -> None:
-    """End with an error, before any work, if the file could not be written, or exists and may not be overwritten."""
+    """End with an error, before any work, if the file cannot be written, or exists and may not be overwritten."""
     if path is None:
         return
     from telltree.writing import require_writable, would_replace
@@ -32,15 +32,15 @@ def check_output(path: Path | None, *, force: bool) -> None:
 def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool = False) -> None:
     """Print a result, or write it to a file.
 
-    What is `exact` is meant for machines, and goes out to them as it is. With `wrap`, long lines are folded to the
-    width of the terminal, if it is one.
+    `exact` output is for machines and is not altered. With `wrap`, long lines are folded to the width of the terminal,
+    if it is one.
     """
     if not text.endswith("\n"):
         text += "\n"
     if path is not None:
         from telltree.writing import write_whole
 
-        write_whole(path, text.encode("utf-8", "backslashreplace"))  # an id may be the name of a file that is no text
+        write_whole(path, text.encode("utf-8", "backslashreplace"))  # an id may be a file name that is not valid text
         return
     if sys.stdout is None:
         fail("standard output is closed", FAILURE)
@@ -57,7 +57,7 @@ def put_json(value: Any, path: Path | None = None) -> None:
 
 
 def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None = None) -> None:
-    """Print a table as CSV, or write it to a file; its cells are no formulas of a spreadsheet."""
+    """Print a table as CSV, or write it to a file; no cell is a spreadsheet formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(harmless, head))
@@ -66,7 +66,7 @@ def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | Non
 
 
 def _plain(value: Any) -> Any:
-    """The value with what JSON lacks replaced: keys that are no text, numbers that are none, NumPy's scalars."""
+    """The value with what JSON lacks replaced: keys other than text, NaN and infinity, NumPy's scalars."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

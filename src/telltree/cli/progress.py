@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, nothing off it."""
+"""Progress on stderr: a bar on a terminal, otherwise nothing."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar(*, left: bool = True) -> Iterator["Progress | None"]:
-    """A bar with room for a remark; with the time `left`, unless the remark tells that. None off a terminal."""
+    """A bar with room for a remark, and the time `left` unless the remark tells it. None if not on a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -39,7 +39,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
 
 @contextmanager
 def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress], None] | None"]:
-    """What to hand to an estimator as `progress` so that a bar shows how far it is, cross-validation included."""
+    """The `progress` function for an estimator, which shows a bar; covers cross-validation too."""
     from telltree.cli.text import one_line
 
     with bar() as progress:
@@ -63,7 +63,7 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
 
 
 class Share:
-    """How much of the work of learning a tree is done: its unit is a record at one level of the tree.
+    """How much of the work of learning a tree is done, in units of one record at one level of the tree.
 
     Nodes come in preorder, the true side first, so all that lies left of the way to a node is done; a side that became
     a leaf early leaves its levels out.
@@ -84,7 +84,7 @@ class Share:
         while node > 1:
             parent, levels_below = node // 2, self._levels - node.bit_length() + 1
             done += self._records[parent]
-            if node % 2:  # the false side: the true one, of the other records, is done
+            if node % 2:  # the false side: the true side, with the other records, is done
                 done += (self._records[parent] - self._records[node]) * levels_below
             node = parent
         return float(min(1.0, done / total)) if total else 1.0

@@ -14,18 +14,21 @@ if TYPE_CHECKING:
 
 
 def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
-    """The panel, and the labels or None; what holds names in the schema of a model, `like`, does so in the data."""
+    """The panel, and the labels or None; columns that are categorical in a model's schema, `like`, are so here."""
     from telltree.data import read
 
-    chosen = {"columns": options.columns or None, "static": options.static or ()}  # a flag not given is an empty list
+    chosen = {
+        "columns": options.columns or None,
+        "static": options.static or (),
+    }  # an option not given is an empty list
     panel, labels = read(sources[0] if len(sources) == 1 else sources, like=like, **{**vars(options), **chosen})
     return panel, labels
 
 
 def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOptions:
-    """The options, and where one is not given, how the tree's training data were read; what is added is said.
+    """The options, completed by how the tree's training data were read; reports what was added.
 
-    Of a folder, or of several files, each may be a record by itself: whether they are is for the user to say by --id.
+    In a folder, or among several files, each file may be one record: only the user can say, by --id.
     """
     from telltree.data.files.directory import files_of
 
@@ -45,7 +48,7 @@ def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOpt
 
 
 def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any]":
-    """The panel and the labels, which must be there."""
+    """The panel and the labels, which are required."""
     panel, labels = read_sources(sources, options)
     if labels is None:
         raise DataError("there are no labels: name their column with --label, or their table with --labels")
@@ -53,5 +56,5 @@ def read_labelled(sources: list[str], options: DataOptions) -> "tuple[Panel, Any
 
 
 def id_heading(options: DataOptions, others: Collection[str]) -> str:
-    """What a table of results calls its column of ids: as the data do, unless one of its other columns is called so."""
+    """The heading of the id column in results: as in the data, unless another column of the table has that name."""
     return options.id if options.id is not None and options.id not in others else "record"

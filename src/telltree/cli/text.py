@@ -1,4 +1,4 @@
-"""Text for people: nothing that comes from data may steer a terminal."""
+"""Text for people: no text from data may control a terminal."""
 
 import re
 import textwrap
@@ -7,29 +7,29 @@ from collections.abc import Iterable, Sequence
 
 
 def printable(text: str) -> str:
-    """The text with control characters, but for line ends and tabs, written as escapes."""
+    """The text with control characters, except line ends and tabs, escaped."""
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else _escape(c) for c in text)
 
 
 def one_line(text: str) -> str:
-    """The text with line ends and tabs written as escapes too, for a cell of a table."""
+    """The text with line ends and tabs escaped too, for a cell of a table."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns of text, as wide as they must be."""
+    """Columns of text, as wide as needed."""
     lines = [list(head), *([one_line(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-# What stands before the words of a line: blanks, the bars of a tree, an answer, a number.
+# What may precede the words of a line: blanks, the bars of a tree, an answer, a number.
 _MARGIN = re.compile(r"[ │├└─]*(?:yes: |no:  )?(?:\[\d+\] )?")
-_LEAST = 20  # columns of words, however deep they stand
+_LEAST = 20  # columns left for words, at any depth
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text with lines no longer than so many columns where words allow; bars of a tree go on beside them."""
+    """The text wrapped at this many columns; the bars of a tree continue beside wrapped lines."""
     return "\n".join("\n".join(_folded(line, width)) for line in text.split("\n"))
 
 

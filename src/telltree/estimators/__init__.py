@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""The scikit-learn interface."""
 
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.estimators.cross_validation import cross_validate

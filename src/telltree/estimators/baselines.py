@@ -1,4 +1,4 @@
-"""Baselines: what anybody could say, to compare a model with on the same records."""
+"""Baselines to compare a model with, on the same records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -15,14 +15,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 DEPTH = 4
-"""Of the decision tree on summaries: at most 16 leaves, about as many as anybody reads."""
+"""The depth of the decision tree on summaries: at most 16 leaves, about as many as anybody reads."""
 
 
 class Baseline(Protocol):
     """The probability of each class for the records of `test`: records × classes.
 
-    It learns from the records of `train`, whose classes are `codes`, numbers below `classes`, and whose weights may be
-    given.
+    It learns from the records of `train`. Their classes are `codes`, numbers below `classes`; they may have weights.
     """
 
     def __call__(
@@ -31,9 +30,7 @@ class Baseline(Protocol):
 
 
 def commonest_class(train: Panel, codes: Ints, classes: int, test: Panel, *, weights: Floats | None = None) -> Floats:
-    """Say of every record how frequent each class is in training; the commonest is what it tells. Weights are nothing
-    to it.
-    """
+    """Predict the class frequencies of the training records, so the most common class. Ignores weights."""
     return np.tile(np.bincount(codes, minlength=classes) / len(codes), (len(test), 1))
 
 
@@ -51,13 +48,13 @@ def summary_tree(train: Panel, codes: Ints, classes: int, test: Panel, *, weight
 
 
 BASELINES: Mapping[str, Baseline] = {"commonest class": commonest_class, "decision tree": summary_tree}
-"""By the names they have in tables."""
+"""The baselines by their names in tables."""
 
 
 def out_of_fold(
     baseline: Baseline, panel: Panel, codes: Ints, classes: int, folds: Sequence[Fold], *, weights: Floats | None = None
 ) -> Floats:
-    """The probabilities a baseline gives for each record, learnt in the fold that keeps it apart."""
+    """The probabilities that a baseline predicts for each record, learnt in the fold that holds the record out."""
     found = np.zeros((len(panel), classes))
     for train, test in folds:
         own = None if weights is None else weights[train]

@@ -42,15 +42,15 @@ from telltree.tree.labels import Labels
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
-_MOST_THREADS = 256  # results do not depend on their number, and more are of no use
+_MOST_THREADS = 256  # results do not depend on the number; more are useless
 DEEPEST = 100
-"""Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
+"""The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
-_EQUALS = 2.0  # how many times the price a question must be worth whose answers predict the same
+_EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
 
 
 class TrainingSet(NamedTuple):
-    """Records to learn from, the class of each, and what the classes are called."""
+    """Records to learn from, the class of each, and the names of the classes."""
 
     panel: Panel
     labels: Labels
@@ -62,7 +62,7 @@ class TrainingSet(NamedTuple):
 
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
-"""What None stands for, of the parameters that have settings of their own."""
+"""The defaults that None stands for, of parameters with settings of their own."""
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -83,9 +83,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
         alike; None does so where `grammar` is None, except for columns whose thresholds the schema gives.
-    cv: in how many folds all trees of the front are tried on records that they have not seen, or the folds themselves
-        as pairs of positions to learn from and to keep apart; the model is then the smallest that is as good as the
-        best, and `validation_` tells what came of it. None tries nothing: the price of formulas alone decides.
+    cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
+        pairs of positions to learn from and to hold out; the model is then the smallest that is as good as the best,
+        and `validation_` has the results. None: no cross-validation; the price of formulas alone decides.
     simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
         taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
@@ -101,14 +101,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     ----------
     tree_: the Tree; `print(clf.tree_)`.
     front_: all trees worth having, from a single leaf to the whole tree; `print(clf.front_)`, and see `at`.
-    validation_: with cv, what trees said of records that they had not seen.
+    validation_: with cv, what trees predicted for records that they had not seen.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
         none, and formulas call them x1, x2 …
     grammar_: the Grammar that was searched.
     searches_: what each node's search found, by node number (root 1, children of n: 2n and 2n + 1).
     interrupted_: whether Ctrl-C cut learning or cross-validation short.
-    feature_importances_: the share of each column in what the tree gained. A node gains by how much it lowers the Gini
-        impurity, times the weight of its records; the columns that its formula mentions share that alike.
+    feature_importances_: the share of each column in the gain of the tree. The gain of a node is its decrease in Gini
+        impurity, times the weight of its records, divided equally among the columns of its formula.
     training_: what the model keeps of the training data: schema, seed, fingerprint, columns that missed values, and
         standard deviations of signals.
     """
@@ -155,7 +155,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return {**found, **{name: value for part in nested for name, value in part.items()}}
 
     def set_params(self, **params: Any) -> "GrammarTreeClassifier":
-        """Set parameters; `search__evaluations=500` sets that of the search alone, the default one's if it is None."""
+        """Set parameters; `search__evaluations=500` sets only that of the search, the default one if it is None."""
         own, nested = split_settings(params, _DEFAULTS)
         parts = self._parts(own)
         changed = {name: with_settings(name, parts[name], changes) for name, changes in nested.items()}
@@ -163,7 +163,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _parts(self, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-        """The parts that have settings, those that are given or else the estimator's own; for None the default."""
+        """The parameters that have settings, by name, with the default in place of None."""
         parts = {name: given.get(name, getattr(self, name)) for name in _DEFAULTS}
         return {name: _DEFAULTS[name] if part is None else part for name, part in parts.items()}
 
@@ -176,7 +176,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
-        groups: with cv, one for each record; those of one group are kept apart together.
+        groups: with cv, one for each record; records of one group are held out together.
         """
         self._check_parameters()
         generator = _generator(self.random_state)
@@ -201,10 +201,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = tree.narrowed()
-        if not cut_short:  # who presses Ctrl-C waits no more
+        if not cut_short:  # after Ctrl-C, do not keep the user waiting
             tree = with_headlines(tree, panel)
         kept = Training.of(panel, coded, tree, seed)
-        # all at once: a fit that fails leaves what was learned before as it was
+        # all at once: a fit that fails leaves the fitted model unchanged
         self.classes_, self.grammar_, self.training_ = classes, grammar, kept
         self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, cut_short
         self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
@@ -231,7 +231,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return learned
 
     def _limits(self, labels: Labels) -> Limits:
-        """When a node of these records stays a leaf."""
+        """When a node with these records stays a leaf."""
         records, counts = len(labels.codes), labels.counts()
         enough = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
         depth = enough if self.max_depth == "auto" else records if self.max_depth is None else int(self.max_depth)
@@ -240,14 +240,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
     def _folds(self, labels: Labels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
-        """The folds that were asked for, of the records that weigh something; None if none were."""
+        """The requested folds, of the records with positive weight; None if none were requested."""
         if self.cv is None or isinstance(self.cv, int | np.integer):
             return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
     def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
-        """What comes of the trees of the front in folds; None if Ctrl-C came."""
+        """The results of the front's trees in cross-validation; None after Ctrl-C."""
         panel, labels, _ = training
 
         def learn(number: int) -> Learned:
@@ -255,13 +255,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+                warnings.simplefilter("ignore", DataWarning)  # the whole data were warned about already
                 return self._learn(part, self._grammar_for(part), seed, told)
 
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
-        """The tree of the front that the model is, without questions whose answers predict the same for little."""
+        """The tree of the front to use, without questions of little worth whose answers predict the same."""
         fitness = self.fitness or DEFAULT_FITNESS
         price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
         if validation is not None:
@@ -273,7 +273,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return equals_merged(tree, _EQUALS * price)
 
     def _movable(self, panel: Panel) -> frozenset[str]:
-        """The columns whose constants may move."""
+        """The columns whose constants may be moved."""
         if self.centre is None and self.grammar is None:
             return frozenset(column.name for column in panel.schema.values() if column.thresholds is None)
         return frozenset(panel.schema) if self.centre else frozenset()
@@ -316,7 +316,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 raise SettingsError(f"{name} must be {expected}, got {getattr(self, name)!r}")
 
     def _grammar_for(self, training: TrainingSet) -> Grammar | None:
-        """The grammar to search; None if there is nothing to speak of."""
+        """The grammar to search; None if no column can be used."""
         panel = training.panel
         if isinstance(self.grammar, Grammar):
             return self.grammar
@@ -325,7 +325,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return Grammar.for_panel(panel, training.labels.codes) if len(unusable(panel)) < len(panel.schema) else None
 
     def at(self, leaves: int) -> "GrammarTreeClassifier":
-        """The same model with another tree of the front: the largest that has no more than so many leaves.
+        """The same model with another tree of the front: the largest with at most this many leaves.
 
         Nothing is learnt again. `front_` lists what there is to choose from. Leaves that are new have no headline.
         """
@@ -352,21 +352,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tree.apply(panel)
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """Which nodes each record passes: records × nodes, in preorder, the true child first, leaves included."""
+        """Which nodes each record visits: records × nodes, in preorder, the true child first, including leaves."""
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
 
     def categories(self, X: Any, y: Any = None) -> Categories:
         """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
 
-        Printed together, what siblings share is said once above them.
+        Printed together, the conditions that siblings share are said once above them.
         """
         tree, panel = self._known(X)
         return categorize(tree, panel, None if y is None else check_labels(y, panel))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column of the training records has done, in their order; see the class."""
+        """The importance of each column of the training records, in their order; see the class."""
         return importances(self._fitted(), self.training_.schema)
 
     def rules(self) -> list[RuleRow]:
@@ -402,7 +402,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         save(self, path, overwrite=overwrite)
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and the tree once there is one."""
+        """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
         fitted = hasattr(self, "tree_")
         return tree_html(self.tree_) if fitted else super()._html_repr()
 
@@ -416,7 +416,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _why_single(learned: Learned, limits: Limits, records: int) -> str:
-    """Why a tree has no branches, though there were classes to tell apart."""
+    """Why a tree has no branches, even though there were several classes."""
     if not learned.searches:
         sides = f"into sides of at least {limits.min_members}"
         return f"no formula that was tried splits the {counted(records, 'record')} {sides}"

@@ -19,7 +19,7 @@ from telltree.operators import UserFunction
 from telltree.tree import Tree
 
 MOST_MARGIN = 1e6
-"""Standard deviations beyond which a margin says no more, so that infinite values give finite columns."""
+"""Margins are clipped to this many standard deviations, so that infinite values give finite columns."""
 
 
 class TemporalFeatures(TransformerMixin, BaseEstimator):
@@ -79,7 +79,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         if absent:
             raise DataError(f"formulas mention columns that X has not: {', '.join(map(repr, absent[:5]))}")
         known = panel.select([name for name in panel.schema if name in used])
-        _truth(formulas, known[:1])  # a column of the wrong type is found now
+        _truth(formulas, known[:1])  # find a column of the wrong type now
         self.formulas_, self.schema_, self.step_ = formulas, known.schema, panel.step
         self.reference_ = known if self.margins else None
         remember(self, X, panel)
@@ -108,7 +108,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
         return np.hstack([truth, _margins(self.formulas_, panel, self.reference_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The text of each formula, and for margins "margin of " before it; `input_features` are checked alone."""
+        """The text of each formula, with "margin of " before it for margins; `input_features` is only checked."""
         check_is_fitted(self, "formulas_")
         if input_features is not None and len(input_features) != self.n_features_in_:
             raise DataError(

@@ -1,4 +1,4 @@
-"""Folds: which records to learn from and which to keep apart, in turn."""
+"""Folds: which records to learn from and which to hold out, in turn."""
 
 import warnings
 from typing import Any
@@ -11,16 +11,16 @@ from telltree.amounts import counted
 from telltree.errors import SettingsError
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Positions of the records to learn from, and of those kept apart."""
+"""Positions of the training records, and of those held out."""
 
 
 def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list[Fold]:
-    """Positions to learn from and to keep apart, in turn, so that each fold has each class in about the same share.
+    """Positions to learn from and to hold out, in turn; each fold has each class in about the same share.
 
-    `codes` are the classes of the records. Records of one group, of which `groups` has one for each record or is None,
-    stay together. There are fewer folds where a class has fewer records, or is in fewer groups, but never less than
-    two; a class that is in one place alone can only be learnt or asked about, and does not count. A SettingsError says
-    so where there can be no two folds.
+    `codes` are the classes of the records. `groups` has one group for each record, or is None; records of one group
+    stay together. There are fewer folds where a class has fewer records, or is in fewer groups, but at least two. A
+    class that is only in one place cannot be in both parts of a split, and does not count. SettingsError if there
+    cannot be two folds.
     """
     if number < 2:
         raise SettingsError(f"cross-validation takes at least 2 folds, got {number}")
@@ -30,7 +30,7 @@ def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     made = kind(number, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes that are rarer than folds are many
+        warnings.simplefilter("ignore", UserWarning)  # about classes with fewer records than folds
         found = [fold for fold in made.split(np.zeros(len(codes)), codes, groups) if all(map(len, fold))]
     if len(found) < 2:  # groups so unequal that nothing is left for other folds
         raise SettingsError("the groups are too unequal for two folds; keep records for a test instead")
@@ -38,7 +38,7 @@ def folds(codes: NDArray[np.int64], groups: Any, number: int, seed: int) -> list
 
 
 def _most(codes: NDArray[np.int64], groups: Any) -> int:
-    """The folds that each class can be in, but for classes in one place alone."""
+    """The most folds that every class can be in, except for classes in one place only."""
     places = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1]
     if len(np.unique(places)) < 2:
         found = counted(len(codes), "record") if groups is None else "one group"

@@ -1,4 +1,4 @@
-"""Importances: how much of what a tree learnt each column has done."""
+"""Importances: how much each column contributes to a tree."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,13 @@ Floats = NDArray[np.float64]
 def importances(tree: Tree, schema: Schema) -> Floats:
     """The share of each column of the schema in the gain of the tree; they add up to 1, or are 0 for a leaf.
 
-    The gain of a node is by how much it lowers the Gini impurity, times the weight of its records: so gains compare
-    whatever the fitness was. The columns that its formula mentions share it alike.
+    The gain of a node is its decrease in Gini impurity, times the weight of its records, so gains are comparable
+    whatever the fitness was. It is divided equally among the columns of the node's formula.
     """
     found = dict.fromkeys(schema, 0.0)
 
     def below(node: Node | Leaf) -> Floats:
-        """The weight of each class that comes here, once the gains of this node and those below are shared out."""
+        """The weight of each class here; adds the gains of this node and those below to the columns."""
         if isinstance(node, Leaf):
             return np.array(node.weights)
         true, false = below(node.true), below(node.false)

@@ -1,4 +1,4 @@
-"""What users hand to an estimator -> a panel and labels; plain tables keep to scikit-learn's conventions."""
+"""Input of an estimator -> a panel and labels; plain tables follow scikit-learn's conventions."""
 
 import warnings
 from typing import Any
@@ -21,7 +21,7 @@ _NO_SERIES = (
 
 
 def read_training(X: Any) -> Panel:
-    """The panel to learn from: one as it is, or a plain table, whose rows are records of one step."""
+    """The panel to learn from: a panel unchanged, or a plain table, whose rows are records of one step."""
     if isinstance(X, Panel):
         panel = X
     else:
@@ -33,9 +33,9 @@ def read_training(X: Any) -> Panel:
 
 
 def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
-    """The records to answer for, read as what `estimator` learnt from; `schema` is of the columns that it needs.
+    """The records to answer for, read like those that `estimator` learnt from; `schema` has the columns it needs.
 
-    Columns are found by name if they had names then and have names now, else by place, as in scikit-learn.
+    Columns are matched by name if they had names then and have names now, else by position, as in scikit-learn.
     """
     if isinstance(X, Panel):
         return X
@@ -57,14 +57,14 @@ def read_known(estimator: Any, X: Any, schema: Schema) -> Panel:
 
 
 def check_no_series(X: Any, schema: Schema) -> None:
-    """Refuse a plain table where a column was learnt as a series: its rows are perhaps the steps of one."""
+    """Refuse a plain table if a column was learnt as a series: its rows may be the steps of one record."""
     moving = [name for name, column in schema.items() if not column.static]
     if moving and not isinstance(X, Panel):
         raise DataError(f"a plain table has one value a record, but {moving[0]!r} was learnt as a series; {_NO_SERIES}")
 
 
 def remember(estimator: Any, X: Any, panel: Panel) -> None:
-    """Set what scikit-learn's conventions ask of an estimator that learnt from X, of which the panel was made."""
+    """Set the attributes that scikit-learn expects after fitting on X, from which the panel was made."""
     estimator.n_features_in_ = len(panel.schema)
     if isinstance(X, Panel) or is_frame(X):
         estimator.feature_names_in_ = np.array(panel.schema.names, dtype=object)
@@ -73,7 +73,7 @@ def remember(estimator: Any, X: Any, panel: Panel) -> None:
 
 
 def read_labels(y: Any, panel: Panel, X: Any) -> NDArray[Any]:
-    """One label for each record of the panel that was made of X."""
+    """One label for each record of the panel made from X."""
     if y is None:
         raise DataError(
             "a classifier requires y to be passed, but the target y is None: give one label for each record"
@@ -103,7 +103,7 @@ def _shape(y: Any) -> tuple[int, ...]:
 
 
 def _check_table(X: Any) -> int:
-    """The width of a plain table; what is none is refused, in scikit-learn's words where it has some."""
+    """The width of a plain table; anything else is refused, in scikit-learn's words where it has some."""
     if is_frame(X):
         return len(open_frame(X).columns)
     first = X[0] if isinstance(X, list | tuple) and X else None
@@ -116,6 +116,6 @@ def _check_table(X: Any) -> int:
 
 
 def _renamed(frame: Any) -> Any:
-    """The frame with the names that columns of arrays get."""
+    """The frame with the names that array columns get."""
     opened = open_frame(frame)
     return opened.rename({name: f"x{number}" for number, name in enumerate(opened.columns, 1)}).to_native()

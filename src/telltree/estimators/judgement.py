@@ -30,9 +30,8 @@ COMMONEST, TREE = BASELINES
 class Judgement:
     """How well a model does, and baselines on the same records; `print` it, or take `as_dict()` for JSON.
 
-    cards: a Scorecard for each, by name, the model's first.
-    folds: how many folds records were kept apart in; None if they are a test set.
-    seen: whether these are the very records that the model learnt from, and the scores flatter it.
+    cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
+    test set. seen: whether these are the very records that the model learnt from, and the scores flatter it.
     """
 
     cards: Mapping[str, Scorecard]
@@ -41,11 +40,11 @@ class Judgement:
 
     @property
     def card(self) -> Scorecard:
-        """The model's own."""
+        """The scorecard of the model."""
         return self.cards[MODEL]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as what JSON knows."""
+        """All of it in types that JSON has."""
         models = {name: card.as_dict() for name, card in self.cards.items()}
         return {"records": self.card.records, "folds": self.folds, "seen_in_training": self.seen, "models": models}
 
@@ -75,7 +74,7 @@ def judge_by_folds(
 ) -> Judgement:
     """Cross-validate a fitted model on the records it learnt from, and the baselines in the same folds.
 
-    Clones learn as the model did; where it has cross-validated itself, `validation_`, and has kept `groups` together,
+    Clones are fitted like the model. If the model has its own cross-validation, `validation_`, with the same `groups`,
     that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for `progress`.
     """
     labels = check_labels(y, panel)
@@ -85,7 +84,8 @@ def judge_by_folds(
         chosen = folds(codes, groups, number, seed)
         chances = cross_validate(model, panel, labels, chosen, progress)
     weights = record_weights(labels, None, model.class_weight)
-    # of all records: class shares learnt in folds lean away from the records kept apart, and would rank below chance
+    # of all records: class shares learnt in a fold are biased away from its held-out records, and would rank below
+    # chance
     prior = commonest_class(panel, codes, len(classes), panel)
     other = out_of_fold(BASELINES[TREE], panel, codes, len(classes), chosen, weights=weights)
     told = {MODEL: chances, COMMONEST: prior, TREE: other}
@@ -94,7 +94,7 @@ def judge_by_folds(
 
 
 def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
-    """Try a fitted model on other records, beside the class that was commonest in training.
+    """Try a fitted model on other records, beside the most common class of training.
 
     With `train`, the panel and labels that the model learnt from, the decision tree on summaries learns from them too.
     """
@@ -112,7 +112,7 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
-    """What the model's own cross-validation said, and its folds, if it was of these records, by these groups."""
+    """The model's own cross-validation and its folds, if it was made of these records, by these groups."""
     own = getattr(model, "validation_", None)
     if own is None or len(own.probabilities) != len(panel):
         return None, ()
@@ -121,7 +121,7 @@ def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.f
 
 
 def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any]) -> None:
-    """Labels that the model does not know count as mistakes; if it knows none, they are something else."""
+    """Labels that the model does not know count as mistakes; if it knows none of them, they must be something else."""
     strange = codes >= len(known)
     if not strange.any():
         return
@@ -133,7 +133,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
-    """What the commonest-class baseline says, which a model knows from the records in its leaves."""
+    """The prediction of the commonest-class baseline; a model knows it from the records in its leaves."""
     counts = np.sum([leaf.counts for leaf, _ in model.tree_.leaves], axis=0)
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)

@@ -13,8 +13,8 @@ def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()
     """Read a classifier that its `save` has written: it predicts, explains and can be fitted again as before.
 
     `functions` are the user functions that its formulas call, which no file can hold. A file that is not a model is a
-    ModelFormatError, one that a newer telltree has written a ModelVersionError. `searches_` is empty: what searches met
-    on the way is not kept.
+    ModelFormatError, one that a newer telltree has written a ModelVersionError. `searches_` is empty: the course of the
+    searches is not saved.
     """
     from telltree.tree.model import load_model
 

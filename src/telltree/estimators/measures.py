@@ -1,4 +1,4 @@
-"""How good probabilities are, worked out on kinds of records, so that a thousand resamples take no time."""
+"""Measures of predicted probabilities. They work on groups of equal records, so that a thousand resamples are fast."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +11,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BANDS = 10
-"""Bands of equal width into which the probability of the predicted class is cut for the calibration error."""
+"""The number of bins of equal width for the probability of the predicted class, for the calibration error."""
 
 
 class Measures(NamedTuple):
-    """What is measured; NaN where that cannot be. See `Scorecard` for what each means."""
+    """The measures; NaN if undefined. See `Scorecard` for what each means."""
 
     accuracy: float
     balanced_accuracy: float
@@ -29,7 +29,7 @@ class Measures(NamedTuple):
 class Kinds:
     """Records by kind: those of one kind have the same class, the same weight and the same probabilities.
 
-    No measure can tell records of a kind apart, and the leaves of trees make few kinds.
+    No measure can tell such records apart, and a tree's leaves make few kinds.
     """
 
     truth: Ints
@@ -50,18 +50,18 @@ class Kinds:
 
     @cached_property
     def predicted(self) -> Ints:
-        """The likeliest class of each kind, the first of equals."""
+        """The most probable class of each kind, the first of equals."""
         likeliest: Ints = self.chances.argmax(axis=1)
         return likeliest
 
     def confusion(self, amounts: NDArray[np.generic]) -> Floats:
-        """How much of each class is predicted as each: true × predicted."""
+        """The weight of each class predicted as each: true × predicted."""
         classes = self.chances.shape[1]
         cells = np.bincount(self.truth * classes + self.predicted, amounts, classes * classes)
         return cells.astype(np.float64).reshape(classes, classes)
 
     def measured(self, records: Ints) -> Measures:
-        """The measures where there are so many records of each kind."""
+        """The measures for this many records of each kind."""
         amounts = records * self.weight
         total = amounts.sum()
         confusion = self.confusion(amounts)
@@ -77,7 +77,7 @@ class Kinds:
         )
 
     def resampled(self, times: int, seed: int) -> Floats:
-        """The measures of so many draws of as many records as there are, with replacement: draws × measures."""
+        """The measures of bootstrap samples, drawn with replacement, as large as the original: samples × measures."""
         generator, number = np.random.default_rng(seed), int(self.records.sum())
         shares = self.records / number
         draws = (generator.multinomial(number, shares) for _ in range(times))
@@ -85,7 +85,7 @@ class Kinds:
 
     @cached_property
     def _surplus(self) -> Floats:
-        """The probability that was said of the predicted class, less what came true."""
+        """The predicted probability of the predicted class, minus 1 if the prediction was right."""
         surplus: Floats = self.chances.max(axis=1) - (self.predicted == self.truth)
         return surplus
 
@@ -107,8 +107,8 @@ class Kinds:
 
     @cached_property
     def _ranks(self) -> tuple[Ints, Ints]:
-        """The places of all kinds among the distinct probabilities of each class, one class after another; where the
-        places of each class begin.
+        """The ranks of all kinds among the distinct probabilities of each class, one class after another; and where the
+        ranks of each class begin.
         """
         ranks = [np.unique(column, return_inverse=True)[1] for column in self.chances.T]
         sizes = [int(rank.max()) + 1 for rank in ranks]
@@ -116,7 +116,7 @@ class Kinds:
         return np.concatenate([rank + begin for rank, begin in zip(ranks, begins, strict=True)]), begins
 
     def _auc(self, amounts: Floats) -> float:
-        """The mean, over the classes that some records have and others have not, of the area under the curve."""
+        """The mean area under the curve, over the classes that some records have and others do not."""
         ranks, begins = self._ranks
         own = np.where(self._own, amounts[:, None], 0.0).T
         inside, outside = np.bincount(ranks, own.ravel()), np.bincount(ranks, (amounts - own).ravel())

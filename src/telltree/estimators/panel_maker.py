@@ -77,12 +77,12 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return tags
 
     def fit(self, X: Any, y: Any = None) -> "PanelMaker":
-        """Note the columns of X; y, if given, must have one label for each record."""
+        """Store the columns of X; y, if given, must have one label for each record."""
         self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Panel:
-        """Note the columns of X, and make a panel of it."""
+        """Store the columns of X, and make a panel of it."""
         panel = self._read(X)
         if y is not None and len(y) != len(panel):
             split = "; the rows of a long table cannot be split: make a panel of it first, and cross-validate that"
@@ -98,7 +98,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         return self._read(X).aligned(self.schema_)
 
     def set_output(self, *, transform: Any = None) -> "PanelMaker":
-        """Do nothing: what comes out is a Panel, whatever form the other steps of a pipeline are asked for."""
+        """Do nothing: the output is a Panel, whatever output the other steps of a pipeline are set to."""
         return self
 
     def _read(self, X: Any) -> Panel:

@@ -10,14 +10,14 @@ _BETWEEN = "__"
 
 
 def settings_of(name: str, part: object) -> dict[str, Any]:
-    """The settings of a part that is a dataclass, by name; none if it is anything else, such as a function."""
+    """The settings of a part that is a dataclass, by name; none for anything else, such as a function."""
     if not _has_settings(part):
         return {}
     return {f"{name}{_BETWEEN}{field.name}": getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
 
 
 def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is given for the estimator itself, and what for each of its parts."""
+    """The settings of the estimator itself, and those of each of its parts."""
     own: dict[str, Any] = {}
     theirs: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -30,7 +30,7 @@ def split_settings(given: Mapping[str, Any], parts: Mapping[str, object]) -> tup
 
 
 def with_settings(name: str, part: Any, changes: Mapping[str, Any]) -> Any:
-    """The part with other settings; parts are frozen, so it is a new one. SettingsError if it has no such setting."""
+    """The part with other settings; a new object, since parts are frozen. SettingsError if it has no such setting."""
     known = [field.name for field in fields(part)] if _has_settings(part) else []
     for setting in changes:
         if setting not in known:

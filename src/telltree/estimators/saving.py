@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
 
 _WITHOUT_EFFECT = ("n_jobs", "progress")
-"""Parameters of which results do not depend: they say how this machine works, and are no part of the model."""
+"""Parameters that do not affect results: they describe how this machine works, and are not part of the model."""
 
 
 def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a fitted classifier to a file, whole or not at all."""
+    """Write a fitted classifier to a file atomically."""
     from telltree.tree.model import Model, encode
 
     target = Path(path)

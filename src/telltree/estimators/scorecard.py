@@ -1,4 +1,4 @@
-"""Scorecard: how good probabilities are, each figure with its interval."""
+"""Scorecard: how good predicted probabilities are, each score with its interval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from telltree.estimators.measures import Floats, Ints, Kinds, Measures
 from telltree.explain.shares import wilson
 
 RESAMPLES, SEED = 1_000, 0
-_MOST_CLASSES = 10  # a confusion matrix of more would fill the screen; the commonest mistakes are told instead
+_MOST_CLASSES = 10  # a larger confusion matrix would fill the screen; the most common mistakes are listed instead
 _NAME = 20  # characters of a class in a table
 
 
 class Figure(NamedTuple):
-    """How a score is called, whether it is told in percent, and what it means."""
+    """The name of a score, whether it is in percent, and its meaning."""
 
     name: str
     percent: bool
@@ -37,7 +37,7 @@ FIGURES: Mapping[str, Figure] = {
 
 @dataclass(frozen=True)
 class Score:
-    """A figure with its 95 % confidence interval."""
+    """A score with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -55,26 +55,27 @@ class Score:
 class Scorecard:
     """How well probabilities tell the classes of records; `print(card)` is a table, `card.as_dict()` is for JSON.
 
-    records: how many were judged by.
-    accuracy: the share of records whose class was told; the likeliest class counts as told, the first of equals.
-    balanced_accuracy: the share of the records of a class that were told, averaged over the classes that occur. Always
-        saying the commonest class makes one over the number of classes.
-    macro_f1: 2 · hits / (2 · hits + misses + false alarms) of a class, averaged over classes that occur or are told.
-    auc: how often a record of a class is given a higher probability of it than a record of another class, ties counting
-        half; averaged over the classes, of which two give the same. None if a class does not occur.
-    calibration_error: the expected calibration error. Records are put into ten bands by the probability of the class
-        that was told; it is how far that probability is, on average, from the share of the band that was right. A
-        model that says 90 % and is right nine times in ten has 0. Weights of classes make probabilities speak of
-        weight and not of records, and show here.
-    brier: the Brier score, half the squared distance of the probabilities from what was so (1 for the class, 0 for all
+    records: how many were judged.
+    accuracy: the share of records whose class was predicted: the most probable class, the first of equals.
+    balanced_accuracy: the share of the records of a class that were predicted (recall), averaged over the classes that
+        occur. Always predicting the most common class gives one over the number of classes.
+    macro_f1: 2 · hits / (2 · hits + misses + false alarms) of a class, averaged over classes that occur or are
+        predicted.
+    auc: how often a record of a class gets a higher probability of it than a record of another class, ties counting
+        half; averaged over the classes. Two classes have the same. None if a class does not occur.
+    calibration_error: the expected calibration error. Records are put into ten bins by the probability of the
+        predicted class; it is how far that probability is, on average, from the share of the bin that was right. A
+        model that says 90 % and is right nine times in ten has 0. Class weights make probabilities refer to weight
+        instead of records, which shows here.
+    brier: the Brier score, half the squared distance of the probabilities from the truth (1 for the class, 0 for all
         others), averaged over records. It is good only if classes are told apart and probabilities are right.
-    classes, confusion: how many records of each class (rows) were told as each (columns), whatever their weight.
+    classes, confusion: how many records of each class (rows) were predicted as each (columns), whatever their weight.
     weighted: whether records had weights; all scores are by weight then.
 
-    Intervals are of 95 %, and take records to be independent of one another. That of accuracy is Wilson's; those of
-    the others, and of everything where records have weights, are of a bootstrap: 1,000 draws of as many records with
-    replacement, from a fixed seed, shifted so that their mean is the score. Where no draw differs because the score is
-    perfect or null, a bootstrap says nothing; it is Wilson's then, for a share of the records of the rarest class.
+    Intervals are of 95 %, and assume that records are independent. That of accuracy is Wilson's; those of the others,
+    and all of them if records have weights, are from a bootstrap: 1,000 samples of as many records, drawn with
+    replacement from a fixed seed, shifted so that their mean is the score. If all samples agree because the score is
+    perfect or zero, a bootstrap says nothing; then it is Wilson's, for a share of the records of the rarest class.
     """
 
     records: int
@@ -92,7 +93,7 @@ class Scorecard:
     def of(cls, y_true: Any, probabilities: Any, classes: Sequence[Any], sample_weight: Any = None) -> "Scorecard":
         """Judge probabilities (records × classes) by the true labels.
 
-        A label that is none of the classes is a class of its own, of which the probability was 0.
+        A label that is none of the classes is a class of its own, with probability 0.
         """
         codes, known = coded(y_true, classes)
         chances = _checked(probabilities, len(codes), len(classes))
@@ -113,12 +114,12 @@ class Scorecard:
         return found
 
     def told(self, name: str) -> str:
-        """A score for reading; a dash if there is none."""
+        """A score as text; a dash if there is none."""
         score = self.score(name)
         return "–" if score is None else score.text(in_percent=FIGURES[name].percent)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as what JSON knows, but for classes that are neither text, number nor Boolean."""
+        """All of it in types that JSON has, except classes that are neither text, number nor Boolean."""
         scores = {name: None if (score := self.score(name)) is None else vars(score).copy() for name in FIGURES}
         confusion = [list(row) for row in self.confusion]
         found = {"records": self.records, **scores, "classes": list(self.classes), "confusion": confusion}
@@ -136,7 +137,7 @@ class Scorecard:
         return f"95 % intervals: Wilson's for accuracy, of {RESAMPLES:,} bootstrap draws for the others"
 
     def mistakes(self) -> str:
-        """The confusion matrix as a table; of many classes, the commonest mistakes."""
+        """The confusion matrix as a table; if there are many classes, the most common mistakes."""
         names = [clip(" ".join(str(label).split()), _NAME) for label in self.classes]
         if len(names) <= _MOST_CLASSES:
             rows = [(name, *map(str, row)) for name, row in zip(names, self.confusion, strict=True)]
@@ -150,13 +151,13 @@ class Scorecard:
 
 
 def side_by_side(cards: Mapping[str, Scorecard]) -> str:
-    """The scores of several models on the same records as one table, a column a model."""
+    """The scores of several models on the same records as one table, one column per model."""
     rows = [(figure.name, *(card.told(name) for card in cards.values())) for name, figure in FIGURES.items()]
     return "\n".join(_aligned([("", *cards), *rows]))
 
 
 def coded(labels: Any, classes: Sequence[Any]) -> tuple[Ints, tuple[Any, ...]]:
-    """The place of each label among the classes, and the classes with those labels added that were not among them."""
+    """The index of each label among the classes; and the classes, with unknown labels appended."""
     given, known = np.asarray(labels, object).tolist(), np.asarray(classes, object).tolist()
     places = {label: place for place, label in enumerate(known)}
     for label in given:
@@ -217,7 +218,7 @@ def _weights(sample_weight: Any, records: int) -> Floats:
 
 
 def _aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
-    """Lines with columns as wide as they must be; with `numbers`, all but the first stand at the right."""
+    """Lines with columns of minimal width; with `numbers`, all but the first are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     pads = [str.ljust, *[str.rjust if numbers else str.ljust] * (len(widths) - 1)]
     return [

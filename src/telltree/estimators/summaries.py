@@ -1,4 +1,4 @@
-"""Summaries: each record as one row of numbers, for classifiers that know nothing of time."""
+"""Summaries: each record as one row of numbers, for classifiers without a notion of time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LEVELS = 10
-"""Levels of a categorical column that are summarised: the commonest of the training records."""
-_LARGEST = 3e38  # scikit-learn's trees round to single precision, and refuse what is infinite there
+"""How many levels of a categorical column are summarised: the most common in the training records."""
+_LARGEST = 3e38  # scikit-learn's trees convert to single precision, and refuse values that are infinite there
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Summaries:
     """
 
     levels: dict[str, tuple[int, ...]]
-    """The codes of the levels that are summarised, by categorical column."""
+    """The codes of the summarised levels, by categorical column."""
 
     @classmethod
     def learn(cls, train: Panel) -> "Summaries":
-        """Take the commonest levels from these records."""
+        """Take the most common levels from these records."""
         found = {}
         for column in train.schema.of_type(ColumnType.CATEGORICAL):
             codes = train.stacked(column.name)
@@ -70,7 +70,7 @@ def _of_numbers(values: NDArray[np.float64], starts: Ints, lengths: Ints) -> Ite
     def per_record(found: Floats) -> Floats:
         return np.where(none, np.nan, found)
 
-    with np.errstate(over="ignore", invalid="ignore"):  # of values near the end of what a number can be
+    with np.errstate(over="ignore", invalid="ignore"):  # for values near the largest float
         mean = np.add.reduceat(np.where(known, values, 0.0), starts) / np.maximum(number, 1)
         squares = np.where(known, (values - np.repeat(mean, lengths)) ** 2, 0.0)
         deviation = np.sqrt(np.add.reduceat(squares, starts) / np.maximum(number, 1))

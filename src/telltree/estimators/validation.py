@@ -1,4 +1,4 @@
-"""Cross-validation of a front: how well each of its trees would do on records that were not seen."""
+"""Cross-validation of a front: how well each of its trees would do on unseen records."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,37 +14,36 @@ from telltree.tree.labels import Labels
 
 Floats = NDArray[np.float64]
 Learn = Callable[[int], Learned]
-"""What is learnt of the records to learn from in a fold, by its number from 0."""
+"""Learns from the training records of a fold, given its number from 0."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What trees that were learnt without a record said of it."""
+    """Predictions for each record by trees that had not seen it."""
 
     folds: tuple[Fold, ...]
-    """Positions of the records to learn from, and of those kept apart, of each fold."""
+    """Positions of the training records and of those held out, for each fold."""
     chances: Floats
-    """The probability of each class for each record, for each tree of the front: steps × records × classes."""
+    """The probability of each class for each record, for each tree of the front: trees × records × classes."""
     misses: Floats
-    """How far each tree's probabilities were from the class of each record (squared, summed up over the classes, as
-    Brier has it): steps × records."""
+    """The Brier loss of each tree for each record (squared distance, summed over the classes): trees × records."""
     right: NDArray[np.bool_]
-    """Whether each tree told the class of each record: steps × records."""
+    """Whether each tree predicted the class of each record: trees × records."""
     weights: Floats
-    """Of the records; they add up to 1."""
+    """Weights of the records; they add up to 1."""
     chosen: int
-    """The step whose tree is the model's."""
+    """The step of the front whose tree is the model's."""
 
     @property
     def probabilities(self) -> Floats:
-        """The probability of each class for each record, by trees like the model's that had not seen it."""
+        """The probability of each class for each record, by trees of the model's step that had not seen it."""
         found: Floats = self.chances[self.chosen]
         return found
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """For each tree the share of records of which it told the class, by weight."""
-        shares = np.minimum(1.0, self.right @ self.weights)  # which rounding may carry past 1
+        """For each tree its accuracy, weighted."""
+        shares = np.minimum(1.0, self.right @ self.weights)  # rounding may exceed 1
         errors = np.sqrt(np.sum(self.weights**2 * (self.right - shares[:, None]) ** 2, axis=1))
         return tuple(map(Score, shares.tolist(), errors.tolist()))
 
@@ -52,15 +51,15 @@ class Validation:
 def validate(
     learn: Learn, steps: Front, panel: Panel, labels: Labels, *, folds: Sequence[Fold], simplicity: float
 ) -> Validation | None:
-    """Learn a tree in each fold, prune it as the trees of the front were, and ask it about the records kept apart.
+    """Learn a tree in each fold, prune it as the trees of the front were, and try it on the records held out.
 
-    The tree that is chosen is the smallest that is no worse than the best by more than `simplicity` standard errors of
-    the difference. What counts is Brier's score: unlike a share of right answers it tells a likely guess from an
-    unlikely one, and unlike bits it does not make everything of one record about which a tree was too sure. None if
-    learning was interrupted.
+    The chosen tree is the smallest that is worse than the best by at most `simplicity` standard errors of the
+    difference. Trees are compared by the Brier score. Unlike accuracy, it tells a likely guess from an unlikely one;
+    unlike bits (log loss), it is not dominated by a single record about which a tree was too sure. None if learning was
+    interrupted.
     """
     prices = between(steps)
-    chances = np.full((len(prices), len(panel), labels.classes), 1 / labels.classes)  # of records in no fold
+    chances = np.full((len(prices), len(panel), labels.classes), 1 / labels.classes)  # for records in no fold
     for number, (_, test) in enumerate(folds):
         tree, _, interrupted = learn(number)
         if interrupted:

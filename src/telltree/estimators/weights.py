@@ -1,4 +1,4 @@
-"""Weights of records: those of samples times those of their classes, as whole numbers."""
+"""Weights of records: sample weights times class weights, as integers."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from telltree.errors import SettingsError
 from telltree.tree.labels import ONE
 
 Weights = NDArray[np.float64]
-_SAME = 1e-9  # the share by which two weights may differ and be meant to be the same: 3 · 0.1 is not 0.3
-_MOST_PARTS = 60  # of the smallest weight, of which whole numbers make all others
+_SAME = 1e-9  # relative difference up to which two weights are meant to be equal: 3 · 0.1 is not 0.3
+_MOST_PARTS = 60  # into which the smallest weight may be divided so that all weights are multiples
 
 
 def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) -> Weights | None:
     """The product of sample and class weights, as shares of the largest, or None if neither is given.
 
-    A record of weight 0 is no record: "balanced" does not count it.
+    A record of weight 0 does not count, not even for "balanced".
     """
     if sample_weight is None and class_weight is None:
         return None
@@ -33,7 +33,7 @@ def record_weights(labels: NDArray[Any], sample_weight: Any, class_weight: Any) 
 
 
 def _product(one: Weights, other: Weights) -> Weights:
-    """The products as shares of the largest, none of which vanishes or overflows, whatever the factors are."""
+    """The products as shares of the largest, without underflow or overflow, whatever the factors are."""
     (a, b), (c, d) = np.frexp(one), np.frexp(other)
     size, exponent = np.frexp(a * c)
     exponent = exponent + b + d
@@ -43,24 +43,24 @@ def _product(one: Weights, other: Weights) -> Weights:
 
 
 def fixed_point(weights: Weights | None) -> NDArray[np.int64] | None:
-    """Weights as whole numbers of at most ONE, which depend on their ratios alone; None if all are the same.
+    """Weights as integers of at most ONE, which depend only on their ratios; None if all are equal.
 
-    Weights that are as small whole numbers to each other stay so, and stand for repeated records exactly. One that is
-    not 0 is at least 1.
+    Weights in the ratio of small integers keep that ratio exactly, and so stand for repeated records. A weight that is
+    not 0 becomes at least 1.
     """
     if weights is None or np.all(np.abs(weights - weights[0]) <= _SAME * weights[0]):
         return None
     whole = _ratios(weights)
     if whole is None:
         whole = np.floor(weights / weights.max() * ONE + 0.5 + _SAME)
-    else:  # by a power of two, which no sum of them notices
+    else:  # scale by a power of two, which keeps sums exact
         whole = np.ldexp(whole, ONE.bit_length() - 1 - np.frexp(whole.max())[1])
     found: NDArray[np.int64] = np.maximum(whole, weights > 0).astype(np.int64)
     return found
 
 
 def _ratios(weights: Weights) -> Weights | None:
-    """The weights as the smallest whole numbers that are to each other as they are; None if those are not small."""
+    """The weights as the smallest integers with the same ratios; None if those are not small."""
     with np.errstate(over="ignore"):
         shares = weights / weights[weights > 0].min()
     if not shares.max() < ONE:

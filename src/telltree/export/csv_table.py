@@ -14,7 +14,7 @@ HEAD = (
 
 
 def csv_table(exported: Exported) -> str:
-    """A head and one line a category, as RFC 4180 has it; cells are no formulas of a spreadsheet."""
+    """A header and one line per category, as in RFC 4180; no cell is a spreadsheet formula."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(HEAD)

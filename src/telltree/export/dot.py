@@ -8,7 +8,7 @@ from telltree.tree.tree import Leaf, Node
 
 
 def dot(exported: Exported) -> str:
-    """A directed graph; of one category, the way from the root to it."""
+    """A directed graph; for one category, the path from the root to it."""
     lines = ["digraph tree {", '  node [shape=box, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     numbers = iter(range(len(exported.tree.nodes) + len(exported.tree.leaves)))
     clusters = iter(range(1, len(exported.tree.leaves) + 1))
@@ -19,7 +19,7 @@ def dot(exported: Exported) -> str:
 def _below(
     exported: Exported, node: Node | Leaf, edge: str, numbers: Iterator[int], clusters: Iterator[int]
 ) -> list[str]:
-    """The lines of a subtree, and of the edge that leads to it; none if the category wanted is not in it."""
+    """The lines of a subtree, and of the edge that leads to it; none if the requested category is not in it."""
     name = f"n{next(numbers)}"
     above = [edge.format(name)] if edge else []
     if isinstance(node, Leaf):

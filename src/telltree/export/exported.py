@@ -11,7 +11,7 @@ from telltree.tree.tree import Branch, Leaf, Tree
 
 
 class Chosen(NamedTuple):
-    """A category that is exported."""
+    """A category to export."""
 
     number: int
     label: Any
@@ -34,7 +34,7 @@ class Exported:
 
     @classmethod
     def of(cls, model: Any, category: int | None, missing: Container[str] | None) -> "Exported":
-        """What is to be exported of a tree or a fitted classifier; a classifier knows which columns missed values."""
+        """What to export of a tree or a fitted classifier; a classifier knows which columns missed values."""
         tree = getattr(model, "tree_", model)
         if not isinstance(tree, Tree):
             raise SettingsError(f"export takes a tree or a fitted classifier, got {type(model).__name__}; fit it first")
@@ -46,7 +46,7 @@ class Exported:
 
     @property
     def demand(self) -> str:
-        """What must be done to records before they are asked about; "" if there is nothing."""
+        """What must be done to records before they are classified; "" if nothing."""
         return self.tree.how_read.demand(self.tree.step)
 
     @property

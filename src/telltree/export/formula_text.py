@@ -7,7 +7,7 @@ from telltree.operators.expression import conjunction
 
 
 def formula_text(exported: Exported) -> str:
-    """One formula a category, each after a comment with its number and label."""
+    """One formula per category, each after a comment with its number and label."""
     blocks = []
     for chosen in exported.categories:
         label = json.dumps(chosen.label, ensure_ascii=False, default=str)

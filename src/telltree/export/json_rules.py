@@ -13,7 +13,7 @@ def rule_rows(exported: Exported) -> list[RuleRow]:
 
 
 def json_rules(exported: Exported) -> str:
-    """An array with one object a category."""
+    """An array with one object per category."""
     rules = [
         {
             "category": row.cluster,

@@ -8,7 +8,7 @@ from telltree.operators.table import AND, Form
 
 
 def latex(exported: Exported) -> str:
-    """The formula of one category; or all, one a line, after the labels that they imply."""
+    """The formula of one category; or all, one per line, after the labels that they imply."""
     if exported.category is not None:
         return "".join(map(_formula, exported.categories)) + "\n"
     lines = [f"{_latex(Expression(Level(str(one.label))))} &\\Leftarrow {_formula(one)}" for one in exported.categories]

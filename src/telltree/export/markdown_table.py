@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(exported: Exported) -> str:
-    """A head and one line a category; above two siblings a line with what they share."""
+    """A header and one line per category; above two siblings a line with what they share."""
     lines: list[tuple[str, ...]] = [HEAD, _ALIGNED]
     rows = {row.cluster: row for row in rule_rows(exported)}
     for group in grouped(exported.categories):
@@ -42,7 +42,7 @@ def _line(row: RuleRow, english: str) -> tuple[str, ...]:
 
 
 def _alone(row: RuleRow, exported: Exported) -> str:
-    """What is true of a category: its short description among others, if it has one, or the whole sentence."""
+    """What is true of a category: its short description, if it has one, or the whole sentence."""
     if row.short == row.english or exported.category is not None:
         return row.english
     return f"on the {counted(exported.tree.records, 'training record')}: {row.short}"
@@ -61,7 +61,7 @@ def _told(branches: Sequence[Branch], exported: Exported) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text as Markdown shows it to the letter, whatever the dialect."""
+    """The text escaped so that Markdown shows it literally, in any dialect."""
 
     def shown(found: re.Match[str]) -> str:
         if found[0].isspace():

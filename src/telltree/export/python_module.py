@@ -1,4 +1,4 @@
-"""A Python module that needs nothing but Python."""
+"""A Python module that needs only the standard library."""
 
 import ast
 from collections.abc import Iterator
@@ -59,16 +59,16 @@ def belongs(record):
 
 
 class _Reads(NamedTuple):
-    """What records have."""
+    """What records provide."""
 
     schema: Schema
     step: tuple[float | None, str] | None
     time: str | None
-    """Under which name they have their times, if they do."""
+    """The key of a record's times, if it has them."""
 
 
 def python_module(exported: Exported, time: str | None = None) -> str:
-    """`predict(record)` and `find_category(record)`; of one category, `belongs(record)`.
+    """`predict(record)` and `find_category(record)`; for one category, `belongs(record)`.
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
@@ -94,7 +94,7 @@ def _head(exported: Exported, use: str) -> str:
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:
-    """Append a subtree's branches, in preorder; the place of its root."""
+    """Append a subtree's branches, in preorder; returns the index of its root."""
     if isinstance(node, Leaf):
         return -next(clusters)
     place = len(branches)
@@ -105,7 +105,7 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
 
 
 def _runtime() -> str:
-    """The source of the runtime without its docstring, imports and annotations, which the module does not need."""
+    """The source of the runtime functions, without annotations, which the module does not need."""
     sources = (files("telltree.data.columns") / "naming.py", files("telltree.export") / "runtime.py")
     parsed = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
     functions = [node for tree in parsed for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -172,14 +172,14 @@ def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
 
 
 def _asked(e: Expression, reads: _Reads) -> str:
-    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+    """An operand of `missing`; for a Boolean column its values, which may be None."""
     if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
         return f"truths(record, {e.head.name!a})"
     return _code(e, reads)
 
 
 def _own_names(name: str, reads: _Reads) -> str:
-    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    """The levels of a column that were declared with names that no rule gives: NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
     return f", {others!a}" if others else ""

@@ -1,7 +1,7 @@
 """What formulas mean, in plain Python: the part of an exported module that is the same for every model.
 
-Its source is copied into the module, so it uses nothing but Python. Vectors are lists with one value a step; numbers
-and categories are None where they are missing.
+Its source is copied into the module, so it uses only the standard library. Vectors are lists with one value per step;
+missing numbers and categories are None.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from telltree.data.columns.naming import is_nothing, known_names, level_name, sa
 
 
 def column(record: Any, name: str, names: Any = ()) -> list[Any]:
-    """The values of a column, one a step, None where missing; a single value stands for every step.
+    """The values of a column, one per step, None where missing; a single value stands for every step.
 
     Text that says that a value is missing counts as missing, unless it is one of the names.
     """
@@ -41,26 +41,26 @@ def real(record: Any, name: str) -> list[Any]:
 
 
 def boolean(record: Any, name: str) -> list[bool]:
-    """Where a Boolean column is true; where it is missing it is not."""
+    """Where a Boolean column is true; a missing value is not true."""
     return [x is True for x in truths(record, name)]
 
 
 def truths(record: Any, name: str) -> list[Any]:
-    """The values of a Boolean column; text and numbers are true or false if they say so, and else missing."""
+    """The values of a Boolean column; text and numbers that say neither true nor false are missing."""
     true, false = ("true", "yes", "on", "y", "t", "1", "1.0"), ("false", "no", "off", "n", "f", "0", "0.0")
     words = [str(value).strip().lower() for value in column(record, name)]
     return [True if word in true else False if word in false else None for word in words]
 
 
 def categorical(record: Any, name: str, names: Any = ()) -> list[Any]:
-    """The values of a categorical column, by the names of their categories; some names are not those of a rule."""
+    """The values of a categorical column, by the names of their categories; `names` lists declared names."""
     known: Any = known_names(names)
     called = [None if value is None else level_name(value) for value in column(record, name, names)]
     return [known.get(category, category) for category in called]
 
 
 def constant(like: list[Any], value: Any) -> list[Any]:
-    """A constant, as often as there are steps."""
+    """A constant, repeated for each step."""
     return [value for _ in like]
 
 
@@ -70,14 +70,14 @@ def missing(a: list[Any]) -> list[bool]:
 
 
 def _known(a: Any, b: Any) -> list[tuple[bool, Any, Any]]:
-    """The steps of two operands, one of which may be a constant, and whether both have a value there."""
+    """The values of two operands at each step, one of which may be a constant, and whether both are present."""
     left = a if isinstance(a, list) else constant(b, a)
     right = b if isinstance(b, list) else constant(a, b)
     return [(x is not None and y is not None, x, y) for x, y in zip(left, right, strict=True)]
 
 
 def less(a: Any, b: Any) -> list[bool]:
-    """a < b; false where something is missing, as all comparisons are."""
+    """a < b; false where a value is missing, as for all comparisons."""
     return [known and x < y for known, x, y in _known(a, b)]
 
 
@@ -92,34 +92,34 @@ def equal(a: Any, b: Any) -> list[bool]:
 
 
 def same(a: Any, b: Any, levels: list[str]) -> list[bool]:
-    """Whether two categories are the same, and one that the model knows."""
+    """Whether two categories are the same, and known to the model."""
     return [known and x == y and x in levels for known, x, y in _known(a, b)]
 
 
 def difference(a: Any, b: Any) -> list[Any]:
-    """a - b; infinity less infinity is missing."""
+    """a - b; infinity minus infinity is missing."""
     found = [x - y if known else None for known, x, y in _known(a, b)]
     return [None if x is None or x != x else x for x in found]  # noqa: PLR0124 - NaN alone does
 
 
 def change(a: list[Any], window: float) -> list[Any]:
-    """By how much it differs from what it was so many steps before, or at the first step if there are fewer."""
+    """The difference from the value `window` steps before, or from the first step if there are fewer."""
     return difference(a, [a[max(0, t - int(window))] for t in range(len(a))])
 
 
 def counted(record: Any, period: float) -> list[float]:
-    """The time since the first step, where steps are so far apart."""
+    """The time since the first step, for steps of equal length."""
     return [t * period for t in range(steps(record))]
 
 
 def timed(record: Any, name: str) -> list[float]:
-    """The time since the first step, by the times under a name."""
+    """The time since the first step, by the record's own times."""
     times = [float(time) for time in record[name]]
     return [time - times[0] for time in times]
 
 
 def gone(record: Any) -> list[float]:
-    """The share of the record that is behind each step."""
+    """The share of the record before each step."""
     last = steps(record) - 1
     return [t / max(last, 1) for t in range(last + 1)]
 

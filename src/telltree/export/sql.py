@@ -1,8 +1,9 @@
-"""One query over a long table, for SQLite and DuckDB alike.
+"""One query over a long table, for both SQLite and DuckDB.
 
-Each row of the table is a step. The query adds columns in layers: what looks at other steps (F, G, count), and
-arithmetic, is given a name in one layer and used by that name in the next. What is missing is NULL. Layers are
-materialized: SQLite would write each out where it is used, and so again and again, twice as long each time.
+Each row of the table is a step. The query adds columns in layers: an expression that looks at other steps (F, G,
+count), or does arithmetic, gets a name in one layer and is used by that name in the next. Missing values are NULL.
+Layers are materialized: otherwise SQLite would expand each one wherever it is used, and the query would grow
+exponentially.
 """
 
 from collections.abc import Sequence
@@ -35,12 +36,12 @@ from telltree.operators.table import (
 )
 from telltree.tree.tree import Tree
 
-_GAPS = "'', 'NA', 'N/A', '<NA>', 'NaN', 'nan', 'NAN', 'null', 'NULL'"  # as `says_missing` has them
+_GAPS = "'', 'NA', 'N/A', '<NA>', 'NaN', 'nan', 'NAN', 'null', 'NULL'"  # as in `says_missing`
 _TRUE = "'true', 'yes', 'on', 'y', 't', '1', '1.0'"
 _FALSE = "'false', 'no', 'off', 'n', 'f', '0', '0.0'"
 _TRUTHS = {"True": ["true", "1"], "False": ["false", "0"]}  # how databases write levels that were truth values
 _DEEPEST = 20  # nested parentheses; SQLite's parser gives up soon after
-_INFINITY = "1e308 * 10"  # neither has a word for it that the other understands
+_INFINITY = "1e308 * 10"  # there is no literal for it that both understand
 _WINDOWS = """
     WINDOW ahead AS (PARTITION BY record ORDER BY step ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
            whole AS (PARTITION BY record)"""
@@ -52,7 +53,7 @@ _JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT
 
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
-    """A query for the category and label of each record; of one category, for the records that are of it."""
+    """A query for the category and label of each record; for one category, for the records that are in it."""
     return (f"-- {exported.demand}\n" if exported.demand else "") + _query(exported, table, id, time)
 
 
@@ -79,7 +80,7 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
 
 
 def _own(word: str, table: str) -> str:
-    """A name for a part of the query that is not the table's."""
+    """A name for a part of the query that the table does not use."""
     while table.lower().startswith(word):
         word += "_"
     return word
@@ -91,7 +92,7 @@ def _members(chosen: Chosen, numbers: dict[Expression, int]) -> str:
 
 
 def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) -> str:  # noqa: A002
-    """The table, with the columns that formulas use under plain names, brought to doubles, 1 and 0, and text."""
+    """The table, with the columns that formulas use under plain names, converted to doubles, 1 and 0, and text."""
     order = "" if time is None else f" ORDER BY s.{_name(time)}"
     columns = [
         f"s.{_name(id)} AS record",
@@ -103,10 +104,10 @@ def _source(tree: Tree, steps: "_Steps", table: str, id: str, time: str | None) 
 
 
 def _value(column: Column) -> str:
-    name = f"s.{_name(column.name)}"  # with its table, or SQLite would take an unknown name for a string
+    name = f"s.{_name(column.name)}"  # qualified, or SQLite would take an unknown name for a string
     if column.type is ColumnType.REAL:
         return _number_or_null(f"CAST({_numeric(name)} AS DOUBLE)")
-    text = f"CAST({name} AS TEXT) || ''"  # an expression has no collation, which may ignore case
+    text = f"CAST({name} AS TEXT) || ''"  # an expression has no collation; a column's may ignore case
     if column.type is ColumnType.BOOLEAN:
         word = f"LOWER(TRIM({text}))"
         return f"CASE WHEN {word} IN ({_TRUE}) THEN 1 WHEN {word} IN ({_FALSE}) THEN 0 END"
@@ -114,7 +115,7 @@ def _value(column: Column) -> str:
 
 
 def _numeric(name: str) -> str:
-    """The value of a real column, NULL where it is text that is no number: SQLite would read that as 0."""
+    """The value of a real column; NULL for text that is not a number, which SQLite would read as 0."""
     return (
         f"CASE WHEN TYPEOF({name}) NOT IN ('text', 'VARCHAR') THEN {name} "
         f"WHEN TRIM(CAST({name} AS TEXT)) IN ({_GAPS}) THEN NULL "
@@ -123,7 +124,7 @@ def _numeric(name: str) -> str:
 
 
 def _category(column: Column, name: str, text: str) -> str:
-    """The name of a category, by the rule of all inputs; NULL where text says that it is missing."""
+    """The name of a category, by the rule of all inputs; NULL where text means a missing value."""
     numbers = any(_as_number(level) is not None for level in column.levels)
     cut = f"WHEN TYPEOF({name}) LIKE 'DECIMAL%' AND {text} LIKE '%.%' THEN RTRIM(RTRIM({text}, '0'), '.') "
     called = f"CASE WHEN TRIM({text}) IN ({_GAPS}) THEN NULL {cut if numbers else ''}ELSE {text} END"
@@ -132,7 +133,7 @@ def _category(column: Column, name: str, text: str) -> str:
 
 
 def _spellings(levels: Sequence[str]) -> dict[str, str]:
-    """How databases may write levels other than telltree does: 1.0 for 1, 1.0e-05 for 1e-05, true for True."""
+    """How databases may write levels differently from telltree: 1.0 for 1, 1.0e-05 for 1e-05, true for True."""
     found: dict[str, str] = {level: level for level in levels if says_missing(level)}
     for level in levels:
         number = _as_number(level)
@@ -147,7 +148,7 @@ def _spellings(levels: Sequence[str]) -> dict[str, str]:
 
 
 def _as_number(level: str) -> float | None:
-    """The float that a level is called after, if it is called after one."""
+    """The float that a level's name stands for, if any."""
     try:
         number = float(level)
     except ValueError:
@@ -156,19 +157,19 @@ def _as_number(level: str) -> float | None:
 
 
 def _sqlite_text(number: float) -> str:
-    """A float of at most 15 digits, which always has a point."""
+    """A float with at most 15 digits, always with a decimal point."""
     mantissa, sign, exponent = f"{number:.15g}".partition("e")
     return mantissa + ("" if "." in mantissa else ".0") + sign + exponent
 
 
 def _number_or_null(value: str) -> str:
-    """NULL for NaN, which DuckDB has, and counts as greater than infinity."""
+    """NULL for NaN, which DuckDB has and treats as greater than infinity."""
     return f"CASE WHEN {value} <= {_INFINITY} THEN {value} END"
 
 
 @dataclass
 class _Steps:
-    """The columns of the steps: those of the data by name, and those that are added, layer by layer."""
+    """The columns of the steps: those of the data by name, and those added layer by layer."""
 
     schema: Schema
     name: str
@@ -178,9 +179,9 @@ class _Steps:
     columns: dict[str, str] = field(default_factory=dict)
     _added: list[list[str]] = field(default_factory=list)
     _known: dict[Expression, tuple[str, int]] = field(default_factory=dict)
-    """Names of what was added, and in which layer it can be used."""
+    """The names of added columns, and the layer from which each can be used."""
     timed: bool = False
-    """Whether the times of the table are asked for."""
+    """Whether the times of the table are used."""
 
     def layers(self, source: str) -> list[str]:
         """The common table expressions, one after the other."""
@@ -193,7 +194,7 @@ class _Steps:
         return found
 
     def _named(self, e: Expression, text: str) -> str:
-        """The name of a column that holds what `text` says; it goes into the first layer that can say it."""
+        """The name of a column with the value of `text`; it goes into the first layer in which that is possible."""
         if e not in self._known:
             layer = self._layer(e)
             while len(self._added) <= layer:
@@ -204,7 +205,7 @@ class _Steps:
         return self._known[e][0]
 
     def _layer(self, e: Expression) -> int:
-        """The layer in which all that the operands of an expression refer to is known."""
+        """The layer in which everything that the operands of an expression refer to is known."""
         return max((self._known[part][1] for part in e.walk() if part is not e and part in self._known), default=0)
 
     def _column(self, e: Expression) -> str:
@@ -280,7 +281,7 @@ class _Steps:
         return f"({_number_or_null(self._named(e, f'{x} - {before}'))})"
 
     def _elapsed(self, e: Expression) -> str:
-        """The time since the first step: counted where steps are evenly apart, else as the table has it."""
+        """The time since the first step: computed if steps have equal lengths, else from the table."""
         period = 1.0 if self.step is None else self.step[0]
         if period is not None:
             return f"((step - 1) * {_real(period)})"

@@ -35,7 +35,7 @@ _WORDS = frozenset({
     "implies", "xor", "rise", "fall", "always", "eventually", "until", "unless", "historically", "once", "since",
     "next", "prev", "previous", "true", "false", "time",
 })  # fmt: skip
-_INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity less infinity is none
+_INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity minus infinity is undefined
 _MOST_SIGNS = 4  # in one comparison
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
@@ -44,7 +44,7 @@ _HEAD = """\
 
 
 def stl(exported: Exported) -> str:
-    """Declarations of the signals, and one assertion a category; comments say what the signals are."""
+    """Declarations of the signals, and one assertion per category; comments say what the signals are."""
     writer = _Writer(exported.tree.schema, exported.missing)
     assertions = []
     for chosen in exported.categories:
@@ -57,7 +57,7 @@ def stl(exported: Exported) -> str:
 
 
 def _joined(word: str, parts: Iterable[str]) -> str:
-    """Two at a time, for rtamt reads `a and b and c` from the right."""
+    """Joined in pairs, because rtamt reads `a and b and c` from the right."""
     joined = ""
     for part in parts:
         joined = f"({joined} {word} {part})" if joined else part
@@ -69,7 +69,7 @@ class _Writer:
     schema: Schema
     missing: Container[str] | None
     _names: dict[tuple[str, bool], str] = field(default_factory=dict)
-    """Of the signals, by column and whether the signal tells where the column is missing."""
+    """The names of the signals, by column and by whether the signal tells where the column is missing."""
 
     def signals(self) -> list[str]:
         """The declarations, each after a comment."""
@@ -105,7 +105,7 @@ class _Writer:
         if key not in self._names:
             plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", column) and column.lower() not in _WORDS
             wish = (column if plain else "signal") + ("_missing" if asks else "")
-            taken = {*self._names.values(), *self.schema}  # a column of that name may want it yet
+            taken = {*self._names.values(), *self.schema}  # a later column may have that name
             free = (f"{wish}_{n}" for n in count(1))
             keeps = plain and not asks and wish not in self._names.values() and not wish.startswith("category_")
             self._names[key] = wish if keeps else next(name for name in free if name not in taken)
@@ -135,7 +135,7 @@ class _Writer:
         return _joined("or", [f"({self._signal(name, asks=True)} > 0.5)" for name in e.attributes()])
 
     def _category(self, e: Expression) -> str:
-        """Away from 0 on both sides, which an equality is not."""
+        """An equality of categories, as two inequalities: unlike that of `==`, their robustness is never 0."""
         left, right = (arg.head for arg in e.args)
         assert isinstance(left, Attribute)
         if not common_levels(e, self.schema):
@@ -148,14 +148,14 @@ class _Writer:
         return f"((abs({name} - {self._signal(right.name)}) < 0.5) and ({name} > 0.5))"
 
     def _comparison(self, e: Expression) -> str:
-        """Of real vectors; false where one that it reads is missing, or is infinity less infinity."""
+        """A comparison of real vectors; false where an operand is missing, or is infinity minus infinity."""
         if len({part for part in e.walk() if part.head is SIGN}) > _MOST_SIGNS:
             raise unsayable(e, f"STL, where each sign takes four times the text; it has more than {_MOST_SIGNS}")
         parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
         return _joined("and", [*parts, *self._guards(e), self._cases(e)])
 
     def _guards(self, e: Expression) -> list[str]:
-        """That no difference is one of two infinities of one sign, which is missing."""
+        """Conditions that no difference is of two equal infinities, which is missing."""
         found: dict[str, None] = {}
         for part in e.walk():
             operands = [_without_signs(arg) for arg in part.args]
@@ -166,7 +166,7 @@ class _Writer:
         return list(found)
 
     def _cases(self, e: Expression) -> str:
-        """STL has no sign: what holds of it is said for 1, −1 and 0 in turn."""
+        """STL has no sign function: the cases 1, −1 and 0 are written out."""
         inner = next((part for part in e.walk() if part.head is SIGN), None)
         if inner is None:
             left, right = (self._number(arg) for arg in e.args)
@@ -198,14 +198,14 @@ class _Writer:
 
 
 def _without_signs(e: Expression) -> Expression:
-    """The expression with a number in place of each sign, which is infinite exactly where it is."""
+    """The expression with a number in place of each sign; it is infinite in the same cases."""
     if e.head is SIGN:
         return Expression(Number(0.0))
     return Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
 
 
 def _replaced(e: Expression, part: Expression, value: float) -> Expression:
-    """The expression with a number in place of a part."""
+    """The expression with a number in place of a subexpression."""
     if e == part:
         return Expression(Number(value))
     return Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))

@@ -1,4 +1,4 @@
-"""What all programs that formulas are exported to have in common: what they cannot say, and when categories agree."""
+"""What all export languages have in common: what they cannot express, and when categories agree."""
 
 from telltree.data import Schema
 from telltree.errors import SettingsError
@@ -16,7 +16,7 @@ def unsayable(e: Expression, language: str) -> SettingsError:
 
 
 def common_levels(e: Expression, schema: Schema) -> list[str]:
-    """The categories for which an equality of categories can be true: those that both sides know."""
+    """The categories for which two categorical columns can be equal: those that both know."""
     left, right = ((arg.head.name,) if isinstance(arg.head, Level) else _levels(arg, schema) for arg in e.args)
     return [level for level in left if level in set(right)]
 
@@ -27,5 +27,5 @@ def _levels(e: Expression, schema: Schema) -> tuple[str, ...]:
 
 
 def is_never_missing(e: Expression) -> bool:
-    """Whether `missing` of it is false always: formulas are true or false."""
+    """Whether `missing` of it is always false: formulas are true or false."""
     return e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute)

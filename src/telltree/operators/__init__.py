@@ -1,4 +1,4 @@
-"""The words of the language: operators, user-defined functions, and the expressions they form."""
+"""The vocabulary of formulas: operators, user-defined functions, and the expressions they form."""
 
 from telltree.operators.expression import Attribute, Expression, Hole, Level, Number
 from telltree.operators.functions import UserFunction, user_function

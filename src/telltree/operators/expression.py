@@ -43,7 +43,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class RandomNumber:
-    """A real constant to be drawn from a range when a derivation is drawn; only rules' templates hold it."""
+    """A real constant to be drawn from a range together with a derivation; it occurs only in rules' templates."""
 
     low: float
     high: float
@@ -72,16 +72,16 @@ class Expression:
         return hash((self.head, self.args))
 
     def __hash__(self) -> int:
-        """Worked out once: expressions are looked up by the thousand, and have others below them."""
+        """Cached: expressions are looked up by the thousand, and are deep."""
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the hash, which is another in another process."""
+        """All but the hash, which differs between processes."""
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @cached_property
     def type(self) -> Type:
-        """The type of the whole; ValueError if the operands do not fit (parsing never builds such a one)."""
+        """The type of the whole; ValueError if the operands do not fit (the parser never builds such an expression)."""
         match self.head:
             case Number() | RandomNumber():
                 return Type.REAL
@@ -137,12 +137,12 @@ _WORDS = {spelling for operator in OPERATORS for spelling in operator.spellings}
 
 
 def number_text(value: float) -> str:
-    """A constant as short as it can be and still read back as the same number."""
+    """A constant in the shortest form that reads back as the same number."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
 def name_text(name: str) -> str:
-    """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
+    """A column's name as formulas write it: bare if that is unambiguous, else in backticks with escapes."""
     if _PLAIN_NAME.fullmatch(name) and name not in _WORDS:
         return name
     return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
@@ -173,7 +173,7 @@ def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
 
 
 def _operand(e: Expression) -> str:
-    """Infix expressions are bracketed inside others, always, so that nobody needs to know which binds tighter."""
+    """Infix expressions inside others always have brackets, so nobody needs to know which operator binds tighter."""
     infix = isinstance(e.head, Operator) and e.head.form is Form.INFIX
     return f"({_text(e)})" if infix else _text(e)
 

@@ -1,4 +1,4 @@
-"""User-defined functions: words that a grammar's author adds to the language."""
+"""User-defined functions, which a grammar's author adds to the language."""
 
 import re
 from collections.abc import Callable, Sequence

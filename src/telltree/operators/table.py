@@ -25,7 +25,7 @@ class Operator:
     """One row of the table. Operators are compared by identity: there is one object for each."""
 
     name: str
-    """The canonical ASCII spelling, which is also how the operator is known everywhere in the code."""
+    """The canonical ASCII spelling, which also identifies the operator in code."""
     symbol: str
     """The spelling that formulas are printed with."""
     spellings: tuple[str, ...]
@@ -33,7 +33,7 @@ class Operator:
     form: Form
     arity: int
     result: Signature
-    """From operand types to the type of the whole, or None where the operands do not fit."""
+    """From operand types to the type of the whole, or None if the operands do not fit."""
     operands: str
     """What the operands must be, for messages."""
     latex: str
@@ -44,7 +44,7 @@ class Operator:
         return f"<operator {self.name}>"
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
-        # Identity must survive a trip to another process.
+        # Identity must survive pickling.
         return operator_named, (self.name,)
 
 
@@ -60,7 +60,7 @@ def _connective(types: tuple[Type, ...]) -> Type | None:
 
 def _order(types: tuple[Type, ...]) -> Type | None:
     if all(t is Type.REAL for t in types):
-        return None  # two constants: true or false whatever the data
+        return None  # two constants: the result does not depend on the data
     if all(fits(t, Type.COUNT) for t in types):
         return Type.BOOLEAN
     return Type.BOOLEAN_VECTOR if all(fits(t, Type.REAL_VECTOR) for t in types) else None
@@ -165,12 +165,12 @@ OPERATORS: tuple[Operator, ...] = (
     ABS, DIFFERENCE, SIGN, COUNT, MISSING, ELAPSED, GONE, CHANGE,
 )  # fmt: skip
 JOINS: tuple[Operator, ...] = (AND, OR, NOT, IMPLIES, EVENTUALLY, GLOBALLY)
-"""What makes formulas of conditions."""
+"""The operators that make formulas of conditions."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE)
-"""Where in its record a step is; these take no operands."""
+"""The operators for where in the record a step is; they take no operands."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-"""The names of comparisons that say the same with their sides swapped."""
+"""The names of comparisons that mean the same with their sides swapped."""
 
 _BY_SPELLING = {spelling: operator for operator in OPERATORS for spelling in operator.spellings}
 

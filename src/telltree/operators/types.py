@@ -6,19 +6,19 @@ import enum
 class Type(enum.Enum):
     """What an expression yields; the value is how messages name it."""
 
-    BOOLEAN = "Boolean"  # one truth value a record; as a vector it is read at every step (temporal logic's way)
+    BOOLEAN = "Boolean"  # one truth value per record; as a vector, its value at each step, as in temporal logic
     BOOLEAN_VECTOR = "Boolean vector"
     REAL_VECTOR = "real vector"
     CATEGORICAL_VECTOR = "categorical vector"
     REAL = "number"  # a constant; it broadcasts
     LEVEL = "category name"  # a constant
-    COUNT = "count"  # one number a record
+    COUNT = "count"  # one number per record
 
     def __str__(self) -> str:
         return self.value
 
 
-# Each type and what it may also be read as, beside itself.
+# What else each type may be read as.
 _READS_AS: dict[Type, frozenset[Type]] = {
     Type.BOOLEAN: frozenset({Type.BOOLEAN_VECTOR}),
     Type.REAL: frozenset({Type.REAL_VECTOR, Type.COUNT}),

@@ -105,7 +105,7 @@ def experiment(
         say("telltree: interrupted; the table is of the runs that were finished; the same command goes on from there")
         raise typer.Exit(INTERRUPTED)
     if store is None:
-        kept.unlink(missing_ok=True)  # so that the next experiment measures anew
+        kept.unlink(missing_ok=True)  # so that the next experiment starts from the beginning
     if shortcuts and name is ExperimentName.ENCOUNTERS:
         _tell_shortcuts(records, proximity, seed)
     if pictures is not None:
@@ -113,7 +113,7 @@ def experiment(
 
 
 def _unfinished(name: ExperimentName) -> Path:
-    """Where the runs of an experiment are kept until it is finished."""
+    """Where unfinished experiments keep their runs."""
     import platformdirs
 
     folder = platformdirs.user_cache_path("telltree", appauthor=False)
@@ -135,7 +135,7 @@ def _check_folder(folder: Path) -> None:
     """End with an error, before any work, if the figures could not be drawn or written."""
     from telltree.report import plot_tree
 
-    del plot_tree  # that it could be imported is what was asked
+    del plot_tree  # only to check that it can be imported
     if not folder.is_dir():
         fail(f"{folder} is no folder: make it first", USAGE)
 
@@ -163,7 +163,7 @@ def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) ->
 
 @contextmanager
 def _watching() -> "Iterator[Callable[[Progress], None]]":
-    """A bar on a terminal; off it, a line now and then."""
+    """A bar on a terminal; otherwise a line now and then."""
     with bar(left=False) as shown:
         task = shown.add_task("running", total=1.0, remark="") if shown else None
 

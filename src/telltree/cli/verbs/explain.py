@@ -66,7 +66,7 @@ def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
 
 
 def position_of(panel: "Panel", record: str) -> int:
-    """Where the record with this id stands in the panel."""
+    """The position of the record with this id in the panel."""
     ids = [str(one) for one in panel.ids.tolist()]
     if record in ids:
         return ids.index(record)
@@ -75,7 +75,7 @@ def position_of(panel: "Panel", record: str) -> int:
 
 
 def _told(turn: "Turn") -> str:
-    """A branch in English and as a formula, and when and how clearly it was decided, where that can be told."""
+    """A branch in English and as a formula, and when and how clearly it was decided, if that can be said."""
     from telltree.explain.moments import how_decided
 
     lines = [f"\n  {turn.english}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
@@ -83,6 +83,6 @@ def _told(turn: "Turn") -> str:
     if turn.unit is not None:
         unit = " standard deviations" if turn.unit == "standard deviations" else ""
         lines.append(f"    {how} at {turn.moment}; margin {turn.distance}{unit}")
-    elif not how.startswith("came nearest"):  # all steps are as near where there is no distance
+    elif not how.startswith("came nearest"):  # without a distance, all steps are equally near
         lines.append(f"    {how} at {turn.moment}")
     return "\n".join(lines)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
 
-_USUAL_DEPTH = 6  # by which progress is told where nobody gave one
+_USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
 def _number(says: str) -> Any:
@@ -110,7 +110,7 @@ def fit(
         classifier.set_params(progress=progress).fit(records.panel, records.labels, groups=records.groups)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
-    saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+    saved = _saved(classifier, output, force)  # before anything is printed: the reader may have closed the pipe
     if not json:
         put(classifier.tree_.outline(), wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state)
@@ -123,7 +123,7 @@ def fit(
 
 
 def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool) -> bool:
-    """Save the model, if that was asked for; where it cannot be, keep it in another place and say so.
+    """Save the model, if requested; if that fails, save it elsewhere and say so.
 
     What took hours to learn is not lost because a disk is full: the tree is printed all the same.
     """
@@ -132,7 +132,7 @@ def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool
         return True
     try:
         classifier.save(output, overwrite=force)
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except (OSError, TelltreeError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -143,7 +143,7 @@ def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool
 
 
 def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
-    """Save the model among temporary files, and say where."""
+    """Save the model in the temporary directory, and say where."""
     try:
         place = Path(tempfile.mkdtemp(prefix="telltree-")) / (output.name or "model.json")
         classifier.save(place)
@@ -153,7 +153,7 @@ def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
 
 
 def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:
-    """The trees that could be had instead, if there are any."""
+    """The other trees to choose from, if there are any."""
     if len(classifier.front_) < 2:
         return ""
     lines = [f"  {step}" for step in classifier.front_]
@@ -161,7 +161,7 @@ def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:
 
 
 def _judged(classifier: "GrammarTreeClassifier", records: Records, seed: int) -> "tuple[Judgement | None, bool]":
-    """How well the tree does, unless Ctrl-C came before that was known; and whether it came."""
+    """How well the tree does, unless Ctrl-C came first; and whether it came."""
     if classifier.interrupted_:
         return None, True
     try:

@@ -64,7 +64,7 @@ def show(
 
 
 def _more(tree: "Tree", number: int) -> dict[str, Any]:
-    """What is told of a category beside its row: the paper's form, what its sibling shares, and what sets it apart."""
+    """What is told of a category besides its row: the paper's form, what its sibling shares, and what sets it apart."""
     from telltree.explain.categories import sentence
 
     _, branches = tree.leaves[number - 1]
