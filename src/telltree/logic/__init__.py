@@ -1,4 +1,4 @@
-"""What formulas mean: bit planes, the compiled machine that evaluates on them, margins."""
+"""What formulas mean: bit planes, the compiled machine that evaluates programs on them, margins."""
 
 from telltree.logic.formula import Formula, truth_of
 

@@ -9,7 +9,7 @@ from telltree.operators.table import COMPARISONS, MIRRORED
 
 _OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
 NO_LEVEL = -9.0
-"""A code that no category has, not even a missing or an unseen one."""
+"""A code that no category has, not even a missing or unseen one."""
 
 
 class Atom(NamedTuple):
@@ -19,11 +19,11 @@ class Atom(NamedTuple):
     outcomes: int
     constant: float
     graded: bool
-    """Whether the distance to the constant means something: real signals, not Booleans or categories."""
+    """Whether the distance to the constant is meaningful: for real signals, not for Booleans or categories."""
 
     @classmethod
     def of(cls, e: Expression, schema: Schema, last: Expression | None = None) -> "Atom":
-        """The atom that a Boolean vector without connectives says; `last` may stand in for its last operand."""
+        """The atom for a Boolean vector without connectives; `last` may replace its last operand."""
         args = e.args if last is None else (*e.args[:-1], last)
         if isinstance(e.head, Operator) and e.head in COMPARISONS:
             left, right = args

@@ -1,4 +1,4 @@
-"""Whether records are timed as those were that formulas were learnt from."""
+"""Whether records measure time in the same unit as those that formulas were learnt from."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from telltree.operators.table import ELAPSED
 
 
 def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel: Panel) -> None:
-    """DataError if formulas ask for the time that has elapsed, and the panel counts it in another unit."""
+    """DataError if formulas use the elapsed time, and the panel counts it in another unit."""
     if not any(e.head is ELAPSED for formula in formulas for e in formula.walk()):
         return
     wanted, found = _counted(learnt), _counted(panel.step)

@@ -65,7 +65,7 @@ class Engine(Evaluator[Population]):
         individuals, width = population.rules.shape
         if individuals > self._room[0] or width > self._room[1]:
             individuals, width = self._room = max(individuals, self._room[0]), max(width, self._room[1])
-            codes = width * self._codes_per_rule  # far too many, but what is not used costs nothing
+            codes = width * self._codes_per_rule  # far more than needed, but untouched memory costs nothing
             self._programs = Programs.empty(individuals, individuals * codes)
             self._lowering, self._frames = LoweringScratch.empty(codes), np.empty((codes, 5), np.int64)
 
@@ -88,7 +88,7 @@ class Engine(Evaluator[Population]):
     def _attempt(
         self, population: Population, wanted: NDArray[np.int64], mode: int, simplify: bool
     ) -> tuple[NDArray[np.uint64], bool]:
-        """Programs for `wanted`, unless atoms lack planes; returns the names of these, or their numbers, and which."""
+        """Write programs for `wanted`, unless atoms lack planes; returns their names or numbers, and which they are."""
         rules, constants, lengths, _ = population
         planes, row, others = self._planes, 0 if simplify else 1, np.empty(len(wanted), np.int64)
         self._programs.registers[0] = 1
@@ -111,7 +111,7 @@ class Engine(Evaluator[Population]):
         return self._absent.name[: self._absent.found[0]], False
 
     def _add(self, population: Population, absent: NDArray[np.uint64], numbers: bool) -> bool:
-        """Planes for the atoms that the last attempt found absent; False if they do not fit into memory."""
+        """Make planes for the atoms that the last attempt found missing; False if they do not fit into memory."""
         adopted = self._planes.adopt(absent, numbers)
         if adopted is None:
             return False
@@ -152,7 +152,7 @@ class Engine(Evaluator[Population]):
 
 
 def _counterpart(template: Expression, whole: Expression, position: int) -> Expression:
-    """What stands in `whole` where `template`, whose holes it fills, has its node number `position`."""
+    """The node of `whole`, an instance of `template`, that corresponds to the template's node number `position`."""
     pairs = [(template, whole)]
     while True:
         node, filled = pairs.pop()

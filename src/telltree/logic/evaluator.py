@@ -1,7 +1,7 @@
-"""Evaluation: formulas in, whatever their form, counts and answers out.
+"""Evaluation: formulas of any form in, counts and answers out.
 
-An evaluator is a shard: it owns some blocks of records and their planes. What several shards find is joined by
-`findings.joined`, so that records can be worked through in parts where their planes do not fit into memory at once.
+An evaluator is a shard: it owns some blocks of records and their planes. `findings.joined` joins the findings of
+several shards, so that records can be processed in parts if their planes do not fit into memory at once.
 """
 
 import abc
@@ -28,10 +28,11 @@ from telltree.logic.subset import Subset
 from telltree.operators import Expression
 
 MEMORY = 1 << 29
-"""Bytes that the planes of one evaluator may take, or half of what the panel's columns take if that is more: planes
-that do not fit are made again and again."""
+"""The memory budget in bytes for the planes of one evaluator, or half the size of the panel's columns if that is more:
+planes that do not fit must be made again and again.
+"""
 WORTH_THREADS = 1 << 18
-"""Words of work below which starting threads takes longer than they save."""
+"""Words of work below which starting threads takes longer than it saves."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -40,7 +41,7 @@ F = TypeVar("F")
 
 
 class Evaluator(abc.ABC, Generic[F]):
-    """Evaluates formulas on the records of one panel. What forms of formulas differ in is how programs are made."""
+    """Evaluates formulas on the records of one panel. Subclasses differ in how they make programs from formulas."""
 
     def __init__(
         self,
@@ -54,11 +55,11 @@ class Evaluator(abc.ABC, Generic[F]):
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
     ) -> None:
-        """`numbered`: atoms that are known by numbers. `counts`: whether formulas count. `before`: of one shard of
-        several, how many blocks are in those that come first.
+        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `before`: how many blocks are in
+        the shards before this one.
 
-        `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: what it
-        knows of atoms need not be found out again.
+        `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
+        planes are reused.
         """
         self.panel, self.signals = panel, signals
         self.layout = Layout.of(panel)
@@ -72,7 +73,7 @@ class Evaluator(abc.ABC, Generic[F]):
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
         self._programs = Programs.empty(0, 0)
         self._threads, self._counts, self._before = max(1, threads), counts, before
-        self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
+        self._too_many = sys.maxsize  # this many formulas had planes that did not fit into memory
         self._scratch = self._scratch_for(8)
 
     @staticmethod
@@ -81,27 +82,27 @@ class Evaluator(abc.ABC, Generic[F]):
 
     @abc.abstractmethod
     def _lower(self, formulas: F, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
-        """Programs for those formulas that are `wanted`, with planes for all they need; False if that needs too many.
+        """Write programs for the `wanted` formulas, with all the planes they need; False if there are too many planes.
 
-        With `simplify`, what is settled for all records may be left out.
+        With `simplify`, atoms that are constant over all records may be left out.
         """
 
     @property
     def schema(self) -> Schema:
-        """What the columns of the records are."""
+        """The schema of the records."""
         return self.panel.schema
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-        """Groups of records to count, one Boolean a record each."""
+        """Groups of records to count, each given as one Boolean per record."""
         return self.layout.masks(groups)
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
-        """The finite values of a signal, each once, in order."""
+        """The distinct finite values of a signal, sorted."""
         values = self.signals.values(signal)[self.panel.rows()]
         return np.unique(values[np.isfinite(values)])
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
-        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        """For each of the `wanted` formulas, in that order, count the records of each mask for which it is true."""
         return self._findings(formulas, wanted, masks, Asked()).of_all()
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
@@ -111,7 +112,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return self.layout.unpack(found.tally.truth)
 
     def findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Findings:
-        """The same as a shard has it, to be joined with what the others find."""
+        """The same, in the form of a shard, to be joined with the findings of others."""
         return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
 
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
@@ -120,7 +121,7 @@ class Evaluator(abc.ABC, Generic[F]):
         asked, parts = asked._replace(of_a_shard=True), []
         for half, blocks in self._halves():
             parts.append(half._findings(formulas, wanted, masks[blocks], asked))
-            del half  # the other one needs the memory
+            del half  # free its memory for the other half
         return joined(parts)
 
     def trace(self, formulas: F, which: int) -> list[NDArray[np.bool_]]:
@@ -135,10 +136,10 @@ class Evaluator(abc.ABC, Generic[F]):
     def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
-        With `cutoff` only the widest is exact: formulas that fall behind it are not followed to the end.
+        With `cutoff` only the widest is exact: a formula is abandoned as soon as it falls behind.
         """
         everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
-        # what is settled for these records still has a margin, so nothing may be simplified away
+        # an atom that is constant over these records still has a margin, so nothing may be simplified
         if not self._fits(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)
             for half, _ in self._halves():
@@ -150,7 +151,7 @@ class Evaluator(abc.ABC, Generic[F]):
         scratch = MarginRegisters.of(registers, self.layout.longest)
         numbers = np.empty(registers) if self._counts else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
-        found = np.ones(len(everything))  # where nothing is graded
+        found = np.ones(len(everything))  # if nothing is graded
         narrowest(
             self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
             self._planes.bits, gauges, scratch, numbers, cutoff, found,
@@ -159,10 +160,10 @@ class Evaluator(abc.ABC, Generic[F]):
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
-        """For the first formula, and one of its atoms, the value of the atom's signal that decides each record, in the
-        panel's order: where the atom's constant passes it, the answer turns. ±∞ where no constant would turn it.
+        """For the first formula and one of its atoms, the threshold at which the answer for each record flips, in the
+        panel's order; ±∞ if no constant flips it.
 
-        The formula must not count, and have the atom only once.
+        The formula must not count, and must contain the atom only once.
         """
         self._fits(formulas, np.arange(1), simplify=False)
         plane, outcomes = self._planes.place(atom)
@@ -178,7 +179,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return found
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The planes that programs read, and beside each the place in `part` of the program that reads it."""
+        """The planes that programs read, and for each the index in `part` of the program that reads it."""
         bounds, results = self._programs.bounds[part], self._programs.result[part, 0].astype(np.int64)
         lengths = bounds[:, 1] - bounds[:, 0]
         owner = np.repeat(np.arange(len(part)), lengths)
@@ -200,7 +201,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return found
 
     def _run(self, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
-        """What the programs that were written last say of the records here."""
+        """Run the programs that were written last on the records of this shard."""
         layout = self.layout
         tally = asked.empty(len(wanted), masks.shape[1], layout)
         found = Findings(tally, np.zeros(len(wanted), np.uint64) if asked.of_a_shard else None, layout.records)
@@ -230,7 +231,7 @@ class Evaluator(abc.ABC, Generic[F]):
         scratch: tuple[Registers, Counting | None],
         found: Findings,
     ) -> None:
-        """Evaluate some of the formulas, by which tiles and masks, with a set of registers."""
+        """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
         layout, planes = self.layout, self._planes
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
@@ -238,8 +239,8 @@ class Evaluator(abc.ABC, Generic[F]):
         )  # fmt: skip
 
     def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
-        """Write the programs of `wanted`; False if their planes do not fit into memory at once: then they do for half
-        of the records, or half of these. Those of a single formula, or block, have to.
+        """Write the programs of `wanted`; False if their planes do not fit into memory at once. Then the records are
+        halved, again and again if need be. A single formula, or block, exceeds the budget if it must.
         """
         if not len(wanted):
             return True
@@ -259,7 +260,7 @@ class Evaluator(abc.ABC, Generic[F]):
             self._scratch = self._scratch_for(2 * int(self._programs.registers[0]))
 
     def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
-        """Two evaluators, each for half of the records, and their blocks: each may use all the memory in its turn."""
+        """Two evaluators, each for half of the records, and their blocks; each may use the whole budget in turn."""
         self._planes.release()
         blocks = len(self.layout.blocks) - 1
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
@@ -268,12 +269,12 @@ class Evaluator(abc.ABC, Generic[F]):
 
     @abc.abstractmethod
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":
-        """The same for some of the records, which come after so many blocks of others, with the same memory."""
+        """The same evaluator for a part of the records, with `before` blocks before it, and the same memory."""
 
     def _scratch_for(self, number: int) -> list[tuple[Registers, Counting | None]]:
-        """For each thread, so many registers, and of those that counts need as many, if there are any."""
+        """For each thread, this many registers, and as many for counting, if formulas count."""
         words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
-        words += 24  # registers whole pages apart would get in each other's way
+        words += 24  # registers a multiple of a page apart would collide in the cache (4K aliasing)
         blocks = min(words, len(self.layout.blocks) - 1)
         return [
             (Registers.empty(number, words, blocks), Counting.empty(number, blocks) if self._counts else None)

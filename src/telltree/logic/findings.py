@@ -11,17 +11,17 @@ from telltree.logic.machine import Tally
 
 
 class Asked(NamedTuple):
-    """What is to be found out beside counts and hashes."""
+    """What to find out besides counts and hashes."""
 
     truth: bool = False
-    """Of every record."""
+    """The truth for every record."""
     steps: bool = False
-    """Of every step, and nothing else."""
+    """The truth at every step, and nothing else."""
     of_a_shard: bool = False
-    """Whether it will be joined with what other shards find."""
+    """Whether the findings will be joined with those of other shards."""
 
     def empty(self, formulas: int, masks: int, layout: Layout) -> Tally:
-        """Room for it."""
+        """Memory for it."""
         if self.steps:
             return Tally.empty(0, 0, words=layout.words)
         return Tally.empty(formulas, masks, blocks=len(layout.blocks) - 1 if self.truth else 0)
@@ -30,10 +30,10 @@ class Asked(NamedTuple):
 class Findings(NamedTuple):
     """The tally of the records of one shard, or of several that were joined.
 
-    Formulas that send the same records apart must get the same hash, whichever side they call true: it is that of the
-    side on which the first record of all is. A shard that does not have this record answers with the hash by its own
-    first record, and with the `opposite`; the second number of members says whether a formula is true of that record.
-    Where there is but one shard, `opposite` is None, and the second number of members is the smaller side.
+    Formulas that make the same split must get the same hash, whichever side they call true. It is the hash of the side
+    with the very first record. A shard without that record returns the hash by its own first record, and also the
+    `opposite`; its second number of members says whether a formula is true of that record. With a single shard,
+    `opposite` is None, and the second number of members is the size of the smaller side.
     """
 
     tally: Tally
@@ -41,7 +41,7 @@ class Findings(NamedTuple):
     records: int
 
     def part(self, low: int, high: int) -> "Findings":
-        """Those on some of the formulas."""
+        """The findings for some of the formulas."""
         return Findings(
             self.tally.part(low, high), None if self.opposite is None else self.opposite[low:high], self.records
         )
@@ -55,7 +55,7 @@ class Findings(NamedTuple):
 
 
 def joined(parts: Sequence[Findings]) -> Findings:
-    """The findings of several shards, in the order of their blocks, as those of one."""
+    """The findings of several shards, in the order of their blocks, as one."""
     tallies = [part.tally for part in parts]
     true_of_first = tallies[0].members[:, 1]
     answers = [np.zeros_like(tallies[0].answer) for _ in range(2)]

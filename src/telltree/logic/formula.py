@@ -1,4 +1,4 @@
-"""Formulas: sentences that are true or false of a record."""
+"""Formulas: sentences that are true or false for a record."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from telltree.speech import read
 
 @dataclass(frozen=True)
 class Formula:
-    """A Boolean expression; `formula(panel)` says of which records it is true."""
+    """A Boolean expression; `formula(panel)` tells for which records it is true."""
 
     expression: Expression
 
@@ -41,12 +41,12 @@ class Formula:
         step: tuple[float | None, str] | None = None,
         quotations: Iterable[tuple[str, Expression]] = (),
     ) -> "Formula":
-        """Read a formula from plain English: what `telltree.explain.english` says, and much that is like it.
+        """Read a formula from plain English: what `telltree.explain.english` says, and similar sentences.
 
         `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". `quotations` are
-        the words of a grammar's or function's own that the text may have, with what they mean, as
-        `telltree.speech.quotations` gives them. SpeechError says where the text cannot be understood, what was
-        expected, and the nearest phrase.
+        a grammar's or function's own words that the text may contain, with their meaning, as returned by
+        `telltree.speech.quotations`. SpeechError says where the text cannot be understood, what was expected, and the
+        nearest phrase.
         """
         return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
 

@@ -1,4 +1,4 @@
-"""Formulas as they stand, evaluated without a grammar: what a tree asks, a user writes, a report tells."""
+"""Formulas evaluated without a grammar, for trees, users and reports."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,12 +15,12 @@ from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Number
 
-# the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
+# the functions that lower populations, but not compiled: few formulas are not worth the compile time
 _connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
 _over_time, _on_numbers = lowering.over_time.py_func, lowering.on_numbers.py_func
 
 Operand = tuple[int, int]
-"""What the machine reads, and whether that is negated."""
+"""An operand of the machine, and whether it is negated."""
 
 
 class Formulas(Evaluator[Sequence[Expression]]):
@@ -75,7 +75,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
 
 
 class _Writer:
-    """Writes programs: a part of a formula becomes an operand, and instructions to work it out."""
+    """Writes programs: a part of a formula becomes an operand, and the instructions that compute it."""
 
     def __init__(self, slots: dict[Expression, int]) -> None:
         self._slots = slots
@@ -84,7 +84,7 @@ class _Writer:
         self.registers = 0
 
     def lower(self, e: Expression, mode: int) -> Operand:
-        """The operand for a part of a formula that is read in a mode, and whether it is negated."""
+        """The operand for a part of a formula, read in a mode, and whether it is negated."""
         code = code_of(e)
         if code is MicroOp.ATOM:
             ref, negated = _read_plane(self._slots[e], mode)
@@ -114,7 +114,7 @@ class _Writer:
         return -1 - self.registers
 
     def _write(self, instruction: tuple[int, ...], value: float = np.nan) -> int:
-        """Write an instruction, if it is one; returns where its result will be."""
+        """Write an instruction, if there is one; returns where its result will be."""
         step, register, *_ = instruction
         if step != NOTHING:
             self.steps.append(instruction)
@@ -132,7 +132,7 @@ def _atoms(e: Expression) -> Iterator[Expression]:
 
 
 def signals_of(panel: Panel) -> Signals:
-    """The signals of a panel, with an evaluator to work out formulas inside atoms."""
+    """The signals of a panel, with an evaluator for formulas inside atoms."""
     return Signals(panel, _trace_closed)
 
 

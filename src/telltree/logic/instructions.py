@@ -1,11 +1,11 @@
 """The machine's instructions, and programs made of them.
 
-Everything Boolean becomes AND with optional negation of both operands and of the result, so that one loop serves
-∧ ∨ ¬ ⇒, and F and G share another: a ∨ b = ¬(¬a ∧ ¬b), G a = ¬F ¬a.
+Everything Boolean becomes AND with optional negation of both operands and of the result, so that one loop serves ∧ ∨ ¬
+⇒, and F and G share another: a ∨ b = ¬(¬a ∧ ¬b), G a = ¬F ¬a.
 
-Vectors have a word a step, words a bit a record, lanes a number a record. An operand below 0 is register −1 − operand.
-From 0 on, a vector operand is a plane, and a word operand is 2 · plane + n: whether the plane (n = 0) or its negation
-(n = 1) holds at some step, which is known once and for all.
+A vector has one word per step, a word one bit per record, lanes one number per record. A negative operand is register
+−1 − operand. Otherwise a vector operand is a plane, and a word operand is 2 · plane + n: whether the plane (n = 0) or
+its negation (n = 1) holds at some step, which is computed once, when the plane is made.
 """
 
 import enum
@@ -19,7 +19,7 @@ class Opcode(enum.IntEnum):
     """The instructions."""
 
     VECTOR_AND = 0
-    SUFFIX_OR = 1  # vector: at each step, whether the operand holds from there on at some point
+    SUFFIX_OR = 1  # vector: at each step, whether the operand holds there or later
     REDUCE = 2  # word: whether it holds at some step
     REDUCE_AND = 3  # VECTOR_AND and REDUCE in one
     WORD_AND = 4
@@ -28,7 +28,7 @@ class Opcode(enum.IntEnum):
     SUBTRACT = 7
     ABS = 8
     SIGN = 9
-    COMPARE = 10  # lanes to word, and to a vector that says the same at every step
+    COMPARE = 10  # lanes to word, and to a vector with the same word at every step
 
 
 # Compiled code takes enum members as constants only through plain numbers.
@@ -41,14 +41,14 @@ LESS, EQUAL, GREATER = 1, 2, 4
 
 
 class Programs(NamedTuple):
-    """Room for the programs of a population: instructions one after the other."""
+    """The programs of a population: instructions one after the other."""
 
-    steps: NDArray[np.int32]  # instruction, destination, operand a, operand b, flags
+    steps: NDArray[np.int32]  # opcode, destination, operand a, operand b, flags
     values: NDArray[np.float64]  # of CONSTANT
     bounds: NDArray[np.int64]  # first instruction of each individual, and one past its last
     result: NDArray[np.int32]  # of each individual: the operand that holds the answer, and whether it is negated
     size: NDArray[np.int64]  # of each individual: terminals
-    registers: NDArray[np.int64]  # the largest number of registers any program uses
+    registers: NDArray[np.int64]  # the most registers that any program uses
 
     @classmethod
     def empty(cls, individuals: int, instructions: int) -> "Programs":

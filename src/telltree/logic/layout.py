@@ -1,4 +1,4 @@
-"""How records lie in bit planes: sorted by length, 64 to a block, a word for each step of a block."""
+"""How records are arranged in bit planes: sorted by length, 64 to a block, one word for each step of a block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from telltree.logic.aligned import VECTOR
 from telltree.logic.machine import LANES
 
 TILE = 1024
-"""Words that an instruction works on at a time, at most: three vectors of them fit into the first-level cache."""
+"""The most words that an instruction processes at a time: three vectors of them fit into the L1 cache."""
 CACHE = 1 << 24
-"""Bytes of planes to be worked on together: the last-level cache of most machines holds them."""
+"""Bytes of planes to process together: they fit into the last-level cache of most machines."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Layout:
 
     @classmethod
     def of(cls, panel: Panel) -> "Layout":
-        """Longest records first, so that blocks waste few words; each block has whole vectors of words."""
+        """Longest records first, so that blocks waste few words; the words of a block are a whole number of vectors."""
         order = np.argsort(-panel.lengths, kind="stable")
         starts, lengths = panel.starts[order], panel.lengths[order]
         blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])
@@ -59,9 +59,9 @@ class Layout:
         return np.array([0, len(self.blocks) - 1])
 
     def tiles(self, planes: int) -> NDArray[np.int64]:
-        """The first block of each tile, and one past the last: runs of blocks to be worked on together.
+        """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together.
 
-        A tile is small enough for the words of all planes in use to stay in the cache, and large enough to make each
+        It is small enough for the words of all planes in use to stay in the cache, and large enough to make each
         instruction worth its overhead.
         """
         words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
@@ -74,14 +74,14 @@ class Layout:
         return np.array(ends)
 
     def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """One bit a record (individuals × blocks) to one Boolean a record, in the panel's order."""
+        """One bit per record (individuals × blocks) to one Boolean per record, in the panel's order."""
         bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little")
         found = np.empty((len(truth), self.records), np.bool_)
         found[:, self.order] = bits[:, : self.records]
         return found
 
     def unpack_steps(self, plane: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
-        """A plane to one Boolean vector a record, in the panel's order."""
+        """A plane to one Boolean vector per record, in the panel's order."""
         bits = np.unpackbits(plane.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").view(np.bool_)
         found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * self.records
         for place, (record, length) in enumerate(zip(self.order, self.lengths, strict=True)):
@@ -90,7 +90,7 @@ class Layout:
         return found
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-        """Blocks × groups: which bits of each block stand for the records of each group (one Boolean a record)."""
+        """Blocks × groups: which bits of each block stand for the records of each group (one Boolean per record)."""
         blocks = len(self.blocks) - 1
         member = np.zeros((len(groups), blocks * LANES), np.bool_)
         for k, group in enumerate(groups):
@@ -100,7 +100,7 @@ class Layout:
 
 
 def _valid(lengths: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Records are sorted by length, so the valid bits of a word are its lowest ones, fewer and fewer with time."""
+    """Records are sorted by length, so the valid bits of a word are its lowest ones, and ever fewer over time."""
     steps = np.arange(blocks[-1]) - np.repeat(blocks[:-1], np.diff(blocks))
     block = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
     padded = np.zeros((len(blocks) - 1) * LANES, np.int64)

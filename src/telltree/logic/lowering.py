@@ -1,8 +1,8 @@
 """From derivations to programs: compiled, for whole populations.
 
-A first pass, from left to right, settles how each part of a formula is read (see `grammar.microcode.Mode`). A second
-pass, from right to left, finds operands on a stack when their operator comes. This serves every formula; `logic.plain`
-is quicker for most.
+A first pass, from left to right, determines how each part of a formula is read (see `grammar.microcode.Mode`). A second
+pass, from right to left, finds the operands of each operator on a stack. This works for every formula; `logic.plain` is
+faster for most.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -38,17 +38,17 @@ _OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
 
 
 class Absent(NamedTuple):
-    """The atoms that lowering found without a plane, each once; when it is full, further ones wait for next time."""
+    """The atoms that lowering found without a plane, each once; if it is full, the rest wait for the next attempt."""
 
     found: NDArray[np.int64]  # how many
     name: NDArray[np.uint64]
     where: NDArray[np.int64]  # individual, node, and the microcode of the atom's root
-    keys: NDArray[np.uint64]  # an open-addressed set of the names
-    at: NDArray[np.int64]  # where lowering is now
+    keys: NDArray[np.uint64]  # a hash set of the names, with open addressing
+    at: NDArray[np.int64]  # the current individual and node
 
     @classmethod
     def empty(cls, atoms: int) -> "Absent":
-        """Room for so many atoms (a power of two)."""
+        """Memory for this many atoms (a power of two)."""
         return cls(
             np.zeros(1, np.int64),
             np.zeros(atoms, np.uint64),
@@ -59,7 +59,7 @@ class Absent(NamedTuple):
 
 
 class LoweringScratch(NamedTuple):
-    """Scratch for lowering one individual: a stack of items, each what a part of the formula has become."""
+    """Scratch memory for lowering one individual: a stack of items, one for each part of the formula lowered so far."""
 
     items: NDArray[np.int64]  # operand, whether negated, first instruction, whether it is only a name
     name: NDArray[np.uint64]
@@ -69,7 +69,7 @@ class LoweringScratch(NamedTuple):
 
     @classmethod
     def empty(cls, nodes: int) -> "LoweringScratch":
-        """A scratch for formulas of so many nodes."""
+        """Scratch memory for formulas of this many nodes."""
         n = 2 * nodes + 64
         return cls(np.empty((n, 4), np.int64), np.empty(n, np.uint64), np.empty(n), *np.empty((2, n), np.int64))
 
@@ -91,7 +91,7 @@ def _note(found, names, where, keys, at, name, micro):
 
 @inline
 def _read_modes(tables, rules, length, mode, scratch):
-    """Settle how each rule's part of the formula is read."""
+    """Determine how each rule's part of the formula is read."""
     waiting = scratch.waiting
     waiting[0] = mode
     top, node = 1, 0
@@ -115,7 +115,7 @@ def _move(items, name, value, source, target):
 
 @small
 def _load_constants(items, values, first, last, steps, step_values, end, fresh):
-    """Constants are loaded when counts meet them."""
+    """Load constants that are used with counts."""
     for k in range(first, last + 1):
         if items[k, _NAMED]:
             step_values[end] = values[k]
@@ -126,8 +126,8 @@ def _load_constants(items, values, first, last, steps, step_values, end, fresh):
 
 @inline
 def _set_aside(tables, rule, scratch, top):
-    """Let the items of holes wait at the far end, as nodes of the template come between them, but for those of holes
-    that end it: these are in place. Returns how many holes wait, and how many there are.
+    """Move the items of holes to the far end of the stack, because other nodes of the template come between them. Holes
+    at the end of the template are in place already. Returns how many were moved, and how many holes there are.
     """
     holes = tables.rule[rule + 1].first_hole - tables.rule[rule].first_hole
     tail = 0
@@ -140,7 +140,7 @@ def _set_aside(tables, rule, scratch, top):
 
 @inline
 def _gather(ident, code, arity, scratch, a, end):
-    """Of a node with its first operand at `a`: where its instructions begin, and its name."""
+    """For a node with its first operand at `a`: where its instructions begin, and its name."""
     begin, name = end, ident
     for k in range(arity):
         begin = scratch.items[a - k, _BEGIN] if scratch.items[a - k, _BEGIN] < begin else begin
@@ -150,8 +150,8 @@ def _gather(ident, code, arity, scratch, a, end):
 
 @small
 def over_time(code, mode, ref, negated, fresh):
-    """F or G of an operand: the flags of a SUFFIX_OR into the destination, if one is needed; the instruction after it,
-    if there is one; destination, operand and flags of that, and whether the whole is negated. G a = ¬F ¬a.
+    """F or G of an operand: the flags of a SUFFIX_OR into the destination, if one is needed; the opcode after it, if
+    there is one; its destination, operand and flags; and whether the result is negated. G a = ¬F ¬a.
     """
     if OPERAND_MODES[code, mode, 0] != STEPS or ref == 0:
         return NOTHING, NOTHING, ref, ref, 0, negated
@@ -164,7 +164,7 @@ def over_time(code, mode, ref, negated, fresh):
 
 @small
 def on_numbers(code, negated):
-    """The instruction, and its flags, for a count or what is done with counts."""
+    """The opcode and its flags for a count or an operation on counts."""
     if code == _COUNT:
         return COUNT, negated
     if code < _LESS:
@@ -174,10 +174,10 @@ def on_numbers(code, negated):
 
 @inline
 def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, top, end, fresh, absent):
-    """Lower one rule whose holes' items lie on the stack, the first hole's on top.
+    """Lower one rule. The items of its holes are on the stack, that of the first hole on top.
 
-    Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never carried out: it
-    is noted on the item, and whoever uses it takes that into account. `read` is how the whole is read.
+    Each node pops its operands, writes an instruction or two, and pushes one item. A negation is never executed: it is
+    a flag of the item, which the user of the item takes into account. `read` is how the whole is read.
     """
     first, last, items, steps = (
         tables.rule[rule].code_start,
@@ -195,7 +195,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
             _move(items, scratch.name, scratch.value, len(items) - holes + hole, top)
             top += 1
             continue
-        a, b = top - 1, top - arity  # the first and the last operand; where there is one, the same
+        a, b = top - 1, top - arity  # the first and the last operand; the same if there is one
         begin, name = _gather(tables.code_ident[m], code, arity, scratch, a, end)
         ref_a, ref_b = (items[a, _REF], items[b, _REF]) if arity else (0, 0)
         negated, value, named = 0, np.nan, 0
@@ -206,7 +206,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
                 name, value = number_name(constant), constant
         elif code == _ATOM:
             place, register = place_of(keys, name), 0
-            # what operands emitted belongs to the atom now; where there are holes, other parts may lie between
+            # the operands' instructions are part of the atom; with holes, other parts may lie between them
             end = end if holes else begin
             if keys[place] == FREE:
                 _note(absent.found, absent.name, absent.where, absent.keys, absent.at, name, m)
@@ -240,11 +240,11 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
 
 @kernel
 def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs, begin, scratch, absent):
-    """Lower the individuals `wanted`, with instructions from `begin` on; what planes they lack is noted in `absent`.
+    """Lower the `wanted` individuals, with instructions from `begin` on; missing planes are noted in `absent`.
 
-    `keys` and `slots` are a table from the names of atoms to their planes. An individual that lacks a plane must be
-    lowered again when it is there. `mode` is how formulas are to be read: RECORD for the truth of the record, STEPS for
-    the truth at every step.
+    `keys` and `slots` are a hash table from the names of atoms to their planes. An individual that lacks a plane must
+    be lowered again once it exists. `mode` is how formulas are read: RECORD for the truth of the record, STEPS for the
+    truth at every step.
     """
     tables, programs, scratch, absent = borrowed(tables), borrowed(programs), borrowed(scratch), borrowed(absent)
     rules, constants, keys, slots = borrowed(rules), borrowed(constants), borrowed(keys), borrowed(slots)

@@ -33,27 +33,26 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Registers(NamedTuple):
-    """Where programs keep what they have worked out for the tile at hand."""
+    """Where programs store intermediate results for the current tile."""
 
     vectors: NDArray[np.uint64]
     words: NDArray[np.uint64]
 
     @classmethod
     def empty(cls, registers: int, words: int, blocks: int) -> "Registers":
-        """Room for so many registers over tiles of at most so many words and blocks."""
+        """This many registers for tiles of at most this many words and blocks."""
         return cls(aligned_words(registers, words), np.empty((registers, blocks), np.uint64))
 
 
 class Counting(NamedTuple):
-    """What programs that count need as well. Kernels are given None where none does, and then leave out the code for
-    it when they are compiled."""
+    """Additional registers for programs that count. Without them, kernels get None, and the code is not compiled."""
 
     lanes: NDArray[np.float64]
     counters: NDArray[np.uint64]  # bit k of 64 running counts
 
     @classmethod
     def empty(cls, registers: int, blocks: int) -> "Counting":
-        """Room for so many registers over tiles of at most so many blocks."""
+        """This many registers for tiles of at most this many blocks."""
         return cls(np.empty((registers, blocks, LANES)), np.empty(64, np.uint64))
 
 
@@ -91,7 +90,7 @@ def _compare(a, b, outcomes):
 
 @small
 def _on_lanes(step, one, two, out, flags, value, word, vector):
-    """The instructions on 64 numbers: what counts need, once they are counted."""
+    """The instructions on 64 numbers: arithmetic and comparison of counts."""
     if step == COMPARE:
         word[0] = _compare(one, two, flags)
         for t in range(len(vector)):
@@ -112,9 +111,9 @@ def _on_lanes(step, one, two, out, flags, value, word, vector):
 
 @small
 def _known(reduced, a, b, flags, block):
-    """What F(a ∧ b) is for records that need no look at the steps, and for which records one is needed.
+    """The value of F(a ∧ b) for records where no step need be examined, and the records that need it.
 
-    It is false where a or b never holds, and true where one ever holds and the other always does.
+    It is false where a or b never holds, and true where one holds at some step and the other at all steps.
     """
     ever_a, ever_not_a = reduced[2 * a + (flags & 1), block], reduced[2 * a + 1 - (flags & 1), block]
     ever_b, ever_not_b = reduced[2 * b + (flags >> 1 & 1), block], reduced[2 * b + 1 - (flags >> 1 & 1), block]
@@ -124,7 +123,7 @@ def _known(reduced, a, b, flags, block):
 
 @inline
 def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers, counting):
-    """Run one program on the blocks `low` … `high` − 1, whose words lie side by side in every plane."""
+    """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
     for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
@@ -139,7 +138,7 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             for block in range(high - low):
                 out[at(block)] = (left[at(skip_left + block)] ^ not_a) & (right[at(skip_right + block)] ^ not_b)
             continue
-        # planes go over all blocks, registers begin with the first of these
+        # planes cover all blocks, registers start at block `low`
         one, skip_one = (planes[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
         two, skip_two = (planes[at(b)], first) if b >= 0 else (vectors[at(-1 - b)], 0)
         out = vectors[destination]
@@ -180,18 +179,18 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
 
 
 class Tally(NamedTuple):
-    """What evaluation finds out; parts without rows or columns are not asked for."""
+    """The results of evaluation; parts without rows or columns were not requested."""
 
     counts: NDArray[np.int64]  # individuals × masks: records of the mask for which it is true
     members: NDArray[np.int64]  # individuals × (records for which it is true, records on the smaller side)
     answer: NDArray[np.uint64]  # a hash of the split it makes
     size: NDArray[np.int64]  # terminals
-    truth: NDArray[np.uint64]  # individuals × blocks: a bit a record
-    steps: NDArray[np.uint64]  # of a single individual: a plane, its truth at every step
+    truth: NDArray[np.uint64]  # individuals × blocks: one bit per record
+    steps: NDArray[np.uint64]  # for a single individual: a plane, its truth at every step
 
     @classmethod
     def empty(cls, individuals: int, masks: int, blocks: int = 0, words: int = 0) -> "Tally":
-        """Room for the findings on so many individuals."""
+        """Memory for the results of this many individuals."""
         return cls(
             np.empty((individuals, masks), np.int64),
             np.empty((individuals, 2), np.int64),
@@ -202,7 +201,7 @@ class Tally(NamedTuple):
         )
 
     def clear(self) -> None:
-        """Set all to nothing, as for a panel without records."""
+        """Set all results to zero, for a panel without records."""
         for rows in self:
             rows[...] = 0
 
@@ -213,7 +212,7 @@ class Tally(NamedTuple):
 
 @inline
 def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
-    """Add to eight counts side by side: how many records of each mask the words `found` say yes to (see `_tally`)."""
+    """Add to eight counts in parallel: how many records of each mask are set in the words `found` (see `_tally`)."""
     c = d = e = f = g = h = i = j = 0
     for block in range(low, high):
         word, mask = found[at(skip + block)] ^ negate, masks[at(block)]
@@ -231,15 +230,15 @@ def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
 
 @inline
 def _tally(tally, opposite, j, found, skip, negate, low, high, records, masks, before):
-    """Add what a program answered for the blocks `low` … `high` − 1: `found`, of which `skip` says where block 0 would
-    be, negated or not.
+    """Add the result of a program on the blocks `low` … `high` − 1. It is `found`, in which block 0 would be at `skip`,
+    negated or not.
 
-    Two formulas have the same answer if they send the same records apart, whichever side they call true: as long as
-    blocks are missing, the second number of members says whether it is true of the first record. `before` is the number
-    of blocks in other shards that come first.
+    Two formulas have the same answer if they make the same split, whichever side they call true. Until all blocks are
+    added, the second number of members says whether the formula is true of the first record. `before` is the number of
+    blocks in the shards before this one.
     """
     members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
-    kept = -1 if low else 0  # what stands there before the first block is not to be added to
+    kept = -1 if low else 0  # a mask: the first tile overwrites, later ones add
     true_of_first = members[1] if low else np.int64((found[at(skip)] ^ negate) & _ONE)
     true, answer, turn = 0, _ZERO, at(-true_of_first)
     for block in range(low, high):
@@ -282,12 +281,12 @@ def evaluate(
     tally,
     opposite,
 ):
-    """Run the programs of the individuals `wanted` on all blocks; row j of the tally is for wanted[j].
+    """Run the programs of the `wanted` individuals on all blocks; row j of the tally is for wanted[j].
 
-    Blocks are taken a tile at a time, for the whole population, so that planes stay in cache and each instruction has
-    enough words to work on. In one of several shards, `before` is the number of blocks in those that come first, and
-    `opposite` gets the hash of the answer with true and false swapped, as the first record of all may ask for it; what
-    is written of members is then not the smaller side, but whether a formula is true of the first record here.
+    Blocks are processed a tile at a time, for the whole population, so that planes stay in cache and each instruction
+    has enough words to work on. In one of several shards, `before` is the number of blocks in the shards before it, and
+    `opposite` gets the hash of the answer with true and false swapped, in case the very first record asks for it. The
+    second number of members is then not the smaller side, but whether a formula is true of the first record here.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)

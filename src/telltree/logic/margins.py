@@ -1,4 +1,5 @@
-"""Margins: by how much a formula is true or false of a record, before the data would have to change its answer.
+"""Margins: how far the data would have to move before a formula changes its answer for a record. The literature on
+temporal logic calls this robustness.
 
 A comparison's margin is the distance to its threshold in standard deviations of that signal over the training panel;
 Boolean, categorical and missing atoms, and comparisons of counts, have ±1; a true equality has 0. ∧ is the minimum, ∨
@@ -35,26 +36,26 @@ from telltree.logic.machine import LANES
 from telltree.logic.signals import Signals
 
 _TINY = 5e-324
-"""The margin of what is true, but only just; it is as good as 0 and keeps the sign."""
+"""The margin of what is only just true; it is as good as 0 and keeps the sign."""
 
 
 class Gauges(NamedTuple):
-    """How to measure each plane's atom: its signal, what it is compared with, and in which unit."""
+    """How to measure each plane's atom: its signal, its constant, and the unit of distance."""
 
     address: NDArray[np.int64]
     rows: NDArray[np.int64]
     outcomes: NDArray[np.int64]
     constant: NDArray[np.float64]
-    spread: NDArray[np.float64]  # 0 where distance means nothing, and the plane says all there is to say
-    sure: NDArray[np.float64]  # one number: the margin where distance means nothing
+    spread: NDArray[np.float64]  # 0 if distance is meaningless, and the bits of the plane are enough
+    sure: NDArray[np.float64]  # one number: the margin if distance is meaningless
 
     @classmethod
     def of(
         cls, atoms: Sequence[Atom], used: NDArray[np.int64], signals: Signals, held: list[NDArray[np.float64]]
     ) -> "Gauges":
-        """Gauges for planes, of which some are `used`; the atoms are those of planes 1, 2, …
+        """Gauges for planes, some of which are `used`; `atoms` are those of planes 1, 2, …
 
-        Arrays that they point to are put into `held`, to be kept alive while the gauges are.
+        The arrays that they point to are appended to `held`, to keep them alive as long as the gauges.
         """
         gauges = cls.empty(len(atoms) + 1, 1.0)
         for plane in used:
@@ -67,18 +68,18 @@ class Gauges(NamedTuple):
 
     @classmethod
     def empty(cls, planes: int, sure: float) -> "Gauges":
-        """Gauges by which every plane says all there is to say."""
+        """Gauges by which the bits of every plane are enough."""
         (address, rows, outcomes), (constant, spread) = np.zeros((3, planes), np.int64), np.zeros((2, planes))
         return cls(address, rows, outcomes, constant, spread, np.array([sure]))
 
     def measure(self, plane: int, values: NDArray[np.float64], outcomes: int, constant: float, spread: float) -> None:
-        """Measure a plane's atom, whose signal has these values; they must be kept alive while the gauges are."""
+        """Measure a plane's atom, whose signal has these values; the caller must keep these alive."""
         self.address[plane], self.rows[plane] = values.ctypes.data, len(values)
         self.outcomes[plane], self.constant[plane], self.spread[plane] = outcomes, constant, spread
 
 
 class MarginRegisters(NamedTuple):
-    """Registers for the record at hand."""
+    """Registers for the current record."""
 
     vectors: NDArray[np.float64]
     words: NDArray[np.float64]
@@ -86,7 +87,7 @@ class MarginRegisters(NamedTuple):
 
     @classmethod
     def of(cls, registers: int, steps: int) -> "MarginRegisters":
-        """Room for so many registers over records of at most so many steps."""
+        """This many registers for records of at most this many steps."""
         return cls(np.empty((registers, steps)), np.empty(registers), np.empty((2, steps)))
 
 
@@ -104,14 +105,14 @@ def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out)
 
 @small
 def _look_up(words, lane, sure, out):
-    """The margin of an atom that is true or false and nothing between, at every step of a record."""
+    """The margin of an atom without distance, at every step of a record."""
     for t in range(len(words)):
         out[t] = sure if (words[t] >> np.uint64(lane)) & np.uint64(1) else -sure
 
 
 @inline
 def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
-    """A vector operand with its sign, a plane's atom or a register, and its greatest margin over time."""
+    """Load a vector operand with its sign, from a plane's atom or a register; returns its greatest margin over time."""
     if ref >= 0 and gauges.spread[plane] == 0.0:
         _look_up(planes[plane, first : first + steps], lane, gauges.sure[0], out)
     elif ref >= 0:
@@ -144,7 +145,7 @@ def _compared(a, b, outcomes):
 
 @inline
 def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers):
-    """The margin of one formula for one record. The last round of the loop only fetches the result."""
+    """The margin of one formula for one record. The last iteration only loads the result."""
     vectors, words, operands = room.vectors, room.words, room.operands
     one, two = operands[0], operands[1]
     begin, end = programs.bounds[i]
@@ -168,7 +169,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             ref, negated = (b, flags & 2) if side else (a, flags & 1)
             if on_words and ref < 0:
                 most = words[-1 - ref]
-            else:  # a word operand that is no register asks whether a plane, or its negation, ever holds
+            else:  # a word operand from a plane: whether the plane, or its negation, ever holds
                 plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
                 most = _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
             least = min(least, -most if on_words and negated else most)
@@ -192,10 +193,10 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 @kernel
 def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, numbers, cutoff, out):
-    """For each formula the smallest absolute margin over the records, which lie as in planes; with `cutoff`, formulas
-    that fall behind the widest so far are given up, and get a number below it.
+    """For each formula the smallest absolute margin over the records, in the order of planes. With `cutoff`, formulas
+    that fall behind the widest so far are abandoned, and get a number below it.
 
-    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`).
+    `numbers` are registers for programs that count, None if none does (see `machine.Counting`).
     """
     programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
     widest = 0.0
@@ -214,7 +215,7 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, n
 
 @kernel
 def each(programs, i, starts, lengths, blocks, planes, gauges, room, out):
-    """The margin of formula i, which has no counts, for each record, in the order in which records lie in planes."""
+    """The margin of formula i, which has no counts, for each record, in the order of planes."""
     for place in range(len(starts)):
         first, lane = blocks[place // LANES], place % LANES
         out[place] = _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, None)

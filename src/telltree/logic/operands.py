@@ -1,4 +1,4 @@
-"""How parts of formulas become operands of the machine, and connectives its instructions; both lowerings share this."""
+"""How parts of formulas become operands of the machine, and connectives its instructions; used by both lowerings."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -12,16 +12,16 @@ from telltree.logic.instructions import REDUCE, REDUCE_AND, VECTOR_AND, WORD_AND
 _AND, _OR = int(MicroOp.AND), int(MicroOp.OR)
 RECORD, STEPS, EVERY = int(Mode.RECORD), int(Mode.STEPS), int(Mode.EVERY)
 NOTHING = -1
-"""In place of an instruction, where none is needed."""
+"""In place of an opcode, if no instruction is needed."""
 FIRST_MODE, SECOND_MODE = OPERAND_MODES[:, :, 0].astype(np.int64), OPERAND_MODES[:, :, 1].astype(np.int64)
-"""code × how the whole is read: how its first, and its second operand, is read."""
+"""opcode × how the whole is read: how its first, and its second operand, is read."""
 
 
 @small
 def read_plane(slot, mode):
     """The operand for a plane or its negation, read in a mode, and whether it is negated.
 
-    Operand 0 is never true, read in whatever mode.
+    Operand 0 is never true, in any mode.
     """
     every = 1 if mode == EVERY else 0
     whole = mode == STEPS or slot <= 1
@@ -30,16 +30,16 @@ def read_plane(slot, mode):
 
 @small
 def connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
-    """∧ ∨ ⇒ of two operands: the instruction, its destination, first operand and flags, and whether it is negated.
+    """∧ ∨ ⇒ of two operands: the opcode, its destination, first operand and flags, and whether the result is negated.
 
     a ∨ b = ¬(¬a ∧ ¬b), a ⇒ b = ¬(a ∧ ¬b). Operand 0 is never true.
     """
     every, negated = 1 if mode == EVERY else 0, 0 if code == _AND else 1
     not_a, not_b = not_a ^ (code == _OR), not_b ^ negated
     reduces = mode != STEPS and FIRST_MODE[at(code), at(mode)] == STEPS
-    if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # never ∧ x is never
+    if (ref_a == 0 and not not_a) or (ref_b == 0 and not not_b):  # false ∧ x is false
         return NOTHING, 0, 0, 0, negated
-    if ref_a == 0 or ref_b == 0:  # always ∧ x is x
+    if ref_a == 0 or ref_b == 0:  # true ∧ x is x
         kept = ref_b if ref_a == 0 else ref_a
         negated ^= not_b if ref_a == 0 else not_a
         if reduces and kept > 0:
@@ -48,11 +48,11 @@ def connect(code, mode, ref_a, not_a, ref_b, not_b, fresh):
             return REDUCE, kept, kept, negated ^ every, every
         return NOTHING, kept, 0, 0, negated
     register = ref_a if ref_a < 0 else (ref_b if ref_b < 0 else -1 - fresh)
-    if mode == STEPS:  # a vector is written in a fraction of the time where it is not read from
+    if mode == STEPS:  # writing is much faster to a vector that is not also read
         register = -1 - fresh
     flags = not_a | not_b << 1
     if reduces:
-        return REDUCE_AND, register, ref_a, flags, every  # the two negations, of the result and of G, cancel
+        return REDUCE_AND, register, ref_a, flags, every  # the negations of the result and of G cancel
     return VECTOR_AND if mode == STEPS else WORD_AND, register, ref_a, flags, negated
 
 

@@ -9,12 +9,12 @@ from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
 
 _LINE = 8
-"""Numbers in a line of the cache: as many records are copied together, so that each line is written once."""
+"""Numbers per cache line: this many records are copied together, so that each line is written once."""
 
 
 @small
 def _fill(column, starts, lengths, place, tile, lane):
-    """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
+    """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: one cache line."""
     number = min(_LINE, len(starts) - place)
     shared = lengths[place + _LINE - 1] if number == _LINE else 0
     for t in range(shared):
@@ -27,8 +27,8 @@ def _fill(column, starts, lengths, place, tile, lane):
 
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
-    """For each constant a plane: planes[slots[k]] has the bits where `column` compares as outcomes[k] asks, and
-    reduced[2 * slots[k]] and the row after it have, block by block, where that, or its negation, ever holds.
+    """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
+    2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
 
     A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false.
     """

@@ -1,7 +1,7 @@
-"""From derivations to programs, the short way: for plain formulas, which nearly all are.
+"""From derivations to programs, the fast path for plain formulas, which nearly all are.
 
-Plain are connectives over atoms that the grammar numbers, and F and G that hand the question on to what they are about.
-One pass from left to right does; `logic.lowering` lowers all others.
+A formula is plain if it is made of connectives, numbered atoms, and F and G that pass their question on to their
+operands. One pass from left to right is enough; `logic.lowering` lowers all others.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -15,14 +15,14 @@ from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, con
 # Compiled code takes enum members as constants only through plain numbers.
 _NOT, _EVENTUALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY)
 _EMPTY = np.iinfo(np.int64).max
-"""In place of an operand that is still to come."""
+"""In place of an operand that is not known yet."""
 UNKNOWN, NOTED = -1, -2
-"""In place of the plane of a numbered atom that has none, and of one of which that is noted already."""
+"""In place of the plane of a numbered atom: it has none; it has none, and that is already noted."""
 
 
 @inline
 def _note(number, individual, node, planes, lacking, lacks):
-    """Note a numbered atom without a plane, once; when there is no more room, it waits for next time."""
+    """Note a numbered atom without a plane, once; when there is no more room, it waits for the next attempt."""
     if planes[at(number)] == UNKNOWN and lacks < len(lacking):
         lacking[lacks, 0], lacking[lacks, 1], lacking[lacks, 2] = number, individual, node
         planes[at(number)] = NOTED
@@ -33,7 +33,7 @@ def _note(number, individual, node, planes, lacking, lacks):
 @inline
 def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, individual, lacking, lacks):
     """Lower one formula; `here` is how it is read. Returns where its instructions end, or −1 if it is not plain; its
-    operand, whether that is negated, its registers and its size; and how many atoms now lack a plane.
+    operand, whether that is negated, its registers and its size; and how many atoms lack a plane so far.
     """
     node, top, fresh, size, flip, ref, negated = 0, 0, 0, 0, 0, 0, 0
     while node < length:
@@ -72,7 +72,7 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
             slot = np.int64(0)
         ref, negated = read_plane(slot, here)
         negated ^= flip
-        while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are there
+        while top and waiting[at(top - 1), 3] != _EMPTY:  # both operands are known
             top -= 1
             frame = waiting[at(top)]
             step, register, first, flags, turned = connect(frame[0], frame[1], frame[3], frame[4], ref, negated, fresh)
@@ -89,11 +89,12 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
 
 @kernel
 def lower_plain(rule_table, micro, rules, lengths, wanted, mode, planes, programs, waiting, lacking, others):
-    """Lower those of the individuals `wanted` that are plain; see `logic.lowering.lower`.
+    """Lower those of the `wanted` individuals that are plain; see `logic.lowering.lower`.
 
-    `planes` are those of the numbered atoms: twice the plane, plus one for its negation. What lacks one is noted in
-    `lacking`: number, individual and node; when there is any, all must be lowered again. `others` gets the individuals
-    that are not plain. Returns where the instructions end, and how many there are of both.
+    `planes` are those of the numbered atoms: twice the plane, plus one for its negation. Atoms without a plane are
+    noted in `lacking` (number, individual and node); if there are any, everything must be lowered again. `others` gets
+    the individuals that are not plain. Returns where the instructions end, how many atoms lack a plane, and how many
+    individuals are not plain.
     """
     rule_table, rules, planes, programs = borrowed(rule_table), borrowed(rules), borrowed(planes), borrowed(programs)
     waiting, lacking, micro, begin, lacks, odd = borrowed(waiting), borrowed(lacking), borrowed(micro), 0, 0, 0

@@ -20,16 +20,16 @@ from telltree.logic.signals import Signals
 from telltree.logic.subset import Subset, pick
 
 _LEAST_PLANES = 64
-"""However small the budget, so many planes are kept."""
+"""The fewest planes to keep, however small the budget."""
 _AHEAD = 1 << 14
-"""Planes that a search may well need: memory for them is asked for at once, and costs nothing until it is used."""
+"""Planes that a search is likely to need: memory for them is reserved at once, and costs nothing until it is used."""
 
 
 class Planes:
     """The planes of one layout, and tables from an atom's number or name to its plane.
 
-    Those of some records of a panel are picked from `source`, the planes of all of them and how to pick, while these
-    fit into their memory.
+    For a subset of a panel's records they are extracted from `source`, the planes of all records, as long as those fit
+    into their memory.
     """
 
     def __init__(
@@ -44,17 +44,18 @@ class Planes:
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
         """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
         self.numbered = np.empty((2, max(1, numbered)), np.int32)
-        """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
-        row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
-        it, and many thresholds lie at the edge."""
+        """The planes of numbered atoms: twice the plane, plus one for the negation. In the first row, atoms that are
+        constant over all records and steps are plane 0 or its negation. This simplifies formulas: many thresholds lie
+        at the edge of the data.
+        """
         self._age = 0
-        self._spare: list[NDArray[np.uint64]] = []  # memory that planes of parts had and will have
+        self._spare: list[NDArray[np.uint64]] = []  # memory of planes of subsets, to be reused
         self._memory = self._lent() if source is not None else None
         self._search = numbered > 0 or source is not None
         self.forget()
 
     def _lent(self) -> NDArray[np.uint64]:
-        """Memory from the source, which has it back when these planes are gone: new memory is slow to begin with."""
+        """Memory borrowed from the source, returned when these planes are gone: fresh memory is slow at first."""
         assert self._source is not None
         spare, words = self._source[0]._spare, self._layout.words
         needed = words * min(self.capacity, _AHEAD)
@@ -72,16 +73,14 @@ class Planes:
         self._atoms: list[Atom] = []
         self._slot: dict[Atom, int] = {}
         self.keys = np.zeros(1024, np.uint64)
-        """The names of all other atoms, where `slots` has their planes in the same two rows."""
+        """The names of all other atoms, as a hash table; `slots` has their planes, in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
         self._names = 0
-        self._own = np.zeros(0, np.int64)  # for each plane of the source, of the age at hand, its plane here, 0 if none
+        self._own = np.zeros(0, np.int64)  # for each plane of the source, at its current age, its plane here; 0 if none
         self._own_age = 0
 
     def adopt(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
-        """Take from the source the planes of atoms that it knows by these names, or numbers, which are known here from
-        now on as well. Says which; None if they do not fit into memory.
-        """
+        """Take over the source's planes for these names or numbers; returns which it has, None if memory is too small."""
         if self._source is None:
             return np.zeros(len(names), np.bool_)
         whole = self._source[0]
@@ -94,7 +93,7 @@ class Planes:
         return known
 
     def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
-        """Make planes for atoms, known from now on by these names, or numbers; False if they do not fit into memory."""
+        """Make planes for atoms, and register them by these names or numbers; False if they do not fit into memory."""
         names = np.array([name for name, _ in named], np.uint64)
         if self._source is not None and self._source[0].add(named, numbers):
             return self.adopt(names, numbers) is not None
@@ -105,7 +104,7 @@ class Planes:
         return True
 
     def held(self, atoms: Sequence[Atom]) -> list[int] | None:
-        """For each atom twice its plane, plus one if it is the negation; None if they do not fit into memory."""
+        """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
         wanted: dict[Atom, int] = {}
         found = []
         for atom in atoms:
@@ -117,18 +116,18 @@ class Planes:
         return found if self._hold(wanted) else None
 
     def share(self, memory: int) -> None:
-        """Leave room for the planes of some of the records: take no more than so many bytes from now on."""
+        """Use at most this many bytes from now on, to leave room for the planes of a subset."""
         self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, self._layout.words)))
         if self.used > self.capacity:
             self.release()
 
     def release(self) -> None:
-        """Drop all planes, and their memory."""
+        """Drop all planes, and free their memory."""
         self.forget()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
     def _hold(self, wanted: dict[Atom, int]) -> bool:
-        """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
+        """Make planes for new atoms, at the next free places; False if they do not fit into memory."""
         if self.used + len(wanted) > self.capacity:
             return False
         self._slot |= wanted
@@ -139,10 +138,10 @@ class Planes:
         return True
 
     def _pick(self, planes: NDArray[np.signedinteger]) -> bool:
-        """Have planes of the source here too; False if they do not fit into memory."""
+        """Extract planes from the source; False if they do not fit into memory."""
         assert self._source is not None
         whole, subset = self._source
-        if self._own_age != whole._age:  # its planes have other places now; those that were picked stay
+        if self._own_age != whole._age:  # its planes have moved; those already extracted stay
             self._own, self._own_age = np.zeros(0, np.int64), whole._age
         if len(self._own) < whole.used:
             self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
@@ -178,7 +177,7 @@ class Planes:
             )
 
     def _simplest(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Planes or their negations, or plane 0, which is never true, or its negation, where that says the same."""
+        """The planes or their negations; constant ones as plane 0, which is never true, or its negation."""
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 
@@ -187,12 +186,12 @@ class Planes:
         return self._atoms
 
     def place(self, atom: Atom) -> tuple[int, int]:
-        """The plane that tells of an atom, and for which outcomes it is true."""
+        """The plane of an atom, and the outcomes for which the plane is true."""
         kept, _ = self._canonical(atom)
         return self._slot[kept], kept.outcomes
 
     def _canonical(self, atom: Atom) -> tuple[Atom, int]:
-        """x ≥ c is ¬(x < c) and needs no plane of its own, unless something is missing."""
+        """x ≥ c is ¬(x < c) and needs no plane of its own, unless values are missing."""
         if atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal):
             return atom.complement, 1
         return atom, 0
@@ -211,7 +210,7 @@ class Planes:
         self.reduced = _grown(self.reduced, 2 * rows)
 
     def _enter(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
-        """Know planes, or their negations, by these names or numbers."""
+        """Register planes, or their negations, by these names or numbers."""
         both = np.array([self._simplest(slots), slots], np.int32)
         if numbers:
             self.numbered[:, names] = both
@@ -230,7 +229,7 @@ class Planes:
 
 @kernel
 def enter(keys, slots, names, both):
-    """Put names into a table, and beside each what both rows have for it."""
+    """Insert names into a hash table, with a value from each of both rows."""
     for k in range(len(names)):
         place = place_of(keys, names[k])
         keys[place] = names[k]
@@ -239,7 +238,7 @@ def enter(keys, slots, names, both):
 
 @kernel
 def find(keys, slots, names):
-    """What a table has for each of some names, UNKNOWN where it has nothing."""
+    """Look names up in a hash table; UNKNOWN for those it does not have."""
     found = np.empty(len(names), np.int32)
     for k in range(len(names)):
         place = place_of(keys, names[k])

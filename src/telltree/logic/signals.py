@@ -1,7 +1,7 @@
-"""Signals: what atoms compare, as one float a row of the panel's columns.
+"""Signals: what atoms compare, as one float per row of the panel's columns.
 
-Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are missing
-(NaN) where the data is.
+Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categorical ones are codes; both are NaN where
+the data are missing.
 """
 
 from collections import OrderedDict
@@ -28,26 +28,25 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Signals:
-    """The signals of one panel, worked out when asked for and kept while they fit into `memory` bytes."""
+    """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
 
     def __init__(self, panel: Panel, trace: Trace, memory: int = 1 << 28) -> None:
         self.panel = panel
         self._trace = trace
         self._memory = memory
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
-        self._held = 0  # bytes of those kept
+        self._held = 0  # bytes of those cached
         self._spread: dict[Expression, float] = {}
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int | tuple[Expression, Expression | None], Atom] = {}
-        """Atoms met so far, by name, or by the templates of their rule and its constant: what they are does not depend
-        on the records looked at."""
+        """Atoms seen so far, by name, or by the templates of their rule and its constant; they depend on no records."""
 
     def values(self, signal: Expression) -> Floats:
-        """One number a row of the shared columns; rows of records outside the panel hold anything."""
+        """One number per row of the shared columns; rows of records outside the panel are undefined."""
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:
-                return column  # the panel's own array costs nothing to keep
+                return column  # the panel's own array costs no memory
         if signal in self._kept:
             self._kept.move_to_end(signal)
             return self._kept[signal]
@@ -60,11 +59,11 @@ class Signals:
         return made
 
     def spread(self, signal: Expression) -> float:
-        """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
+        """The standard deviation of a signal over the panel; 1 if it is 0 or not finite."""
         if signal not in self._spread:
             values = self.values(signal)[self.panel.rows()]
             finite = values[np.isfinite(values)]
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
+            with np.errstate(over="ignore", invalid="ignore"):  # a spread that overflows counts as 1
                 deviation = float(np.std(finite)) if len(finite) else 0.0
             self._spread[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self._spread[signal]
@@ -98,14 +97,14 @@ class Signals:
         if isinstance(head, UserFunction):
             return self._call(head, e.args)
         if isinstance(head, Operator):
-            if head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:  # those of counts are for the engine
+            if head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:  # comparisons of counts are left to the engine
                 return _COMPARE[head.name](*self._operands(e.args))
             if head is MISSING:
                 return self._missing(e.args[0])
             if head in (ABS, SIGN):
                 return (np.abs if head is ABS else np.sign)(self.values(e.args[0]))
             if head is DIFFERENCE:
-                with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+                with np.errstate(invalid="ignore"):  # inf − inf is missing; no warning
                     return self.values(e.args[0]) - self.values(e.args[1])
             if head in CLOCKS:
                 return self._laid_out(self._elapsed() if head is ELAPSED else self._gone())
@@ -120,7 +119,7 @@ class Signals:
         return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
 
     def _laid_out(self, stacked: Floats) -> Floats:
-        """What the records of the panel have, one after the other, where their rows are."""
+        """Values of the panel's records, one after the other, copied to where the records' rows are."""
         found = np.zeros(self._height())
         found[self.panel.rows()] = stacked
         return found
@@ -142,12 +141,12 @@ class Signals:
         return elapsed
 
     def _gone(self) -> Floats:
-        """The share of the steps to come after the first that a step has behind it."""
+        """The share of the record's steps, not counting the first, that lie behind a step."""
         last = np.repeat(self.panel.lengths - 1, self.panel.lengths)
         return self._numbers() / np.maximum(last, 1)
 
     def _change(self, signal: Expression, window: Expression) -> Floats:
-        """A signal less what it was so many steps before, or at the first step if there are fewer."""
+        """A signal minus its value some steps before, or at the first step if there are fewer."""
         assert isinstance(window.head, Number)
         values, numbers = self.values(signal)[self.panel.rows()], self._numbers()
         back = np.minimum(numbers, int(min(window.head.value, len(values))))
@@ -167,7 +166,7 @@ class Signals:
             number = np.array([*(names.setdefault(level, len(names)) for level in levels), -1.0], np.float64)
             codes = np.zeros(self._height()) if isinstance(arg.head, Level) else self.values(arg)
             known = np.isfinite(codes) & (codes >= 0)
-            # what is missing or unseen equals nothing, itself included
+            # a missing or unseen value equals nothing, not even itself
             sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
         return sides[0], sides[1]
 
@@ -211,7 +210,7 @@ class Signals:
 
 
 def _checked(function: UserFunction, operands: list[NDArray[Any]], record: object) -> NDArray[Any]:
-    """Call a user's function, and say clearly what is wrong if it does not keep its promise."""
+    """Call a user's function, and raise a clear error if its result is not as declared."""
     where = f"function {function.name!r}" + ("" if record is None else f", record {record!r}")
     try:
         found = np.asarray(function(*operands))

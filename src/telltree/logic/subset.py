@@ -1,4 +1,4 @@
-"""The planes of some records, picked bit by bit from those of all: no number is compared a second time."""
+"""The planes of a subset of records, by bit compaction from those of all: nothing is compared twice."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -16,22 +16,22 @@ _ROUNDS = 6  # bits move by 1, 2, 4 … 32 places
 
 
 class Subset(NamedTuple):
-    """Which bits of the planes of all records go where in those of some of them.
+    """Which bits of the planes of all records go where in those of a subset.
 
-    Both layouts have the longest records first, and of equals the first, so that the order of records stays the same:
-    the bits of a block come from a run of blocks. A part is what one block gives to one block.
+    Both layouts have the longest records first, and equal ones in order of number, so records keep their order: the
+    bits of a block come from consecutive blocks. A part is what one source block contributes to one target block.
     """
 
     bounds: NDArray[np.int64]  # the first part of each block, and one past the last
-    first: NDArray[np.int64]  # of each part: the first word of the block it is from
+    first: NDArray[np.int64]  # for each part: the first word of its source block
     steps: NDArray[np.int64]  # words of that block
-    mask: NDArray[np.uint64]  # the bits that are taken
-    moves: NDArray[np.uint64]  # which of them move in each round, until they lie side by side
+    mask: NDArray[np.uint64]  # the bits to take
+    moves: NDArray[np.uint64]  # which of them move in each round, until they are contiguous
     shift: NDArray[np.uint64]  # where the first of them goes
 
     @classmethod
     def of(cls, whole: Layout, part: Layout, members: NDArray[np.int64]) -> "Subset":
-        """`members` are the records of the part by their numbers in the whole, in ascending order."""
+        """`members` are the records of the subset by their numbers in the whole, in ascending order."""
         places = np.empty(whole.records, np.int64)
         places[whole.order] = np.arange(whole.records)
         taken = places[members[part.order]]
@@ -51,9 +51,9 @@ class Subset(NamedTuple):
 
 
 def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """For each mask and round, the bits that must move down by 1, 2, 4 … places (Warren, Hacker's Delight, 7–4)."""
+    """For each mask and round, the bits to move down by 1, 2, 4 … places (compress: Warren, Hacker's Delight, 7–4)."""
     found = np.empty((len(mask), _ROUNDS), np.uint64)
-    zeros = ~mask << _ONE  # below which bits there are gaps still to be closed
+    zeros = ~mask << _ONE  # bits above gaps that are still to be closed
     for k in range(_ROUNDS):
         odd = zeros.copy()
         for j in range(_ROUNDS):
@@ -68,7 +68,7 @@ def _moves(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def pick(source, chosen, subset, blocks, valid, slots, planes, reduced):  # noqa: PLR0917  a kernel
     """Plane `slots[k]` gets the bits of plane `chosen[k]` of the source that belong to the subset.
 
-    `reduced` gets, block by block, where a plane, or its negation, ever holds, as in `packing.pack`.
+    `reduced` gets, block by block, where a plane, and its negation, ever hold, as in `packing.pack`.
     """
     source, planes, subset = borrowed(source), borrowed(planes), borrowed(subset)
     for k in range(len(slots)):
