@@ -80,7 +80,7 @@ class Planes:
         self._own_age = 0
 
     def adopt(self, names: NDArray[np.uint64], numbers: bool) -> NDArray[np.bool_] | None:
-        """Take over the source's planes for these names or numbers; returns which it has, None if memory is too small."""
+        """Take over the source's planes for these names or numbers; returns which it has, None if memory is short."""
         if self._source is None:
             return np.zeros(len(names), np.bool_)
         whole = self._source[0]

@@ -1,6 +1,6 @@
 """One node of a tree: a search for its question, and what is kept of the formula that is found.
 
-What comes of a node depends on its place and its records alone, not on when, where or after which others it is asked.
+The answer depends only on the node's place and its records, not on when, where or after which other nodes it is asked.
 """
 
 import math
@@ -37,7 +37,7 @@ from telltree.tree.trimming import trimmed
 
 @dataclass(frozen=True)
 class Limits:
-    """When a node stays a leaf, beside when all its records have one class.
+    """When a node stays a leaf, besides when all its records have one class.
 
     max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
     a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
@@ -59,7 +59,7 @@ class NodeProgress(NamedTuple):
     records: int
     search: Progress
     fold: tuple[int, int] | None = None
-    """Which fold of how many, in cross-validation."""
+    """In cross-validation, the number of the fold and how many there are."""
 
 
 class Task(NamedTuple):
@@ -75,11 +75,11 @@ class Task(NamedTuple):
 
 
 class Question(NamedTuple):
-    """How a node splits its records: the formula, and what the search knew of it."""
+    """How a node splits its records: the formula, and what the search knows of it."""
 
     formula: Formula
     found: Derivation
-    """What it was before parts that decide nothing were dropped and constants moved."""
+    """The formula before trimming and centring."""
     true: NDArray[np.int64]
     false: NDArray[np.int64]
     fitness: float
@@ -88,7 +88,7 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of a node: the leaf that it is if nothing is asked, and the question, if there is one worth asking."""
+    """The result for a node: the leaf that it is without a question, and the question, if one is worth asking."""
 
     leaf: Leaf
     search: Found | None = None
@@ -101,17 +101,17 @@ class Answer(NamedTuple):
 
 
 class Bench(Protocol):
-    """What evaluates formulas for one node at a time, wherever the records are."""
+    """Evaluators for one node at a time, wherever the records are."""
 
     def engine(self, members: NDArray[np.int64]) -> OfPopulations:
-        """What evaluates populations on these records."""
+        """An evaluator of populations on these records."""
 
     def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
-        """What evaluates formulas as they stand on these records."""
+        """An evaluator of formulas on these records."""
 
 
 class LocalBench:
-    """A bench for records in memory: planes made for one node serve the others."""
+    """A bench for records in memory: the nodes share planes."""
 
     def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
         self._panel, self._grammar, self._threads = panel, grammar, threads
@@ -119,7 +119,7 @@ class LocalBench:
         self._whole: Engine | None = None
 
     def engine(self, members: NDArray[np.int64]) -> Engine:
-        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from."""
+        """An evaluator of populations on these records. That for all records is kept: others reuse its planes."""
         if self._whole is None:
             self._whole = self._engine(self._panel)
         if len(members) == len(self._panel):
@@ -127,7 +127,7 @@ class LocalBench:
         return self._engine(self._panel[members], (self._whole, members))
 
     def formulas(self, members: NDArray[np.int64]) -> Formulas:
-        """What evaluates formulas as they stand on these records."""
+        """An evaluator of formulas on these records."""
         return Formulas(self._panel[members], self._signals)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
@@ -164,7 +164,7 @@ class Asking:
         return unchanging(self.panel)
 
     def ask(self, task: Task, bench: Bench) -> Answer:
-        """What comes of a node."""
+        """The result for a node."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf = leaf_of(labels)
         pure = np.count_nonzero(leaf.counts) <= 1
@@ -195,7 +195,7 @@ class Asking:
         return Answer(leaf, found, Question(formula, best, *sides, fitness, gain, margin))
 
     def _worth(self, criterion: Fitness, gain: float, sides: tuple[NDArray[np.int64], NDArray[np.int64]]) -> bool:
-        """Whether a split that gains so much is made."""
+        """Whether a split with this gain is made."""
         limits = self.limits
         least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
         if least is not None and not gain >= least:
@@ -203,7 +203,8 @@ class Asking:
         return not limits.prevent_same_label or len({leaf_of(self.labels[side]).label for side in sides}) > 1
 
     def _lateness(self) -> Callable[[], bool]:
-        """Whether what is left to do at the node that begins now must be cut short: Ctrl-C came, or time is up.
+        """A function that tells whether the rest of the work at the node that begins now must be cut short: after
+        Ctrl-C, or when time is up.
 
         A node may take a second, or a twenty-fifth, longer than its search was given.
         """
@@ -214,10 +215,9 @@ class Asking:
     def _kept(
         self, found: Expression, margin: float, members: NDArray[np.int64], bench: Bench, late: Callable[[], bool]
     ) -> tuple[Formula, float]:
-        """What is kept of the formula that was found, and its margin.
+        """The formula to keep, and its margin.
 
-        Parts that decide nothing for these records go, and constants move to the middle of their gaps where that is
-        asked for.
+        Parts that decide nothing for these records are dropped, and constants are centred in their gaps if requested.
         """
         formulas = bench.formulas(members)
         kept = centred(trimmed(found, formulas, late), formulas, self.centre, late)
@@ -226,10 +226,10 @@ class Asking:
         return Formula(kept), float(formulas.margins([kept])[0])
 
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
-        """The node of a question, with what came of its sides.
+        """The node for a question, with these subtrees.
 
-        It asks whether its formula holds, or does not, whichever reads better, in normal form. This comes after the
-        sides were learned, so that what a seed finds does not depend on it.
+        It asks for the formula or its complement, whichever reads better, in normal form. This comes after the subtrees
+        are learned, so that it does not affect what a seed finds.
         """
         asked, search = answer.question, answer.search
         assert asked is not None
@@ -241,7 +241,7 @@ class Asking:
             by_size=_runners_up([best for best, _ in search.by_size]),
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)
-        if any(e.english is not None for e in expression.walk()):  # it is said as its grammar has it
+        if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
             return node if asked.formula == found else replace(node, found=found)
         better, opposite = question(expression, self._missing, static=self._static)
         sides = (false, true) if opposite else (true, false)
@@ -269,5 +269,5 @@ def leaf_of(labels: Labels) -> Leaf:
 
 
 def _seed(seed: int, number: int) -> int:
-    """A seed for a node that depends on nothing but the tree's seed and the node's place in it."""
+    """A seed for a node that depends only on the tree's seed and the node's place."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0])

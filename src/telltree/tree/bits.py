@@ -1,4 +1,4 @@
-"""Bits: how long the shortest message is from which somebody who has the records could read off their labels."""
+"""Bits: the length of the shortest message that tells the labels to somebody who has the records."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -17,15 +17,15 @@ from telltree.tree.fitness import Floats, Ints
 from telltree.tree.labels import Labels
 
 LARGEST = 48
-"""Terminals up to which formulas are counted; from there on each costs what the last one did."""
-_MANY = 400  # records from which on formulas have their full price
-_LEAST = 0.1  # of the full price: what formulas cost where there is next to nothing to learn from
+"""Formulas are counted up to this many terminals; larger ones cost as much as the last."""
+_MANY = 400  # number of records from which formulas have their full price
+_LEAST = 0.1  # lowest share of the full price, for very few records
 
 
 def label_bits(weights: Any, unit: float) -> float:
-    """The bits in which the classes of so much weight are told one record after another.
+    """The bits that encode classes of these weights, one record after another.
 
-    Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
+    Each record is predicted from the classes before it, starting as if each of k classes had been seen 1/k times.
     """
     share, whole, told = 1.0 / len(weights), 0.0, 0.0
     for k in range(len(weights)):
@@ -51,22 +51,22 @@ def _split_bits(true, total, size, prices, unit, out):  # noqa: PLR0917  a kerne
 
 @dataclass(frozen=True)
 class Bits:
-    """The bits it takes to tell the labels of both sides of a split, and to say the formula.
+    """The bits that encode the labels of both sides of a split, and the formula (minimum description length).
 
-    Labels are told one after another, each foretold by those before it on its side (the Dirichlet-multinomial code with
-    1/k for each of k classes). A formula is one of those that the grammar can write with so many terminals or fewer,
-    so it takes log2 of their number to name it. A split is worth its formula if it saves more than it costs, whatever
-    the number of records, classes and columns: where there is more to choose from, chance finds more, and the price
-    goes up. A node whose best split saves nothing stays a leaf.
+    Labels are encoded one after another, each predicted from those before it on its side (the Dirichlet-multinomial
+    code with 1/k for each of k classes). A formula is one of those that the grammar can write with at most as many
+    terminals, so log2 of their number names it. A split is worth its formula if it saves more than it costs, whatever
+    the number of records, classes and columns: the more there is to choose from, the more chance finds, and the higher
+    the price. A node whose best split saves nothing stays a leaf.
 
-    price: what a bit of a formula counts, in bits of labels. Half, because most formulas that a grammar can write
-        answer alike, or are of no use, so that naming a split takes fewer bits than naming its formula. A higher price
-        makes for shorter formulas and fewer leaves. Where there are few records, it is lower, see `price_for`.
-    tolerance: splits that differ by no more bits are as good as each other: the shorter formula is taken, and of equals
-        the one with the wider margin.
-    leniency: the share of what the best split saves that a shorter one may leave unsaved and still be taken. What it
-        leaves is for the questions below it: two short questions read better than a long one, and tell as much.
-        Formulas of up to six terminals are short enough.
+    price: the cost of a bit of a formula, in bits of labels. One half, because many formulas of a grammar have equal
+        answers, or are useless, so that naming a split takes fewer bits than naming its formula. A higher price makes
+        formulas shorter and leaves fewer. With few records it is lower, see `price_for`.
+    tolerance: splits that differ by at most this many bits count as equally good: the shorter formula is taken, and
+        among equals the one with the wider margin.
+    leniency: a shorter formula is taken if it saves at least 1 − leniency of what the best split saves. The rest is
+        left to the questions below it: two short questions read better than a long one, and tell as much. Formulas of
+        up to six terminals are short enough.
     """
 
     price: float = 0.5
@@ -79,14 +79,14 @@ class Bits:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def price_for(self, records: int) -> float:
-        """The price in a tree of so many records: full from 400 on, and less by the root of their number below.
+        """The price in a tree of this many records: full from 400 on, below that in proportion to the square root.
 
-        Where records are few, to miss a branch costs more than to follow chance once.
+        With few records, missing a branch costs more than following chance once.
         """
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
-        """The criterion for formulas of this grammar as splits of records that have these labels."""
+        """The criterion for formulas of this grammar on records with these labels."""
         weight = int(labels.totals().sum())
         return BitsOf(
             self.price_for(len(labels.codes)),
@@ -102,7 +102,7 @@ class Bits:
 
 @dataclass(frozen=True, eq=False)
 class BitsOf:
-    """Bits for one grammar, and one way of weighing records: their weights add up to their number."""
+    """Bits for one grammar and one set of weights, scaled so that weights add up to the number of records."""
 
     price: float
     tolerance: float
@@ -110,12 +110,12 @@ class BitsOf:
     naming: NDArray[np.float64]
     """The bits that name a formula, by its size."""
     unit: float
-    """What a weight of 1 counts, in records."""
+    """How many records a weight of 1 counts for."""
 
     least_gain = 0.0
     shorter_first = True
     brief = 6
-    """Terminals of a formula that need not be fewer, such as those of `F(x > 3 ∧ b)`: a shorter one must be as good."""
+    """Formulas of this many terminals, such as `F(x > 3 ∧ b)`, are short enough: a shorter one must be as good."""
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
         out = np.empty(len(size))

@@ -1,4 +1,4 @@
-"""Above or below a constant, at some point or always: answered by the greatest and the least value of each record."""
+"""Above or below a constant, at some point or always: decided by the largest and the smallest value of each record."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,19 +13,19 @@ from telltree.speech.terms import Always, Says, Sometime, Term
 from telltree.speech.values import Reals
 from telltree.tree.seen import Sample
 
-DIGITS = 3  # of constants that nobody chose with care
-_STEPS = 16  # between the constants that are tried of one signal
+DIGITS = 3  # for constants that nobody chose with care
+_STEPS = 16  # steps between the constants to try for one signal
 Compared = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
 
 
 class Bound(NamedTuple):
-    """One way to hold values against a constant."""
+    """One way to compare values with a constant."""
 
     over_time: type[Sometime] | type[Always]
     relation: str
     compared: Compared
     greatest: bool
-    """Whether it is the greatest value that decides, or the least."""
+    """Whether the largest value decides, or the smallest."""
 
 
 _BOUNDS = (
@@ -38,7 +38,7 @@ _EXTREMES = {True: np.fmax, False: np.fmin}
 
 
 class Bounds:
-    """Makes such terms of the records of a sample."""
+    """Makes such terms for the records of a sample."""
 
     def __init__(self, sample: Sample, possible: Possible) -> None:
         self._signals, self._possible = sample.signals, possible
@@ -46,10 +46,10 @@ class Bounds:
         self._starts = np.cumsum(lengths) - lengths
 
     def of(self, signal: Expression) -> Iterator[tuple[list[Term], NDArray[np.bool_]]]:
-        """Terms about a signal that are alike but for the constant, with their answers: terms × records.
+        """Terms about a signal that differ only in the constant, with their answers: terms × records.
 
-        Where values lie on both sides of 0, also how near to it they are. Of constants to the same effect one is taken,
-        and none that is the same for all records.
+        If values lie on both sides of 0, there are also terms about their distance from 0. Of constants with the same
+        answers only one is taken, and none whose answer is the same for all records.
         """
         values = self._signals.values(signal)[self._rows]
         yield from self._ways(signal, values, Reals.compared, -math.inf)
@@ -76,12 +76,12 @@ class Bounds:
 
 
 def _from_zero(relation: str, distance: float) -> Reals:
-    """The numbers whose distance from 0 stands in this relation to another one."""
+    """The numbers whose distance from 0 is in this relation to a constant."""
     return Reals.compared(relation, distance).under_abs
 
 
 def _constants(*ends: NDArray[np.float64]) -> list[float]:
-    """Constants that tell records by the greatest and the least of their values, in few digits."""
+    """Constants with few digits that separate records by their largest and smallest values."""
     found: dict[float, None] = {}
     for values in ends:
         finite = values[np.isfinite(values)]

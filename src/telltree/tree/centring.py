@@ -1,7 +1,7 @@
-"""Centring: constants of a chosen formula move to the middle of the gap in which the formula splits the records alike.
+"""Centring: constants of a chosen formula move to the middle of the gap in which the formula makes the same split.
 
-Constants of a grid lie where the grid has its points, often close to some record. The middle of the gap leaves records
-that were not seen the most room on both sides; on Auslan that halves the distance between a tree's accuracy and 1.
+Constants from a grid are often close to some record. The middle of the gap leaves unseen records the most room on both
+sides; on Auslan that halves the distance between a tree's accuracy and 1.
 """
 
 from collections.abc import Callable, Container, Iterator
@@ -18,7 +18,7 @@ from telltree.logic.shards import OfFormulas
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
 
-_WAYS = 16  # places tried at a time on each side: formulas are cheapest to evaluate by the dozen
+_WAYS = 16  # positions to try at a time on each side: evaluating formulas by the dozen is cheaper
 
 Path = tuple[int, ...]
 
@@ -29,11 +29,11 @@ def centred(
     columns: Container[str],
     late: Callable[[], bool] = bool,
 ) -> Expression:
-    """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
+    """The formula with the constants compared with real signals of these columns moved to the middle of their gaps.
 
-    The answers for the records that `formulas` evaluates on stay what they are. An atom that decides nothing stays as
-    it is, and so does all of a formula to which a grammar gave English of its own, which may quote constants. When it
-    is `late`, constants that have not moved yet stay.
+    The answers for the records of `formulas` do not change. An atom that decides nothing is not changed, nor is a
+    formula with English of its own from a grammar, which may quote constants. When it is `late`, the remaining
+    constants stay.
     """
     if late() or any(e.english is not None for e in formula.walk()):
         return formula
@@ -56,7 +56,7 @@ def _movable(atom: Expression, columns: Container[str]) -> bool:
 
 
 def _falls(e: Expression, path: Path) -> bool:
-    """Whether what stands at `path` makes the formula false by being true."""
+    """Whether the part at `path` makes the formula false by being true."""
     found = False
     for place in path:
         found ^= e.head is NOT or (e.head is IMPLIES and place == 0)
@@ -65,7 +65,7 @@ def _falls(e: Expression, path: Path) -> bool:
 
 
 def _comparisons(e: Expression, path: Path) -> Iterator[Path]:
-    """Where real signals are compared with constants by order; what stands inside atoms is left alone."""
+    """The paths to comparisons of real signals with constants by order; not inside atoms."""
     if isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:
         if e.head is not EQUAL and sum(isinstance(arg.head, Number) for arg in e.args) == 1:
             yield path
@@ -91,7 +91,7 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
 
 
 class _Gap:
-    """Between which values of its signal a comparison's constant can move and leave all answers as they are."""
+    """The range of values of its signal in which a comparison's constant can move without changing an answer."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Gap:
         return Atom.of(_at(self._formula, path), self._formulas.schema)
 
     def bounds(self) -> tuple[float, float] | None:
-        """The values on either side; None if on one side there is none that would change an answer."""
+        """The values on either side; None if one side has none that would change an answer."""
         atoms = map(self._atom, _comparisons(self._formula, ()))
         twins = sum((atom.signal, atom.constant) == (self._own.signal, self._own.constant) for atom in atoms)
         if twins > 1 or any(e.head is COUNT for e in self._formula.walk()):
@@ -122,7 +122,7 @@ class _Gap:
         points = points[np.isfinite(points)]
         if _falls(self._formula, self._path) != bool(own.outcomes & LESS):
             points = -points
-        # a value that equals the constant lies on the side of those for which the comparison says the same
+        # a value equal to the constant belongs to the side with the same outcome of the comparison
         with_those_below = own.outcomes in (GREATER, LESS | EQUALITY)
         below = points <= own.constant if with_those_below else points < own.constant
         if below.all() or not below.any():
@@ -131,13 +131,13 @@ class _Gap:
 
     @cached_property
     def _values(self) -> NDArray[np.float64]:
-        """Of the signal. Gaps are numbered by the values below them: 0 is below all, the last one above them all."""
+        """The values of the signal. Gaps are numbered by the values below them: gap 0 is below all, the last above."""
         return self._formulas.distinct(self._own.signal)
 
     def _by_trying(self) -> tuple[float, float] | None:
-        """For any formula: what counts may turn back as the constant moves on."""
+        """For any formula: with counts, answers may change back as the constant moves on."""
         values, place = self._values, int(np.searchsorted(self._values, self._own.constant))
-        # A constant that is one of the values may belong with those below it or above it.
+        # A constant that equals a value may belong to the gap below or above it.
         for start in (place, place + 1):
             if 0 < start < len(values) and self._alike([start])[0]:
                 low, high = self._furthest(start, 0), self._furthest(start, len(values))
@@ -145,9 +145,9 @@ class _Gap:
         return None
 
     def _furthest(self, start: int, end: int) -> int:
-        """How far from `start` towards `end` all gaps give the same answers, as long as answers change but once."""
+        """How far from `start` towards `end` all gaps give the same answers, assuming that answers change only once."""
         step = 1 if end > start else -1
-        while start != end and not self._late():  # what was tried so far is true
+        while start != end and not self._late():  # what was found so far stays valid
             count = min(_WAYS, abs(end - start))
             tried = [start + step * (abs(end - start) * k // count) for k in range(1, count + 1)]
             alike = self._alike(tried)

@@ -1,4 +1,4 @@
-"""Of the formulas that a search found as good as each other, the one that becomes the question."""
+"""Chooses the question among formulas that a search found equally good."""
 
 import time
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of
 from telltree.tree.labels import Labels
 
-_SHORT = 0.05  # seconds; what takes less is followed by four times as much before anybody looks at the clock
+_SHORT = 0.05  # seconds; after a shorter part, four times as many are done before the next look at the clock
 
 
 class Ties(NamedTuple):
-    """What decides between formulas that tie: a criterion, how many levels come below, and whether time is up."""
+    """What decides between formulas that tie: a criterion, how many levels are below, and whether time is up."""
 
     criterion: Fitness
     levels: int
@@ -26,14 +26,14 @@ class Ties(NamedTuple):
 
     @property
     def shorter_first(self) -> bool:
-        """Whether a shorter formula goes before one with a wider margin."""
+        """Whether a shorter formula takes precedence over one with a wider margin."""
         return getattr(self.criterion, "shorter_first", False)
 
 
 def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
-    """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
-    classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
-    then the smallest; then by text.
+    """Choose one of the formulas that tie for the best. In this order: it leaves the levels below enough room to tell
+    the classes apart, if any does; it is the shortest, if that takes precedence; it has the widest margin; it is the
+    smallest; by text.
     """
     assert found.ties is not None
     ties, size = _rivals(found.ties, engine, labels, by)
@@ -47,7 +47,7 @@ def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels
 
 
 def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
-    """Those of some formulas between which margins decide, and the size of the smallest."""
+    """The formulas among which margins decide, and the size of the smallest."""
     classes = [labels.codes == k for k in range(labels.classes)]
     tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(classes))
     rivals = _with_room(tally.counts, labels.counts(), by.levels)
@@ -58,8 +58,8 @@ def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -
 
 
 def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Population | None:
-    """Formulas of the least size that are nearly as good as the best, as far as the criterion is lenient; None if they
-    are not smaller than `size`. It is not lenient for the sake of fewer terminals than are brief.
+    """The formulas of the smallest size that are nearly as good as the best, if the criterion has a leniency; None if
+    they are not smaller than `size`. Formulas below the criterion's `brief` size are not considered.
     """
     leniency = getattr(criterion, "leniency", 0.0)
     if not leniency:
@@ -75,7 +75,7 @@ def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Popul
 
 
 def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
-    """The margins of formulas, of which only the widest need be exact; −1 for those that are left when it is late."""
+    """The margins of formulas, of which only the widest need be exact; −1 for those not computed when it gets late."""
     margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
     while done < len(margins) and not (done and late()):
         part, began = np.arange(done, min(done + at_a_time, len(margins))), time.monotonic()
@@ -86,10 +86,10 @@ def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) 
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """Those splits of which neither side has more classes than the levels below can tell apart if each sets one apart;
-    if there is none, those for which halving at each level would do; and all if there is none of these either.
+    """The splits in which neither side has more classes than the levels below can tell apart, one class per level. If
+    there are none, those for which halving at each level is enough; if there are none of these either, all.
 
-    Gini is blind to this: of eight classes, setting one apart from seven is as good as four from four.
+    Gini impurity does not see this: of eight classes, splitting off one is as good as splitting four from four.
     """
     most = np.maximum(np.count_nonzero(true, axis=1), np.count_nonzero(total - true, axis=1))
     for enough in (levels + 1, 1 << min(levels, 62)):

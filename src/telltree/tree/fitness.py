@@ -1,4 +1,4 @@
-"""Fitness: how good a split is, from the classes on both sides and the size of the formula. Less is better."""
+"""Fitness: how good a split is, from the classes on both sides and the size of the formula. Lower is better."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -21,15 +21,15 @@ Ints = NDArray[np.int64]
 class Fitness(Protocol):
     """Any function of (weight of each class where the formula is true, weight of each class in all, size).
 
-    It gets one row a formula for the true side, one row in all for the totals, one size a formula, and returns one
-    number a formula. Weights are records where none are given, else whole numbers in proportion to them. Splits with an
-    empty side are never taken, whatever it says of them. It may also have:
+    It gets one row per formula for the true side, a single row for the totals, and one size per formula; it returns one
+    number per formula. Weights are counts of records if none are given, else integers in proportion to them. Splits
+    with an empty side are never taken, whatever it returns for them. It may also have:
 
-    - `prepared(grammar, labels)`, which returns what it is for a grammar and all records of a tree;
-    - `at_node(records)`, which returns what it is at a node of so many records;
+    - `prepared(grammar, labels)`, which returns the fitness for a grammar and all records of a tree;
+    - `at_node(records)`, which returns the fitness at a node of that many records;
     - `unsplit(total)`, the fitness of a node that stays a leaf. Without it, a split is compared with a formula of the
       same size that is true of all records;
-    - `least_gain`, by how much a split must lower the fitness, unless the user says so.
+    - `least_gain`, by how much a split must lower the fitness, unless the user sets it.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...
@@ -57,10 +57,10 @@ def _gini_size(true, total, size, w1, w2, summed, out):
 class GiniSize:
     """w1 · (Gini impurity of both sides) + w2 · (size of the formula).
 
-    gini: "weighted", the mean of both sides by their weight, or "sum", their plain sum as the paper's formula has it,
-        which prefers splits that separate next to nothing.
-    tolerance: splits whose fitness differs by no more than this are as good as each other, and the wider margin
-        decides. The default is less than a node costs, and what a record or two more in a class makes of Gini.
+    gini: "weighted", the mean of both sides by their weight, or "sum", their plain sum as in the paper's formula, which
+        prefers splits that separate very few records.
+    tolerance: splits whose fitness differs by at most this count as equally good, and the wider margin decides. The
+        default is less than the cost of a terminal, and about the effect on Gini of one or two records in a class.
     size: "nodes", rule applications, or "terminals" of the text. Rules that only rename are free and every other
         application writes one terminal, so the two agree however a grammar is factored.
     per_record: divide w2 by the number of records at the node. A terminal then costs the same number of records
@@ -87,7 +87,7 @@ class GiniSize:
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
     def at_node(self, records: int) -> "GiniSize":
-        """What it is at a node of so many records."""
+        """The fitness at a node of this many records."""
         return replace(self, w2=self.w2 / records, per_record=False) if self.per_record else self
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:
@@ -105,7 +105,7 @@ def prepared(fitness: Fitness, grammar: Grammar, labels: Labels) -> Fitness:
 
 
 def fitness_at(fitness: Fitness, records: int) -> Fitness:
-    """The fitness at a node of so many records."""
+    """The fitness at a node of this many records."""
     own = getattr(fitness, "at_node", None)
     return fitness if own is None else own(records)
 

@@ -1,8 +1,8 @@
-"""The front: all trees that are worth having between one leaf and the whole tree, from the smallest to the largest.
+"""The front: the best trees from a single leaf to the whole tree, from the smallest to the largest.
 
-A branch is worth its formula if it saves more bits of labels than the formula costs. What a bit of a formula costs is
-the price: the higher it is, the fewer branches are left. Each tree of the front is the best for some range of prices
-(Breiman and others' weakest links, with bits in place of errors and leaves).
+A branch is worth its formula if it saves more bits of labels than the formula costs. The price is the cost of a bit of
+a formula: the higher it is, the fewer branches are left. Each tree of the front is the best for some range of prices
+(weakest-link pruning by Breiman and others, with bits in place of errors and leaves).
 """
 
 import math
@@ -18,7 +18,7 @@ from telltree.tree.tree import Leaf, Node, Tree
 
 
 class Score(NamedTuple):
-    """A share of right answers for records that were not seen, and its standard error."""
+    """The accuracy on unseen records, and its standard error."""
 
     share: float
     error: float
@@ -30,7 +30,7 @@ class Pruning:
 
     tree: Tree
     price: float
-    """The least price of a bit of a formula for which this tree is the best."""
+    """The lowest price of a bit of a formula for which this tree is the best."""
     score: Score | None = None
     """How well it did in cross-validation, if there was any."""
 
@@ -50,25 +50,25 @@ class Pruning:
 
 
 class Front(tuple[Pruning, ...]):
-    """The trees worth having, the smallest first; printed, one line each."""
+    """The trees of the front, the smallest first; printed, one line each."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, tree: Tree) -> "Front":
-        """The trees that are left of this one as the price goes up."""
+        """The trees that remain of this one as the price rises."""
         unit = _unit(tree)
         steps, price = [Pruning(tree, 0.0)], 0.0
         while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
             price = max(price, weakest)
             tree = replace(tree, root=_cut(tree.root, price, unit))
-            if len(steps) > 1 and steps[-1].price == price:  # the smaller of two that are as good
+            if len(steps) > 1 and steps[-1].price == price:  # keep the smaller of two that are equally good
                 steps.pop()
             steps.append(Pruning(tree, price))
         return cls(reversed(steps))
 
     def scored(self, scores: Sequence[Score]) -> "Front":
-        """The same trees, of which is known how well they did."""
+        """The same trees, with their scores."""
         return Front(replace(step, score=score) for step, score in zip(self, scores, strict=True))
 
     @property
@@ -77,14 +77,15 @@ class Front(tuple[Pruning, ...]):
         return self[-1].tree
 
     def at(self, leaves: int) -> Tree:
-        """The largest tree that has no more than so many leaves."""
+        """The largest tree with at most this many leaves."""
         return [step.tree for step in self if step.leaves <= leaves][-1]
 
     def beside(self, tree: Tree) -> tuple["Front", Pruning | None]:
-        """The front with a model's own tree in its place, by size, and that step; None if it is not of this front.
+        """The front with a model's own tree in its place, by size, and that step; None if it does not belong to this
+        front.
 
-        A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
-        that gives all records the same class, and does as well.
+        A model may have merged leaves that predict the same. Its tree replaces the smallest of the front that gives all
+        records the same class, and has its score.
         """
         for step in self:
             if _answers_alike(tree.root, step.tree.root):
@@ -94,7 +95,7 @@ class Front(tuple[Pruning, ...]):
         return self, None
 
     def at_price(self, price: float) -> Tree:
-        """The tree that is left when a bit of a formula costs so much."""
+        """The tree that remains when a bit of a formula has this price."""
         return next(step.tree for step in self if step.price <= price)
 
     def __str__(self) -> str:
@@ -102,9 +103,10 @@ class Front(tuple[Pruning, ...]):
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:
-    """The tree in which two leaves of one question that predict the same are one, unless it is worth this price.
+    """The tree with two leaves of one question merged if they predict the same, unless the question is worth this
+    price.
 
-    Which class a record has is told alike by both; a question that tells only how likely it is must tell more of that.
+    Such a question does not change the predicted class, only its probability, so it must be worth more.
     """
     unit = _unit(tree)
 
@@ -120,13 +122,13 @@ def equals_merged(tree: Tree, price: float) -> Tree:
 
 
 def between(steps: Front) -> list[float]:
-    """A price inside the range of each step, in their order: the geometric middle, as the range is one of ratios."""
+    """A price inside the range of each step, in order: the geometric mean of its ends, as prices are ratios."""
     prices = [math.sqrt(lower.price * upper.price) for upper, lower in pairwise(steps)]
     return [math.inf, *prices]
 
 
 def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
-    """Whether one is left of the other when branches are cut whose leaves all predict the same."""
+    """Whether `cut` is what remains of `whole` if branches whose leaves all predict the same are cut."""
     if isinstance(whole, Leaf):
         return isinstance(cut, Leaf) and cut.label == whole.label
     if isinstance(cut, Leaf):
@@ -136,7 +138,7 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
 
 
 def _unit(tree: Tree) -> float:
-    """What a weight of 1 counts, in records."""
+    """How many records a weight of 1 counts for."""
     leaves = [leaf for leaf, _ in tree.leaves]
     weight = math.fsum(weight for leaf in leaves for weight in leaf.weights)
     return sum(leaf.support for leaf in leaves) / weight if weight else 1.0
@@ -149,7 +151,7 @@ def _weights(node: Node | Leaf) -> tuple[float, ...]:
 
 
 def _bits(node: Node | Leaf, unit: float) -> float:
-    """The bits of the labels here, if nothing is asked."""
+    """The bits of the labels here without a question."""
     return label_bits(_weights(node), unit)
 
 
@@ -162,7 +164,7 @@ def _cost(node: Node | Leaf, unit: float) -> tuple[float, float]:
 
 
 def _worth(node: Node | Leaf, unit: float) -> Iterator[float]:
-    """For each branch the price at which it is worth nothing: what it saves, for each bit of the formulas below it."""
+    """For each branch the price at which it is worth nothing: the bits of labels saved per bit of its formulas."""
     if isinstance(node, Node):
         yield _price(node, unit)
         yield from _worth(node.true, unit)
@@ -175,7 +177,7 @@ def _price(node: Node, unit: float) -> float:
 
 
 def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
-    """What is left without branches that are worth no more than this price, those below them left out first."""
+    """The tree without branches that are worth no more than this price, pruned from the leaves upwards."""
     if isinstance(node, Leaf):
         return node
     left = replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))

@@ -1,10 +1,10 @@
-"""Headlines: for each leaf the short formula that tells its records best from all others.
+"""Headlines: for each leaf the short formula that best tells its records from all others.
 
-What describes a leaf exactly is often long. Parts of it are true of all records of the leaf too, and of some others;
-other short formulas about columns of the tree are true of most of them. A formula tells a leaf from the rest by how
-much larger the share of the leaf's records is that it is true of than the share of all others. Where that is half of
-them or more, and few words say it, the best such formula is the headline. Of how many records it is true is told with
-it, counted over all records; it is chosen by a sample of them (`tree/seen.py`).
+An exact description of a leaf is often long. Parts of it are also true of all records of the leaf, and of some others;
+other short formulas about columns of the tree are true of most of them. How well a formula tells a leaf from the rest
+is the share of the leaf's records it is true of, minus the share of all other records. If that is at least one half,
+and few words say it, the best such formula is the headline. It is chosen by a sample of the records (`tree/seen.py`);
+the counts that are reported with it are over all records.
 """
 
 from collections.abc import Iterator
@@ -30,20 +30,20 @@ from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
 from telltree.tree.ways import Ways
 
 WORDS = 15
-APART = 0.5  # by how much the share of a leaf's records that a headline is true of exceeds that of all others
-_BESIDE = 20.0  # percent of all records that all of the sibling's are worth
-_UNSURE = 5.0  # percent of the records that a formula must set right if it does not follow from the leaf's own
-_WORTH = 2.0  # percent of the records that a unit of cost must set right
-_MOST_RANKED = 300  # formulas that are not of one leaf's own
-_MOST_PAIRED = 20  # formulas of one leaf that are joined with each other
+APART = 0.5  # least difference between a headline's share of the leaf's records and its share of all others
+_BESIDE = 20.0  # penalty, in percent of all records, for being true of all the sibling's records
+_UNSURE = 5.0  # penalty, in percent of the records, if the formula does not follow from the leaf's own
+_WORTH = 2.0  # penalty, in percent of the records, for each unit of cost
+_MOST_RANKED = 300  # formulas that are not specific to one leaf
+_MOST_PAIRED = 20  # formulas of one leaf to join in pairs
 _MOST_SAID = 40  # formulas of one leaf whose words are counted
-_MOST_ALIKE = 4  # formulas that answer alike
-_SAVED = 5  # words that a sentence, or two on one subject, may have fewer than their parts
-_MOST_LEAVES = 200  # a tree of more is not read leaf by leaf
+_MOST_ALIKE = 4  # formulas with equal answers
+_SAVED = 5  # words by which a sentence, or two on one subject, may be shorter than their parts
+_MOST_LEAVES = 200  # nobody reads a larger tree leaf by leaf
 
 
 def with_headlines(tree: Tree, panel: Panel) -> Tree:
-    """The tree with a headline and a short description at each leaf, as far as there are any.
+    """The tree with a headline and a short description at each leaf that has them.
 
     `panel` has the training records. No two headlines are true of the same ones, and those that tell a leaf from its
     sibling are preferred.
@@ -64,7 +64,7 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
 
 
 def _told_apart(choice: "_Choice") -> dict[int, Headline]:
-    """The best headline for each leaf, by its number; of leaves that want the same, the one it suits best has it."""
+    """The best headline for each leaf, by number; if several leaves want the same, the one it suits best gets it."""
     offers = {number: choice.offers(number) for number in range(1, len(choice.ways.tree.leaves) + 1)}
     waiting = [(offer, number) for number in offers if (offer := next(offers[number], None)) is not None]
     found: dict[int, Headline] = {}
@@ -85,29 +85,29 @@ class _Candidates(NamedTuple):
     """Formulas, and what is known of them."""
 
     parts: list[tuple[Term, ...]]
-    """Of each one term, or two that are to be true together."""
+    """For each candidate one term, or two that must both be true."""
     costs: NDArray[np.int64]
     sure: NDArray[np.bool_]
     """Whether each is true of every possible record of the leaf."""
     answers: NDArray[np.uint8]
-    """For the sample, as bits."""
+    """Answers on the sample, as bits."""
     true: NDArray[np.float64]
-    """Of how many records of each leaf they are true, as far as the sample tells."""
+    """How many records of each leaf they are true of, estimated from the sample."""
 
     def distinct(self) -> "_Candidates":
-        """Of formulas that answer alike the cheapest few: which has the fewest words is yet to be seen."""
+        """The cheapest few of the candidates with equal answers: their words are counted only later."""
         alike: dict[bytes, list[int]] = {}
         for i in np.argsort(self.costs, kind="stable").tolist():
             alike.setdefault(self.answers[i].tobytes(), []).append(i)
         return self.at(np.array(sorted(i for places in alike.values() for i in places[:_MOST_ALIKE]), np.int64))
 
     def at(self, places: NDArray[np.int64]) -> "_Candidates":
-        """Those at some places."""
+        """The candidates at these indices."""
         parts = [self.parts[i] for i in places.tolist()]
         return _Candidates(parts, self.costs[places], self.sure[places], self.answers[places], self.true[places])
 
     def joined(self, other: "_Candidates") -> "_Candidates":
-        """These and others."""
+        """These and others together."""
         return _Candidates(
             [*self.parts, *other.parts],
             np.concatenate((self.costs, other.costs)),
@@ -118,13 +118,13 @@ class _Candidates(NamedTuple):
 
 
 class _Choice:
-    """What could be the headline of each leaf of a tree, by its training records."""
+    """The possible headlines of each leaf of a tree, by its training records."""
 
     def __init__(self, ways: Ways, seen: Seen) -> None:
         self.ways, self._seen = ways, seen
 
     def offers(self, number: int) -> Iterator[tuple[float, bytes, Headline]]:
-        """Headlines for a leaf, the best first, each with what speaks against it, and its answers."""
+        """Headlines for a leaf, the best first, each with its penalty and its answers."""
         members = int(self._seen.support[number - 1])
         elsewhere = len(self._seen.records) - members
         if not members or not elsewhere:
@@ -149,7 +149,7 @@ class _Choice:
                 yield float(against[i]), np.packbits(truth).tobytes(), headline
 
     def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
-        """Places of formulas in their order, but of those that answer alike the one with the fewest words first."""
+        """The indices in the same order, but of candidates with equal answers the one with the fewest words first."""
         alike: dict[bytes, list[int]] = {}
         for i in places:
             alike.setdefault(every.answers[i].tobytes(), []).append(i)
@@ -166,7 +166,7 @@ class _Choice:
 
     @cached_property
     def _own(self) -> list[dict[Term, int]]:
-        """What follows from the way to each leaf."""
+        """What follows from the path to each leaf."""
         ways = self.ways
         return [implied(ways.whole(leaf), claims, ways.possible) for leaf, claims in enumerate(ways.claims)]
 
@@ -181,7 +181,7 @@ class _Choice:
 
     @cached_property
     def _others(self) -> _Candidates:
-        """What any leaf may be told by: terms and their opposites, and whether signals pass some constants."""
+        """Candidates for any leaf: terms and their opposites, and bounds on signals."""
         sample, possible = self._seen.sample, self.ways.possible
         terms, signals = nearly_asked(self.ways.tree, int(self._seen.records.lengths.max()))
         truth = sample.truth([self.ways.written(term) for term in terms])
@@ -218,7 +218,7 @@ class _Choice:
         )
 
     def _against(self, candidates: _Candidates, number: int) -> NDArray[np.float64]:
-        """What speaks against formulas as the headline of a leaf."""
+        """The penalty of formulas as the headline of a leaf."""
         true, costs, sure = candidates.true, candidates.costs, candidates.sure
         members, beside = self._seen.support[number - 1], self._sibling(number)
         inside = true[:, number - 1]
@@ -236,14 +236,14 @@ class _Choice:
         return next((n for n in (number - 1, number + 1) if n in ways and are_siblings(ways[n], ways[number])), None)
 
     def _may_be_short(self, parts: tuple[Term, ...]) -> bool:
-        """Whether it may have few words; what is said of one subject may have fewer than its parts."""
+        """Whether it may have few words; a sentence on one subject may be shorter than its parts."""
         words = sum(map(self.ways.roughly, parts))
         if words <= WORDS or words > WORDS + _SAVED:
             return words <= WORDS
         return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
     def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
-        """The formula that says so, if it takes few words."""
+        """The formula, if it takes few words."""
         tree = self.ways.tree
         formula = self.ways.written(joined(All, parts, self.ways.possible))
         term = self.ways.term(formula)
@@ -254,7 +254,7 @@ class _Choice:
 
 
 def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
-    """Whether formulas tell a leaf from all others, if they are true of so many records of each leaf."""
+    """Whether formulas tell a leaf from all others, given how many records of each leaf they are true of."""
     inside = true[..., number - 1]
     told: NDArray[np.bool_] = inside >= ((true.sum(axis=-1) - inside) / elsewhere + APART) * members
     return told

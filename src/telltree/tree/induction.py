@@ -1,4 +1,4 @@
-"""Induction: the paper's Algorithm 1, top-down, one search a node, as a list of nodes that are still to be asked."""
+"""Induction: the paper's Algorithm 1, top-down, one search per node, as a queue of nodes still to be asked."""
 
 import logging
 from collections.abc import Callable, Collection, Sequence
@@ -33,12 +33,12 @@ class Induction:
     limits: Limits
     seed: int
     threads: int = 1
-    """Threads for the evaluation of one node's formulas."""
+    """Threads for evaluating the formulas of one node."""
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
     nodes_at_once: int = 1
-    """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
+    """How many nodes to search in parallel, each with its own planes. The tree is the same for any number."""
 
     def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
@@ -51,7 +51,7 @@ class Induction:
 
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = asking.ask(task, bench)
-                interruption.asked |= answer.interrupted  # by what came as an exception; the other nodes stay leaves
+                interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
                 return answer
 
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
@@ -78,7 +78,7 @@ Ask = Callable[[Task, Bench], Answer]
 
 
 def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
-    """What comes of a node and of all below it, by node number; so many are asked at once as there are benches."""
+    """The results of a node and all below it, by node number; as many at once as there are benches."""
     if len(benches) == 1:
         answers, pending = dict[int, Answer](), [first]
         while pending:
@@ -90,7 +90,7 @@ def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, A
 
 
 def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
-    """The same, with a thread for each bench: a bench serves one node at a time."""
+    """The same with a thread pool, one thread per bench: a bench serves one node at a time."""
     answers, pending, free = dict[int, Answer](), [first], list(benches)
     running: dict[Future[Answer], tuple[Task, Bench]] = {}
     with ThreadPoolExecutor(len(benches)) as pool:
@@ -114,7 +114,7 @@ def _below(task: Task, answer: Answer) -> list[Task]:
 
 
 def _grown(answers: dict[int, Answer], asking: Asking) -> Node | Leaf:
-    """The tree of all answers, from the leaves upwards."""
+    """Build the tree from all answers, from the leaves upwards."""
     made: dict[int, Node | Leaf] = {}
     for number, answer in sorted(answers.items(), reverse=True):
         if answer.question is None:

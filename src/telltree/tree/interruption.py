@@ -9,7 +9,7 @@ from typing import Any
 class Interruption:
     """While it is open, a first Ctrl-C is only noted in `asked`; a second one interrupts as usual.
 
-    Signals reach the main thread alone; in others there is nothing to note.
+    Signals reach only the main thread; in other threads nothing is noted.
     """
 
     def __init__(self) -> None:

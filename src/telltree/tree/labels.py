@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 ONE = 1 << 20
-"""Weights are whole numbers of 1 / ONE, so that sums do not depend on the order of summation."""
+"""Weights are integer multiples of 1 / ONE, so that sums do not depend on the order of summation."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The class of each record, and its weight as a whole number (None: every record counts one)."""
+    """The class of each record, and its weight as an integer (None: every record counts one)."""
 
     codes: NDArray[np.int64]
     classes: int
@@ -32,10 +32,10 @@ class Labels:
         return np.bincount(self.codes, minlength=self.classes)
 
     def groups(self) -> tuple[list[NDArray[np.bool_]], NDArray[np.int64] | None]:
-        """Groups of records to count, and how to make the weight of each class of the counts: groups × classes.
+        """Groups of records to count, and how to turn the counts into the weight of each class: groups × classes.
 
-        Without weights the groups are the classes, and there is nothing to make (None). With them, a class has a group
-        for each of its different weights, or if these are many, one for each bit of them.
+        Without weights the groups are the classes, and the counts are the weights (None). With weights, a class has a
+        group for each distinct weight, or, if there are many, one for each bit of the weights.
         """
         classes = [self.codes == k for k in range(self.classes)]
         if self.weights is None:
@@ -48,7 +48,7 @@ class Labels:
 
 
 def _parts(weights: NDArray[np.int64], own: NDArray[np.bool_]) -> list[tuple[int, NDArray[np.bool_]]]:
-    """The records of a class by weight if it has few different ones, else by each bit of their weights."""
+    """The records of a class by weight if it has few distinct weights, else by each bit of their weights."""
     distinct = np.unique(weights[own])
     bits = int(weights.max()).bit_length()
     if len(distinct) <= bits:

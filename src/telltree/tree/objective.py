@@ -1,4 +1,4 @@
-"""The objective of a split: joins what formulas mean with what records are labelled."""
+"""The objective of a split: combines the truth of formulas with the labels of records."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from telltree.tree.fitness import Fitness
 from telltree.tree.labels import Labels
 
 _LEAST_FITNESS = np.array([-np.inf, np.inf])
-"""The fitness that a split has at least, if it is of use, and if it is not."""
+"""The lowest fitness of a usable split, and the fitness of an unusable one."""
 
 
 class SplitObjective:

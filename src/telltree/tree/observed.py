@@ -1,4 +1,4 @@
-"""Short terms about what a tree's formulas speak of: what might tell some of its records."""
+"""Short terms about what a tree's formulas mention, which might describe some of its records."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
@@ -12,9 +12,9 @@ from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, So
 from telltree.speech.values import Interval, Names, Reals, Truths, Values
 
 _MOST_LEVELS = 20
-_MOST_SIGNALS = 30  # whose constants are tried
-_MOST_ATOMS = 16  # that are counted, and joined with each other
-_TIMES = (2, 5, 10, 20, 50, 100)  # how often something may be so, in round numbers
+_MOST_SIGNALS = 30  # signals whose constants are tried
+_MOST_ATOMS = 16  # atoms to count, and to join with each other
+_TIMES = (2, 5, 10, 20, 50, 100)  # how often something may hold, in round numbers
 Atom: TypeAlias = Says | Compares | Own
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -24,7 +24,7 @@ _TYPES = {
 
 
 def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, possible: Possible) -> Iterator[Term]:
-    """Terms about these columns and these atoms: at some point, always, so often in `longest` steps, or at once.
+    """Terms about these columns and atoms: at some point, always, how often in `longest` steps, or at the same time.
 
     The opposite of each is as good a term.
     """
@@ -41,14 +41,14 @@ def observed(columns: Iterable[Column], atoms: Sequence[Atom], longest: int, pos
 
 
 def signals_asked(columns: Iterable[Column], atoms: Iterable[Atom]) -> list[Expression]:
-    """The signals that may be above or below a constant: real columns, and what atoms compare with constants."""
+    """The signals that may be above or below a constant: real columns, and those that atoms compare with constants."""
     own = [Expression(Attribute(c.name, _TYPES[c.type])) for c in columns if c.type is ColumnType.REAL]
     made = [atom.signal for atom in atoms if isinstance(atom, Says) and isinstance(atom.values, Reals)]
     return list(dict.fromkeys([*own, *made]))[:_MOST_SIGNALS]
 
 
 def atoms_of(terms: Iterable[Term]) -> list[Atom]:
-    """What terms say of single steps, each atom as it stands there."""
+    """The atoms of terms, as written there."""
     return list(dict.fromkeys(chain.from_iterable(map(_atoms, terms))))
 
 
@@ -65,7 +65,7 @@ def _atoms(term: Term) -> Iterator[Atom]:
 
 
 def _ever(signal: Expression, kinds: Iterable[Values], possible: Possible) -> Iterator[Term]:
-    """At some point, or always, a signal has a value of some kind."""
+    """A signal has such a value at some point, or always."""
     for values in kinds:
         literal = Says(signal, values)
         yield Sometime(literal)

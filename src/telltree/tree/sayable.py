@@ -1,4 +1,4 @@
-"""What might be said of a leaf in few words: parts of what is true of it, and short sentences on the same columns."""
+"""What few words might say of a leaf: parts of what is true of it, and short sentences about the same columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice, product
@@ -14,13 +14,13 @@ from telltree.tree.bounds import DIGITS
 from telltree.tree.observed import atoms_of, observed, signals_asked
 from telltree.tree.tree import Tree
 
-_MOST_COST = 12  # what costs more takes more words than a headline has
+_MOST_COST = 12  # a costlier term takes more words than a headline has
 _MOST_PIECES = 40  # of one claim
 _MOST_RUNNERS_UP = 4  # of one node
 
 
 def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> dict[Term, int]:
-    """Short terms that are true of every possible record of which all claims are, with their costs.
+    """Short terms that follow from all claims together, for every possible record, with their costs.
 
     `whole` says the same as all claims. What a grammar says in its own words is not taken apart.
     """
@@ -31,10 +31,10 @@ def implied(whole: Term, claims: Sequence[Expression], possible: Possible) -> di
 
 
 def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]]:
-    """Terms about columns of the tree: parts of its formulas and their runners-up, and what is made of their atoms.
+    """Terms about columns of the tree: parts of its formulas and their runners-up, and terms made from their atoms.
 
-    The opposite of each is as good a term. Both may be true or false of the records of any leaf, the longest of which
-    has so many steps. With them come the signals that these formulas hold against constants.
+    The opposite of each is as good a term. Both may be true or false of the records of any leaf; the longest record has
+    `longest` steps. Also returns the signals that these formulas compare with constants.
     """
     possible = Possible(tree.missing, tree.static)
     others = (
@@ -51,30 +51,30 @@ def nearly_asked(tree: Tree, longest: int) -> tuple[list[Term], list[Expression]
 
 
 def _in_common_words(e: Expression) -> bool:
-    """Parts of what a grammar says in its own words are not said in others."""
+    """What a grammar says in its own words is not taken apart."""
     return all(part.english is None for part in e.walk())
 
 
 def short(terms: Iterable[Term]) -> dict[Term, int]:
-    """Those that may have few words, with their costs."""
+    """The terms that may have few words, with their costs."""
     costs = {term: cost(term) for term in dict.fromkeys(terms) if not _is_settled(term)}
     return {term: paid for term, paid in costs.items() if paid <= _MOST_COST}
 
 
 def _is_settled(term: Term) -> bool:
-    """Whether a term is true, or false, of everything; a runner-up whose constants were rounded may be."""
+    """Whether a term is true, or false, of everything, as a runner-up with rounded constants may be."""
     return term in (TRUE, FALSE) or (isinstance(term, Sometime | Always | HowOften) and _is_settled(term.part))
 
 
 def _pieces(term: Term, possible: Possible, *, implied: bool) -> Iterator[Term]:
-    """Small terms made of parts of a term; `implied`: such that follow from it."""
+    """Small terms made of parts of a term; `implied`: only those that follow from it."""
     for claim in term.parts if isinstance(term, All) else (term,):
         yield claim
         yield from islice(_within(claim, possible, implied), _MOST_PIECES)
 
 
 def _within(term: Term, possible: Possible, implied: bool) -> Iterator[Term]:
-    """One part of a list, or two; but of an "or" all, where what is left must follow."""
+    """One part of a list, or two; but all parts of an "or" if the result must follow."""
     found: Iterable[Term] = (term,)
     match term:
         case Some(parts) if implied:

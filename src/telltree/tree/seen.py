@@ -1,7 +1,6 @@
-"""The training records as what is told of leaves is chosen by them: all of them, and a sample that is soon asked.
+"""The training records by which headlines and short descriptions are chosen: all of them, and a sample for speed.
 
-Of thousands of formulas few are told. Which they are is decided by the sample; of how many records they are true is
-counted over all.
+Of thousands of formulas few are reported. The sample decides which; the reported counts are over all records.
 """
 
 from collections.abc import Sequence
@@ -16,12 +15,12 @@ from telltree.logic.signals import Signals
 from telltree.operators import Expression
 from telltree.tree.tree import Tree
 
-_MOST_SAMPLED = 1_500  # but for small leaves
+_MOST_SAMPLED = 1_500  # more if there are small leaves
 _LEAST_OF_A_LEAF = 40
 
 
 class Seen:
-    """Records, and to which leaf of a tree each of them comes."""
+    """Records, and the leaf of a tree that each of them reaches."""
 
     def __init__(self, tree: Tree, panel: Panel) -> None:
         self.records = tree.aligned(panel)
@@ -30,14 +29,14 @@ class Seen:
         """The truth of every node's formula for every record: nodes × records."""
         self.clusters = tree.apply_truth(self.answers)
         self.support = np.bincount(self.clusters, minlength=len(tree.leaves) + 1)[1:]
-        """How many records come to each leaf."""
+        """How many records reach each leaf."""
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """The truth of formulas for every record: formulas × records."""
         return self._formulas.truth(formulas)
 
     def true(self, formula: Expression) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """The truth of one formula for every record, and of how many records of each leaf it is true."""
+        """The truth of one formula for every record, and how many records of each leaf it is true of."""
         truth: NDArray[np.bool_] = self.truth([formula])[0]
         return truth, np.bincount(self.clusters[truth], minlength=len(self.support) + 1)[1:]
 
@@ -48,9 +47,9 @@ class Seen:
 
 
 class Sample:
-    """As large a share of the records of each leaf, at even distances; more of small leaves.
+    """The same share of the records of each leaf, evenly spaced; more of small leaves.
 
-    Answers are bits. Those of a leaf begin with a byte, so that bytes are counted, not bits.
+    Answers are bits. Those of a leaf start at a byte boundary, so that whole bytes are counted.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class Sample:
         leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
         chosen = [rows[np.arange(n) * len(rows) // max(1, n)] for rows, n in zip(leaves, sizes, strict=True)]
         self.rows: NDArray[np.int64] = np.concatenate(chosen)
-        """Which of the records it has, leaf by leaf."""
+        """The records in the sample, leaf by leaf."""
         self.panel = records[self.rows]
         self.signals = signals
         self._formulas = Formulas(self.panel, signals)
@@ -84,7 +83,7 @@ class Sample:
         return np.packbits(spaced, axis=1)
 
     def true(self, answers: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Of how many records of each leaf packed answers are true, by the share of the sample of it."""
+        """How many records of each leaf packed answers are true of, scaled up from the sample."""
         counted = np.add.reduceat(np.bitwise_count(answers), self._starts, axis=1, dtype=np.int64)
         found: NDArray[np.float64] = counted * self._stands_for
         return found

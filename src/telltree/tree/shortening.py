@@ -1,8 +1,8 @@
-"""Short descriptions: what tells a leaf's training records from all others, without what decides nothing for them.
+"""Short descriptions: what tells a leaf's training records from all others, without parts that do not matter for them.
 
-Each question on the way to a leaf was chosen to split the records that came to it. Of all training records together,
-some answers follow from the others, and so do parts of them. Without these, the description is true of the same
-training records; of records yet to come it may be true where the whole is not, or the other way round.
+Each question on the path to a leaf was chosen to split the records that reached it. Among all training records, some
+answers, or parts of them, follow from the others. Without these, the description is true of the same training records;
+for other records it may differ from the whole description.
 """
 
 from collections.abc import Iterator
@@ -25,20 +25,20 @@ from telltree.tree.ways import Ways
 
 _MOST_TRIED = 60  # shorter forms of one claim at a time
 _DIGITS = (2, 3, 4)
-_SAVED = 0.2  # of the words; for less, what is true of these records alone is not told
+_SAVED = 0.2  # share of the words; saving less is not worth a description that is exact only for these records
 
 
 def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
-    """For each leaf, in order, a formula of fewer words, by a fifth or more, that is true of just its records here.
+    """For each leaf, in order, a formula with at least a fifth fewer words that is true of exactly its records here.
 
-    None where none was found, where a question settles itself, and where a grammar has words of its own for a formula
-    on the way: they may speak of every part.
+    None if none was found, if a question has a constant answer, or if a grammar has its own words for a formula on the
+    path: they may mention every part.
     """
     return shortened(Ways(tree), Seen(tree, panel))
 
 
 def shortened(ways: Ways, seen: Seen) -> list[Formula | None]:
-    """The same, where something is known of the ways to the leaves and of the records already."""
+    """The same, given the paths and the records."""
     work = _Shortening(ways, seen)
     own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
     return [
@@ -54,11 +54,11 @@ class _Shortening:
         self._answers = dict(zip((node.formula for node in tree.nodes), seen.answers, strict=True))
 
     def of(self, leaf: int) -> Formula | None:
-        """What fewer words say of the records of a leaf, counted from 0."""
+        """A formula with fewer words for the records of a leaf, counted from 0."""
         _, branches = self._ways.tree.leaves[leaf]
         terms = [self._ways.term(claim) for claim in self._ways.claims[leaf]]
         if any(term in (TRUE, FALSE) for term in terms):
-            return None  # no words of its own
+            return None  # it needs no words
         truth = np.array([self._answers[f] == answer for f, answer in branches])
         wanted: NDArray[np.bool_] = np.logical_and.reduce(truth)
         kept = list(range(len(terms)))
@@ -67,7 +67,7 @@ class _Shortening:
             if rest and np.array_equal(truth[rest].all(axis=0), wanted):
                 kept = rest
         for i in sorted(kept, key=lambda i: (-cost(terms[i]), i)):
-            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # all others are told apart
+            open_to = np.logical_and.reduce(truth[[j for j in kept if j != i]])  # the rest is excluded already
             terms[i], truth[i] = self._without_parts(terms[i], truth[i], open_to, wanted)
         short = joined(All, [terms[i] for i in kept], self._ways.possible)
         return self._if_shorter(short, leaf, wanted)
@@ -75,9 +75,10 @@ class _Shortening:
     def _without_parts(
         self, term: Term, truth: NDArray[np.bool_], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
     ) -> tuple[Term, NDArray[np.bool_]]:
-        """The term without parts that change no answer for records it is open to, and its answers for all.
+        """The term without parts that change no answer among the records it must decide, and its answers for all
+        records.
 
-        What costs most goes first.
+        The costliest parts are dropped first.
         """
         if np.array_equal(open_to, wanted):
             return term, truth
@@ -94,8 +95,9 @@ class _Shortening:
     def _first_alike(
         self, tried: list[Expression], open_to: NDArray[np.bool_], wanted: NDArray[np.bool_]
     ) -> tuple[int, NDArray[np.bool_]] | None:
-        """The place of the first formula that is true of the wanted records alone of those it is open to, and its
-        answers for all; most that are not are found out by the sample."""
+        """The index of the first formula that is true of exactly the wanted records among those it must decide, and its
+        answers for all records. The sample rules out most others quickly.
+        """
         sample = self._seen.sample
         likely = ((sample.truth(tried) & open_to[sample.rows]) == wanted[sample.rows]).all(axis=1)
         for place in np.flatnonzero(likely).tolist():
@@ -105,7 +107,7 @@ class _Shortening:
         return None
 
     def _if_shorter(self, short: Term, leaf: int, wanted: NDArray[np.bool_]) -> Formula | None:
-        """What says so in few digits, if it has a fifth fewer words than the whole."""
+        """The formula with few digits, if it has a fifth fewer words than the whole."""
         whole, formula = self._ways.whole(leaf), self._ways.written(short)
         if cost(short) >= cost(whole):
             return None
@@ -114,7 +116,7 @@ class _Shortening:
         return Formula(self._fewer_digits(formula, wanted)) if fewer else None
 
     def _fewer_digits(self, formula: Expression, wanted: NDArray[np.bool_]) -> Expression:
-        """The formula with rounded constants that answers alike."""
+        """The formula with rounded constants, if its answers stay the same."""
         tried = [rounded(formula, digits) for digits in _DIGITS]
         found = self._first_alike(tried, np.ones_like(wanted), wanted)
         return formula if found is None else tried[found[0]]

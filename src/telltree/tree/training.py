@@ -1,4 +1,4 @@
-"""What a tree keeps of its training: which data it saw, and what explanations need of them."""
+"""What a tree keeps of its training: which data it saw, and what explanations need to know of them."""
 
 import hashlib
 import json
@@ -22,23 +22,23 @@ _AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied who
 
 @dataclass(frozen=True)
 class Training:
-    """What a fitted model remembers of the records it learnt from."""
+    """What a fitted model keeps of the records it learnt from."""
 
     schema: Schema
-    """Of all columns of the panel, in its order."""
+    """The schema of all columns of the panel, in its order."""
     seed: int
     """The seed of the tree."""
     fingerprint: str
     """A hash of values and labels; the same for the same data on any machine."""
     missing: tuple[str, ...]
-    """The columns that missed values or were infinite."""
+    """The columns that had missing or infinite values."""
     spread: dict[str, float]
     """The standard deviation of each signal that the tree compares with constants, by the signal's text: the unit of
     margins."""
 
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
-        """What to remember of these records."""
+        """What to keep of these records."""
         missing = tuple(sorted(doubtful(panel)))
         hashed = fingerprint(panel, labels.codes, tree.classes)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
@@ -47,7 +47,7 @@ class Training:
 def fingerprint(panel: Panel, codes: Any, classes: Sequence[Any]) -> str:
     """A hash of the columns, the values of all records in order, and their classes.
 
-    All missing values are alike, and so are 0 and −0.
+    All missing values count as equal, and so do 0 and −0.
     """
     digest = hashlib.sha256()
     columns = [[column.name, column.type.value, column.levels] for column in panel.schema.values()]

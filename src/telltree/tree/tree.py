@@ -31,26 +31,27 @@ class Headline:
 
     formula: Formula
     others: int
-    """Training records of other leaves of which it is true too."""
+    """How many training records of other leaves it is also true of."""
     elsewhere: int
-    """Training records of other leaves."""
+    """How many training records other leaves have."""
     missed: int = 0
-    """Training records of the leaf of which it is not true."""
+    """How many training records of the leaf it is not true of."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A category: the records that come here, by class, and the class it predicts."""
+    """A category: the records that reach it, by class, and the class it predicts."""
 
     counts: tuple[int, ...]
     """Training records of each class."""
     weights: tuple[float, ...]
     """The same, weighted, up to a factor common to all leaves."""
     headline: Headline | None = None
-    """None if no short formula is worth one, or the tree is a single leaf."""
+    """None if no short formula qualifies, or the tree is a single leaf."""
     short: Formula | None = None
-    """A formula that is true of the training records that came here and of no others, shorter than all branches on the
-    way; of other records it may be true where those are not. None if there is none that is much shorter."""
+    """A formula that is true of exactly the training records that reached this leaf, and shorter than the whole path;
+    for other records it may differ. None if there is none that is much shorter.
+    """
 
     @cached_property
     def label(self) -> int:
@@ -59,7 +60,7 @@ class Leaf:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
+        """The probability of each class: its share, with one extra record divided equally among all classes.
 
         Ten of ten records are better evidence than two of two, and neither is certainty.
         """
@@ -69,24 +70,24 @@ class Leaf:
 
     @property
     def support(self) -> int:
-        """Training records that came here."""
+        """How many training records reached it."""
         return sum(self.counts)
 
     @property
     def weighted_share(self) -> float | None:
-        """The label's share of the weight; None where there is none."""
+        """The label's share of the weight; None if there is no weight."""
         whole = math.fsum(self.weights)
         return self.weights[self.label] / whole if whole else None
 
     @property
     def decided_by_weights(self) -> bool:
-        """Whether another class has more records here than the label, and only less weight."""
+        """Whether another class has more records here than the label, but less weight."""
         return self.counts[self.label] < max(self.counts)
 
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """A formula that would have split the records otherwise, and nearly as well."""
+    """A formula that would have split the records differently, and nearly as well."""
 
     formula: Formula
     fitness: float
@@ -94,7 +95,7 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Node:
-    """A branch: records of which the formula is true go one way, the others the other."""
+    """A branch: records for which the formula is true go one way, the others the other."""
 
     formula: Formula
     true: "Node | Leaf"
@@ -107,11 +108,11 @@ class Node:
     """How far the nearest training record is from the other side, in standard deviations."""
     runners_up: tuple[RunnerUp, ...] = ()
     found: Formula | None = None
-    """The formula as the search found it, if it was shortened, centred or turned round since."""
+    """The formula as the search found it, if it was shortened, centred or complemented since."""
     naming: float = 0.0
-    """The bits it takes to name the formula among those of the grammar that are no longer; see `telltree.tree.Bits`."""
+    """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.Bits`."""
     by_size: tuple[RunnerUp, ...] = ()
-    """The best formula of each size that is fitter than all shorter ones, the shortest first."""
+    """The best formula of each size that is fitter than all smaller ones, the smallest first."""
 
 
 Branch = tuple[Formula, bool]
@@ -125,7 +126,7 @@ class Tree:
     classes: tuple[Any, ...]
     schema: Schema
     missing: frozenset[str] | None = None
-    """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
+    """The columns that had missing or infinite values in training, which English must allow for; None: any may."""
     step: tuple[float | None, str] | None = None
     """The length of a step in training, None if steps differed, and the unit of times; None if times were not known.
 
@@ -135,7 +136,7 @@ class Tree:
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:
-        """The leaves from left to right, the true branch first, each with the branches on the way to it."""
+        """The leaves from left to right, the true branch first, each with its path."""
         return tuple(_leaves(self.root, ()))
 
     @cached_property
@@ -150,7 +151,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Branches on the longest way from the root to a leaf."""
+        """The number of branches on the longest path from the root to a leaf."""
         return max(len(path) for _, path in self.leaves)
 
     @cached_property
@@ -177,8 +178,8 @@ class Tree:
     def aligned(self, panel: Panel) -> Panel:
         """The records as the tree reads them: with its columns.
 
-        DataError if it asks for times that they do not have, or learnt from steps of another length, to which its
-        records were resampled.
+        DataError if it needs times that they do not have, or if its own records were resampled to steps of another
+        length.
         """
         self.how_read.check(self.step, panel)
         check_clock((node.formula.expression for node in self.nodes), self.step, panel)
@@ -197,7 +198,7 @@ class Tree:
             if isinstance(node, Leaf):
                 clusters[here] = next(numbers)
             else:
-                holds = next(rows)  # nodes are met in preorder, as the rows are
+                holds = next(rows)  # nodes are visited in preorder, as the rows are
                 descend(node.true, here & holds)
                 descend(node.false, here & ~holds)
 
@@ -205,7 +206,7 @@ class Tree:
         return clusters
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
-        """Whether each record passes each node: records × nodes, in preorder, leaves included."""
+        """Whether each record visits each node: records × nodes, in preorder, including leaves."""
         rows, found = iter(self.truth(panel)), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
@@ -231,14 +232,14 @@ class Tree:
         return found
 
     def narrowed(self) -> "Tree":
-        """The same tree, which knows of no columns but those it asks about; of all if it asks about none."""
+        """The same tree with only the columns it asks about; with all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
         return replace(self, schema=Schema(c for c in self.schema.values() if c.name in used)) if used else self
 
     def spoken_of(self, panel: Panel) -> "Tree":
-        """The same tree as it speaks of these records: what changes in one of them is not called static.
+        """The same tree, worded for these records: a column that changes in one of them is not called static.
 
-        A column that had one value in each record of training is spoken of without "at some point", until it changes.
+        A column with one value in each training record is mentioned without "at some point", until it changes.
         """
         changing = self.static - unchanging(panel.select([name for name in panel.schema if name in self.static]))
         if not changing:
@@ -247,7 +248,7 @@ class Tree:
         return replace(self, schema=Schema(columns))
 
     def plain(self) -> "Tree":
-        """The same tree with formulas as simple as they can be said.
+        """The same tree with formulas in their simplest form.
 
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
@@ -262,11 +263,11 @@ class Tree:
 
     @property
     def static(self) -> frozenset[str]:
-        """The columns that have one value a record."""
+        """The columns with one value per record."""
         return frozenset(column.name for column in self.schema.values() if column.static)
 
     def says(self, *claims: Expression) -> str:
-        """What it says in plain English that all these formulas are true; "every record" for none."""
+        """What it means in plain English that all these formulas are true; "every record" for none."""
         if not claims:
             return "every record"
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
@@ -305,7 +306,7 @@ class Tree:
 
 
 def are_siblings(one: Sequence[Branch], other: Sequence[Branch]) -> bool:
-    """Whether the ways to two leaves of one tree part at the last question of both."""
+    """Whether two leaves of one tree belong to the same last question."""
     return len(one) == len(other) > 0 and one[:-1] == other[:-1] and one[-1][1] != other[-1][1]
 
 
@@ -339,7 +340,7 @@ def _weighed(leaf: Leaf, tree: Tree) -> str:
 
 
 def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Leaf, Tree], str]) -> Iterator[str]:
-    """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
+    """The lines of a tree: what each node asks, in one line or more, and the result at each leaf."""
     numbers = iter(range(1, len(tree.leaves) + 1))
 
     def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:

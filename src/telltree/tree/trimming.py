@@ -1,6 +1,6 @@
-"""Trimming: parts of a chosen formula that decide nothing for the records at hand are dropped.
+"""Trimming: drops the parts of a chosen formula that decide nothing for the records at hand.
 
-A search keeps what does no harm: `F(a ∧ b)` where b holds whenever a does. Who reads the formula must take in b, and
+A search keeps what does no harm, such as `F(a ∧ b)` where b holds whenever a does. A reader must take in b, and
 believes that it matters.
 """
 
@@ -16,8 +16,8 @@ from telltree.operators.table import AND, IMPLIES, NOT, OR
 def trimmed(formula: Expression, formulas: OfFormulas, late: Callable[[], bool] = bool) -> Expression:
     """The formula without parts whose removal changes no answer for the records that `formulas` evaluates on.
 
-    Of several parts that could go, the longest goes first. A formula to which a grammar gave English of its own stays
-    as it is: the English may speak of every part. When it is `late`, what is left stays.
+    Of several parts that could be dropped, the longest goes first. A formula with English of its own from a grammar is
+    not changed: the English may mention every part. When it is `late`, the rest stays.
     """
     if any(e.english is not None for e in formula.walk()):
         return formula

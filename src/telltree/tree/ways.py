@@ -1,4 +1,4 @@
-"""What is asked on the way to each leaf of a tree: in terms, and in how many words."""
+"""The paths to the leaves of a tree: as terms, and in how many words."""
 
 import math
 from collections.abc import Hashable
@@ -16,7 +16,7 @@ _POINT, _COUNTED = ("at", "some", "point"), ("for", "at", "least", "5", "steps")
 
 
 class Ways:
-    """The ways to the leaves of a tree; what was worked out of one is kept for others."""
+    """The paths to the leaves of a tree; results are cached."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -31,22 +31,22 @@ class Ways:
         self._rough: dict[Term, int] = {}
 
     def whole(self, leaf: int) -> Term:
-        """All that is claimed of the records of a leaf, counted from 0, in plain terms."""
+        """Everything that is true of the records of a leaf, counted from 0, in plain terms."""
         return self.term(reduce(lambda left, right: Expression(AND, (left, right)), self.claims[leaf]))
 
     def term(self, claim: Expression) -> Term:
-        """The simplest normal form found."""
+        """The simplest normal form that is found."""
         if claim not in self._terms:
             self._terms[claim] = term_of(claim, self.tree.missing, static=self.tree.static)
         return self._terms[claim]
 
     def written(self, term: Term) -> Expression:
-        """An expression that says what the term does, also where that is of no column: how many steps there are."""
+        """An expression for the term, even if it mentions no column: how many steps there are."""
         witness = next((e for claims in self.claims for claim in claims for e in claim.walk() if _is_column(e)), None)
         return expression_of(term, self.tree.missing, witness)
 
     def words(self, term: Term) -> int:
-        """About how many words say a term: those of another one that differs in constants alone."""
+        """About how many words a term takes: those of another term that differs only in constants."""
         shape = _shape(term)
         if shape not in self._words:
             tree = self.tree
@@ -54,7 +54,7 @@ class Ways:
         return self._words[shape]
 
     def roughly(self, term: Term) -> int:
-        """How many words a term has, from those of its literals: soon known, and seldom far off."""
+        """An estimate of how many words a term takes, from its literals: fast, and seldom far off."""
         if term not in self._rough:
             self._rough[term] = self._roughly(term)
         return self._rough[term]
@@ -88,7 +88,7 @@ def _shape(term: Term) -> Hashable:
 
 
 def _ends(interval: Interval) -> tuple[Hashable, ...]:
-    """How an interval ends, wherever that is: what is below 0 or evenly on both sides of it may be said otherwise."""
+    """The form of an interval's ends, wherever they are: below 0, or symmetric about it, the words may differ."""
     signs = tuple(
         end if math.isinf(end) or end == 0 else math.copysign(1, end) for end in (interval.low, interval.high)
     )

@@ -1,4 +1,4 @@
-"""Models as files: one JSON document that holds no code. docs/model-format.md says what is in it."""
+"""Models as files: one JSON document without code. docs/model-format.md describes it."""
 
 from telltree.tree.model.decode import decode
 from telltree.tree.model.encode import encode

@@ -1,4 +1,4 @@
-"""Bytes to model. Whatever is wrong with them is a ModelFormatError."""
+"""Bytes to model. Anything wrong with them is a ModelFormatError."""
 
 import dataclasses
 import re
@@ -45,14 +45,14 @@ from telltree.tree.training import Training
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 DEEPEST = 200
-"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
+"""The most branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 _DAMAGED = "this model file is damaged"
 
 
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
-    """The model that a file holds; `functions` are those that its formulas call."""
+    """The model in a file; `functions` are those that its formulas call."""
     document = read_document(content)
     try:
         return _model(document, functions)
@@ -107,7 +107,7 @@ def _step(entry: StepEntry | None) -> tuple[float | None, str] | None:
 
 
 def _functions(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
-    """The functions that the file names, found among those given."""
+    """The functions that the file names, from those given."""
     known = {function.name: function for function in given}
     found = {}
     for entry in wanted:
@@ -151,7 +151,7 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
 
 
 def _classes(entry: Classes) -> NDArray[Any]:
-    """The labels as an array that gives them back as they are."""
+    """The labels as an array that returns them unchanged."""
     wanted = [(type(value), value) for value in entry.values]
     try:
         with np.errstate(over="ignore"):
@@ -165,7 +165,7 @@ def _classes(entry: Classes) -> NDArray[Any]:
 
 
 class _Formulas:
-    """Reads formulas, and gives those that speak in the grammar's own English their words back."""
+    """Reads formulas, and restores the English of those that are in the grammar's own words."""
 
     def __init__(self, grammar: Grammar | None, schema: Schema, functions: dict[str, UserFunction]) -> None:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
@@ -173,14 +173,14 @@ class _Formulas:
         self._known: dict[tuple[str, bool], Formula] = {}
 
     def read(self, text: str, spoken: bool) -> Formula:
-        """The formula, whose columns must be those of the training data."""
+        """The formula; its columns must be those of the training data."""
         if (text, spoken) not in self._known:
             self._known[text, spoken] = self._read(text, spoken)
         return self._known[text, spoken]
 
     def _read(self, text: str, spoken: bool) -> Formula:
         try:
-            # headlines may speak of columns that the grammar does not
+            # headlines may mention columns that the grammar does not
             schema = self._schema if spoken else self._training
             formula = Formula.parse(text, schema, functions=self._functions)
             if spoken and self._grammar is not None:
@@ -195,8 +195,8 @@ class _Formulas:
 
 
 def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
-    """That each branch is followed by two subtrees, and none is too deep."""
-    depths = [0]  # of the subtrees that are yet to come
+    """Check that each branch is followed by two subtrees, and none is too deep."""
+    depths = [0]  # of the subtrees still to come
     for entry in entries:
         if not depths:
             raise ModelFormatError(f"{_DAMAGED}: there are nodes after the end of the tree")

@@ -1,4 +1,4 @@
-"""The format of model files: what keys there are, and what may stand under each."""
+"""The format of model files: the keys, and the values allowed for each."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -8,8 +8,8 @@ from telltree.search import SEARCHES
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
-MOST_RUNNERS_UP = 20_000  # different ones in all; each takes a third of a millisecond to read
-MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
+MOST_RUNNERS_UP = 20_000  # distinct ones in all; each takes a third of a millisecond to read
+MOST = 2**53  # integers up to here are exact in every JSON reader
 
 Item = TypeVar("Item")
 Many = Annotated[list[Item], Field(fail_fast=True)]  # a million wrong items make one error, not a million
@@ -17,7 +17,7 @@ Count = Annotated[int, Field(ge=0, le=MOST)]
 Weight = Annotated[float, Field(ge=0, le=MOST)]
 Text = Annotated[str, Field(max_length=LONGEST_FORMULA)]
 Number = float | Literal["inf", "-inf", "nan"]
-"""JSON has no other way to write what is not finite."""
+"""JSON has no other way to write numbers that are not finite."""
 Scalar = bool | Annotated[int, Field(ge=-MOST, le=MOST)] | float | str
 Label = bool | int | float | str
 DType = Literal[
@@ -27,7 +27,7 @@ DType = Literal[
 
 
 class Entry(BaseModel):
-    """An object of the file: nothing is converted, and no key is unknown."""
+    """An object of the file: no type conversion, and no unknown keys."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -40,7 +40,7 @@ class Classes(Entry):
 
 
 class ColumnEntry(Entry):
-    """A column; what it does not say is not written."""
+    """A column; fields that it does not have are not written."""
 
     name: str
     type: Literal["real", "Boolean", "categorical"]
@@ -63,7 +63,7 @@ class LeftOut(Entry):
 
 
 class GrammarEntry(Entry):
-    """A grammar with its groups written out; a column that is only named is that of the training data."""
+    """A grammar with its groups written out; a column given only by name is that of the training data."""
 
     text: str
     columns: Many[str | ColumnEntry]
@@ -77,7 +77,7 @@ class GrammarText(Entry):
 
 
 class FunctionEntry(Entry):
-    """The signature of a user function; whoever loads the model brings the function itself."""
+    """The signature of a user function; the function itself must be provided when the model is loaded."""
 
     name: str
     takes: Many[str]
@@ -93,7 +93,7 @@ class RunnerUpEntry(Entry):
 
 
 class Branch(Entry):
-    """A node; the subtree for records of which the formula is true follows, then the other."""
+    """A node; the subtree for records for which the formula is true follows, then the other."""
 
     kind: Literal["branch"]
     formula: Text
@@ -104,7 +104,7 @@ class Branch(Entry):
     spoken: bool = False
     """Whether rules of the grammar have English of their own for it."""
     found: Text | None = None
-    """The formula as the search found it, if another is kept."""
+    """The formula as the search found it, if it was changed."""
     naming: Annotated[float, Field(ge=0)] = 0.0
     """The bits that name the formula in its grammar."""
     by_size: Many[RunnerUpEntry] = []
@@ -112,7 +112,7 @@ class Branch(Entry):
 
 
 class HeadlineEntry(Entry):
-    """A short formula that is true of all training records of a leaf but those missed, and of so many elsewhere."""
+    """A short formula that is true of all training records of a leaf except those missed, and of some elsewhere."""
 
     formula: Text
     others: Count
@@ -145,14 +145,14 @@ class StepEntry(Entry):
 
 
 class WayEntry(Entry):
-    """How values of one column that fall into a step become one."""
+    """How the values of one column within a step become one."""
 
     column: str
     way: Literal["last", "mean", "any"]
 
 
 class HowReadEntry(Entry):
-    """How the training data were read, as far as other data must be read alike."""
+    """How the training data were read, as far as other data must be read the same way."""
 
     id: str | None = None
     time: str | None = None
@@ -175,7 +175,7 @@ class TrainingEntry(Entry):
     fingerprint: Annotated[str, Field(max_length=200)]
     missing: Many[str]
     still: Many[str] = []
-    """Columns that had one value in each record, though nobody had called them static."""
+    """Columns that had one value in each record, though they were not declared static."""
     spread: Many[Spread]
     interrupted: bool
     named: bool
@@ -221,7 +221,7 @@ class ScoreEntry(Entry):
 
 
 class FrontEntry(Entry):
-    """The whole tree, of which the model's is a part, and the scores of the trees in between, the smallest first."""
+    """The whole tree, of which the model's is a part, and the scores of the trees of the front, the smallest first."""
 
     tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
     scores: Many[ScoreEntry] = []
@@ -268,5 +268,5 @@ class Document(Entry):
     settings: Settings
 
     def written(self) -> dict[str, Any]:
-        """The document as JSON's types, without what columns and formulas do not say."""
+        """The document in JSON's types, without absent fields of columns and formulas."""
         return self.model_dump(exclude_defaults=True)

@@ -27,7 +27,7 @@ _CANNOT = "this model cannot be saved"
 
 
 def encode(model: Model) -> bytes:
-    """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
+    """The model file; ModelFormatError if a file cannot hold the model, because of labels of unusual types, say."""
     training, schema = model.training, model.training.schema
     functions = _functions(model)
     found = {
@@ -96,7 +96,7 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
 
 
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
-    """The nodes in preorder; of the runners-up no more than can be read, the best of each node."""
+    """The nodes in preorder; only as many runners-up as can be read back, the best of each node."""
     return list(_preorder(tree.root, MOST_RUNNERS_UP // (4 * max(1, len(tree.nodes)))))
 
 
@@ -127,7 +127,7 @@ def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
 
 
 def _front(model: Model) -> dict[str, Any] | None:
-    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored."""
+    """The whole tree and the scores of its front; None if the model's tree is the whole one, and nothing was scored."""
     scores = [step.score._asdict() for step in model.front if step.score is not None]
     if not scores and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
@@ -144,7 +144,7 @@ def _formula(formula: Formula) -> dict[str, Any]:
 
 
 def _functions(model: Model) -> list[UserFunction]:
-    """Those that parameters, grammar and formulas mention, each once, by name."""
+    """The functions that parameters, grammar and formulas mention, each once, by name."""
     given = [*model.parameters["functions"], *(model.grammar.functions if model.grammar else ()), *_called(model.tree)]
     found: dict[str, UserFunction] = {}
     for function in given:
@@ -172,11 +172,11 @@ def _settings(model: Model) -> dict[str, Any]:
         "min_gain": _number(given["min_gain"]),
         "prevent_same_label": bool(given["prevent_same_label"]),
         "centre": None if given["centre"] is None else bool(given["centre"]),
-        "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of the records
+        "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
         "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
         "functions": [function.name for function in given["functions"]],
-        "random_state": seed if isinstance(seed, int) else None,  # a generator has no name to call it by
+        "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
     }
 
 

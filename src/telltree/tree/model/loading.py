@@ -1,4 +1,4 @@
-"""Model files, read without what only learning needs."""
+"""Model files, read without the libraries that only learning needs."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from telltree.tree.model.reading import read_file
 
 
 def load_model(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model:
-    """What a model file holds; errors name the file."""
+    """The content of a model file; errors name the file."""
     content = read_file(path)
     try:
         return decode(content, functions)

@@ -1,4 +1,4 @@
-"""What a model file holds, as objects."""
+"""The content of a model file, as objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,20 +18,20 @@ from telltree.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted classifier, apart from what its searches met on the way."""
+    """A fitted classifier, without the results of its searches."""
 
     tree: Tree
     front: Front
     classes: NDArray[Any]
     """The tree's classes, with the type that labels had."""
     grammar: Grammar | None
-    """That was searched; None if there was nothing to say."""
+    """The grammar that was searched; None if no column could be used."""
     training: Training
     interrupted: bool
     named: bool
-    """Whether the columns had names, or are only counted: scikit-learn asks for that of plain arrays."""
+    """Whether the columns had names, or only numbers: scikit-learn distinguishes these."""
     parameters: dict[str, Any]
-    """Of the classifier, by name; those of which results do not depend are left out."""
+    """The parameters of the classifier, by name, except those that do not affect results."""
 
 
 def _forgotten(what: str) -> SettingsError:
@@ -43,7 +43,7 @@ def _forgotten(what: str) -> SettingsError:
 
 @dataclass(frozen=True)
 class ForgottenFitness:
-    """Stands in a loaded model for a fitness that only its author knows; prediction does not need it."""
+    """Replaces, in a loaded model, a fitness that only its author has; prediction does not need it."""
 
     def __call__(self, true: Any, total: Any, size: Any) -> NDArray[np.float64]:
         raise _forgotten("fitness")
@@ -51,7 +51,7 @@ class ForgottenFitness:
 
 @dataclass(frozen=True)
 class ForgottenSearch(Search):
-    """Stands in a loaded model for a search that only its author knows; prediction does not need it."""
+    """Replaces, in a loaded model, a search that only its author has; prediction does not need it."""
 
     def check(self, grammar: Grammar) -> None:
         raise _forgotten("search")

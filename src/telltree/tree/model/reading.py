@@ -1,4 +1,4 @@
-"""Bytes from anyone to a checked document: bounded in size, and with no error but ours."""
+"""Bytes from any source to a checked document: bounded in size, and raising only our errors."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from telltree.tree.model.document import FORMAT, VERSION, Document
 MOST_BYTES = 32 << 20
 """A model of ten thousand columns takes five million."""
 MOST_OF = {b"{": 250_000, b"[": 250_000, b",": 2_000_000}
-"""Objects, lists and items: what takes memory when it is read, and is counted before."""
+"""The most objects, lists and items, which take memory when parsed; counted beforehand."""
 MOST_KEYS = 50
-"""Of one object; none of the format has half as many."""
+"""The most keys of one object; no object of the format has half as many."""
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a model file, if they are not too many to be one."""
+    """The bytes of a model file, unless there are too many."""
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -33,12 +33,12 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_document(content: bytes) -> Document:
-    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+    """The document in the content; ModelFormatError or ModelVersionError if there is none."""
     for sign, most in MOST_OF.items():
         if content.count(sign) > most:
             raise ModelFormatError(f"this is no model file: it has more than {most:,} times {sign.decode()!r}")
     found = _parsed(content)
-    if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
+    if b"\\ud" in content.lower():  # perhaps half a surrogate pair, which could not be written again
         try:
             json.dumps(found, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
@@ -61,7 +61,7 @@ def read_document(content: bytes) -> Document:
 
 
 def checked(found: dict[str, Any], what: str) -> Document:
-    """The document, if it is one; else an error that begins with `what` and names the place."""
+    """The document, if valid; otherwise an error that begins with `what` and names the place."""
     try:
         return Document.model_validate(found)
     except ValidationError as error:
@@ -83,7 +83,7 @@ def _parsed(content: bytes) -> Any:
         ) from None
     except ModelFormatError:
         raise
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise ModelFormatError(f"this is no model file: {error}") from None
 
 
