@@ -1,4 +1,4 @@
-"""Asking: of how many records something is true, of which classes, when, and which they are."""
+"""Asking: how many records something is true of, in which classes, when, and which records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,30 +19,30 @@ from telltree.explain.verdict import Verdict, verdict_of
 from telltree.logic import Formula
 from telltree.operators import UserFunction
 
-_MEMBERS = 5  # that a text names
-_CLASSES = 12  # that a text has a line for
+_MEMBERS = 5  # members that a text names
+_CLASSES = 12  # classes that get a line in a text
 
 
 @dataclass(frozen=True)
 class ClassAnswer:
-    """Of how many records of one class it is true."""
+    """How many records of one class it is true of."""
 
     label: Any
     records: int
-    """All of the class."""
+    """The records of the class."""
     holds: int
-    """Those of them that it is true of."""
+    """How many of them it is true of."""
     share: float
-    """Of the class, those that it is true of."""
+    """The share of the class that it is true of."""
     low: float
     high: float
     """The 95 % confidence interval of `share` (Wilson)."""
     among: float | None
-    """Of all records that it is true of, those of the class; None if it is true of none."""
+    """The share of the class among the records that it is true of; None if there are none."""
     overall: float
-    """Of all records, those of the class."""
+    """The share of the class among all records."""
     lift: float | None
-    """How many times `overall` `among` is; None if it is true of none."""
+    """`among` divided by `overall`; None if it is true of no record."""
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.holds:,} of {self.records:,} ({_shares(self.share, self.low, self.high)})"
@@ -58,27 +58,27 @@ class Answer:
     formula: Formula
     """What was asked."""
     english: str
-    """The same as telltree says it: how the question was understood."""
+    """The same in telltree's words: how the question was understood."""
     records: int
-    """All that were asked about."""
+    """How many records were asked about."""
     positions: NDArray[np.int64]
-    """Those that it is true of: their places in the panel, in order."""
+    """The records it is true of: their positions in the panel, in order."""
     members: NDArray[Any]
     """Their ids."""
     steps: NDArray[np.int64]
-    """The step (from 0) of each that decided, as `decisive_step` finds it: the first at which an F holds."""
+    """The decisive step (from 0) of each, as found by `decisive_step`: the first at which an F holds."""
     times: NDArray[np.float64] | None
     """When that was, if times are known."""
     first: Moments | None
-    """The steps or times in sum; None if it is true of no record, or of what does not change in a record."""
+    """A summary of the steps or times; None if it is true of no record, or of nothing that changes within one."""
     classes: tuple[ClassAnswer, ...]
-    """One for each class, in their order; none if labels were not given."""
+    """One for each class, in order; none if labels were not given."""
     _panel: Panel = field(repr=False)
     _missing: set[str] = field(repr=False)
 
     @property
     def share(self) -> float | None:
-        """Of the records, those that it is true of; None if there are no records."""
+        """The share of the records that it is true of; None if there are no records."""
         return len(self.positions) / self.records if self.records else None
 
     @property
@@ -93,7 +93,7 @@ class Answer:
         return verdict_of(self.formula, self._panel, record, self._missing)
 
     def text(self, members: int = _MEMBERS) -> str:
-        """The answer in words, with so many members by their ids."""
+        """The answer in words, with the ids of this many members."""
         return "\n".join(self._lines(members))
 
     def _lines(self, members: int) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Answer:
         shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
         yield f"true of {len(self.positions):,} of {counted(self.records, 'record')}{shares}"
         told = self.classes
-        if len(told) > _CLASSES:  # those that the members are of, the most of them first
+        if len(told) > _CLASSES:  # the classes with the most members
             told = tuple(sorted(told, key=lambda row: -row.holds)[:_CLASSES])
         yield from (f"  {row}" for row in told)
         if len(told) < len(self.classes):
@@ -116,7 +116,7 @@ class Answer:
         return self.text()
 
     def to_dict(self, members: int | None = None) -> dict[str, Any]:
-        """For JSON, with so many members (None: all)."""
+        """For JSON, with this many members (None: all)."""
         low, high = self.interval
         times = [None] * len(self.positions) if self.times is None else self.times.tolist()
         found = zip(self.members.tolist(), self.steps.tolist(), times, strict=True)
@@ -137,7 +137,7 @@ class Answer:
 def ask(
     panel: Panel, question: str | Formula, y: ArrayLike | None = None, *, functions: Sequence[UserFunction] = ()
 ) -> Answer:
-    """Of how many records something is true, when it first was, and of which.
+    """How many records something is true of, when it first was, and which records.
 
     question: plain English, "at some point pressure is below 2.8 bar while the valve is open", or a formula,
         "F(pressure < 2.8 and valve)". A SpeechError or GrammarError says where it cannot be read, and the nearest word.
@@ -178,7 +178,7 @@ def _moments(
     formula: Formula, panel: Panel, steps: NDArray[np.int64], times: NDArray[np.float64] | None
 ) -> Moments | None:
     how = how_decided(formula, True)
-    all_alike = how.startswith("came nearest") and not steps.any()  # the first of many that are as near
+    all_alike = how.startswith("came nearest") and not steps.any()  # the first of many equally near
     if not len(steps) or all_alike or not has_moments(formula, panel):
         return None
     return Moments.of(how, panel, steps, times)
@@ -209,5 +209,5 @@ def _shares(share: float, low: float, high: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share to be read, with a digit more at the ends."""
+    """A share as text, with an extra digit near 0 and 100 %."""
     return percent(share, 0 if 0.01 <= share <= 0.99 else 1)

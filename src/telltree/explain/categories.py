@@ -27,21 +27,22 @@ from telltree.tree.tree import Branch, Tree
 
 @dataclass(frozen=True, eq=False)
 class Category:
-    """A leaf: which records come to it, and why."""
+    """A leaf: which records reach it, and why."""
 
     number: int
-    """Of the leaf: from left to right, the true branch first, from 1."""
+    """The number of the leaf: from left to right, the true branch first, from 1."""
     label: Any
     """The class that the leaf predicts."""
     branches: tuple[Branch, ...]
-    """The formulas on the way from the root, and whether they are true."""
+    """The formulas on the path from the root, and whether they are true."""
     description: str
     """The whole conjunction as text; "true" for a tree that is a single leaf."""
     english: str
-    """The same in English, without what follows from the rest: true of the category's records, whatever they are."""
+    """The same in English, without what follows from the rest: true of exactly the category's records, for any data."""
     short: str
-    """What tells its members from the other records at hand; of records to come it may be true where `english` is not.
-    The same as `english` if nothing much shorter does."""
+    """What tells its members from the other records at hand; for other records it may differ from `english`. The same
+    as `english` if nothing is much shorter.
+    """
     headline: str | None
     """A short sentence, with the shares of members and of other records that it is true of; None if there is none."""
     shared: str
@@ -51,25 +52,25 @@ class Category:
     steps: tuple[str, ...]
     """Each branch by itself, in English."""
     positions: NDArray[np.int64]
-    """Of the records in the panel, in its order."""
+    """The positions of its records in the panel, in order."""
     members: NDArray[Any]
     """Their ids."""
     counts: dict[Any, int]
     """How many of them have each label; empty if labels were not given."""
     among: int
-    """How many records there are in the panel."""
+    """How many records the panel has."""
     coverage: float
     """Their share of the panel's records."""
     lift: float | None
-    """How many times the label's share in the whole panel `share` is; None if labels were not given, or none is it."""
+    """`share` divided by the label's share in the whole panel; None without labels, or if the label does not occur."""
     weighted: float | None
     """The label's share of the training weight here; None if all records weighed the same."""
     decided_by_weights: bool
-    """Whether another class had more training records here, and the label only more weight."""
+    """Whether another class had more training records here than the label, but less weight."""
 
     @property
     def share(self) -> float | None:
-        """Of the members, those with the category's label; None if there are no members or labels."""
+        """The share of members with the category's label; None if there are no members or labels."""
         return self.counts.get(self.label, 0) / len(self.positions) if self.counts else None
 
     @property
@@ -79,22 +80,22 @@ class Category:
 
     @property
     def purity(self) -> float | None:
-        """The share of the commonest label among the members; None if there are no members or labels."""
+        """The share of the most common label among the members; None if there are no members or labels."""
         return max(self.counts.values()) / len(self.positions) if self.counts else None
 
     @property
     def formula(self) -> Expression | None:
-        """The conjunction as one expression; None for a tree that is a single leaf, which says nothing."""
+        """The conjunction as one expression; None for a tree that is a single leaf."""
         parts = signed(self.branches)
         return reduce(_both, parts) if parts else None
 
     def __str__(self) -> str:
-        """The category alone, with its short description, or else the whole sentence, and its formula."""
+        """The category by itself, with its short description, or else the whole sentence, and its formula."""
         return self.told.alone()
 
     @property
     def told(self) -> Telling:
-        """The category as text has it."""
+        """The category in the form that text output uses."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
         mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
         weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
@@ -112,7 +113,7 @@ class Category:
 
 
 class Categories(tuple[Category, ...]):
-    """The categories of some records, in order; printed in groups, what several share once above them."""
+    """The categories of some records, in order; printed in groups, with what several share once above them."""
 
     __slots__ = ()
 
@@ -131,8 +132,8 @@ def categorize(
 ) -> Categories:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
-    `y` are the records' labels, for `counts` and shares. `missing` names the columns of which English must allow that
-    values are missing: by default those that do miss values in this panel.
+    `y` are the records' labels, for `counts` and shares. `missing` names the columns whose missing values English must
+    mention: by default those with missing values in this panel.
     """
     labels = None if y is None else _labels(y, panel)
     tree = tree.spoken_of(panel)
@@ -173,12 +174,12 @@ def categorize(
 
 
 def categories_text(categories: Iterable[Category]) -> str:
-    """The categories as blocks of text: what some share above them, and of each what sets it apart."""
+    """The categories as blocks of text: what some share above them, and for each what sets it apart."""
     return groups_text(category.told for category in categories)
 
 
 def signed(branches: Iterable[Branch]) -> list[Expression]:
-    """The formulas of branches as expressions that are true, negated where the formula is false."""
+    """The formulas of branches as expressions that are true; negated where the formula is false."""
     return [f.expression if truth else Expression(NOT, (f.expression,)) for f, truth in branches]
 
 
@@ -213,7 +214,7 @@ def _labels(y: ArrayLike, panel: Panel) -> list[Any]:
 
 
 def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
-    """How often each label occurs: those of the tree in its order, then others as they come."""
+    """How often each label occurs: the tree's labels in its order, then others as they come."""
     counts = dict.fromkeys(classes, 0)
     for label in labels:
         counts[label] = counts.get(label, 0) + 1
@@ -221,7 +222,7 @@ def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
 
 
 def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:
-    """The columns that the tree speaks of in which a value of the panel is missing or infinite."""
+    """The columns of the tree with missing or infinite values in the panel."""
     asked = [node.formula for node in tree.nodes]
     told = [leaf.headline.formula for leaf, _ in tree.leaves if leaf.headline is not None]
     return doubtful(panel.select(dict.fromkeys(name for f in (*asked, *told) for name in f.expression.attributes())))

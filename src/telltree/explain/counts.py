@@ -1,4 +1,4 @@
-"""Comparisons of counts in one record: the step that decided them, and how many steps would decide them otherwise."""
+"""Comparisons of counts in one record: the step that decided them, and how many steps would change the answer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -39,22 +39,22 @@ _ASKED = {
     LESS: "fewer than", LESS_EQUAL: "at most", GREATER: "more than", GREATER_EQUAL: "at least", EQUAL: "exactly"
 }  # fmt: skip
 _FARTHEST = 1 << 20
-"""Steps; a constant beyond that is as good as out of reach."""
+"""In steps; a larger constant is as good as out of reach."""
 
 
 def compares_counts(e: Expression) -> bool:
-    """Tell whether an expression compares counts, and so has one answer for the whole record."""
+    """Whether an expression compares counts, and so has one answer for the whole record."""
     return isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN
 
 
 def timeless(e: Expression) -> bool:
-    """Tell whether a formula has the same answer at every step, because all that it speaks of are counts."""
+    """Whether a formula has the same answer at every step, because it consists of comparisons of counts."""
     joins = e.head in (NOT, AND, OR, IMPLIES, EVENTUALLY, GLOBALLY)
     return compares_counts(e) or (joins and all(map(timeless, e.args)))
 
 
 def counted(e: Expression) -> tuple[Expression, ...]:
-    """What a comparison counts, each once, in order of appearance."""
+    """The distinct operands that a comparison counts, in order of appearance."""
     return tuple(dict.fromkeys(_counted(e)))
 
 
@@ -77,19 +77,19 @@ def _constants(e: Expression) -> Iterator[float]:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """A comparison of counts in one record, given the margins over time of everything that it counts."""
+    """A comparison of counts in one record, given the margins over time of everything it counts."""
 
     comparison: Expression
     margins: Mapping[Expression, Floats]
 
     @cached_property
     def held(self) -> dict[Expression, Bools]:
-        """Where each of what is counted is true."""
+        """For each operand that is counted, the steps at which it is true."""
         return {operand: margin > 0 for operand, margin in self.margins.items()}
 
     @cached_property
     def totals(self) -> dict[Expression, int]:
-        """How many steps each of them is true at."""
+        """At how many steps each of them is true."""
         return {operand: int(holds.sum()) for operand, holds in self.held.items()}
 
     @cached_property
@@ -99,16 +99,16 @@ class Tally:
 
     @property
     def step(self) -> int:
-        """The step at which the comparison came to the answer that it kept, as counting went on.
+        """The step at which the comparison reached its final answer, as counting went on.
 
-        If its answer was the same all along, the first step that brought it nearest to the other one, which for one
-        count and a constant is the last true step; if nothing that it counts is ever true, the step nearest to that.
+        If its answer never changed: the first step at which it came nearest to the other answer, which for one count
+        and a constant is the last true step; if nothing that it counts is ever true, the step nearest to being true.
         """
         so_far = {operand: np.cumsum(np.append(0.0, holds)) for operand, holds in self.held.items()}
         answers = self._answers(so_far)
         changes = np.flatnonzero(answers != answers[-1])
         if len(changes):
-            return int(changes[-1])  # how many steps had been counted before the one that changed it
+            return int(changes[-1])  # how many steps had been counted before the change
         if not any(self.totals.values()):
             return int(np.argmax(np.max(list(self.margins.values()), axis=0)))
         left, right = (_number(side, so_far) for side in self.comparison.args)
@@ -119,12 +119,12 @@ class Tally:
 
     @property
     def margin(self) -> float:
-        """How many true steps more or fewer, of one of the counts, would change the answer; negative if it is false.
+        """How many more or fewer true steps, of one of the counts, would change the answer; negative if it is false.
 
         Infinite if no number of steps would, or none that records have.
         """
         constants = sum(map(abs, _constants(self.comparison)))
-        # A count moves a side by one a step or more, or not at all: beyond all numbers at hand nothing changes.
+        # Each step changes a side by at least one, or not at all: beyond the range of these numbers nothing changes.
         reach = int(min(constants, _FARTHEST)) + sum(self.totals.values()) + 2
         least = np.inf
         for operand, total in self.totals.items():
@@ -135,7 +135,7 @@ class Tally:
         return least if self.holds else -least
 
     def told(self, operand: Expression) -> str:
-        """The count beside what is asked of it, "12 of more than 16", or alone if it is not compared with a number."""
+        """The count beside what is required, "12 of more than 16", or alone if it is not compared with a number."""
         head, (left, right) = self.comparison.head, self.comparison.args
         assert isinstance(head, Operator)
         if isinstance(left.head, Number):
@@ -146,7 +146,7 @@ class Tally:
         return total
 
     def _answers(self, counts: Mapping[Expression, Floats]) -> Bools:
-        """How the comparison comes out for given counts; arrays of one number stand for as many as there are."""
+        """The results of the comparison for given counts; arrays of length one are broadcast."""
         assert isinstance(self.comparison.head, Operator)
         left, right = (_number(side, counts) for side in self.comparison.args)
         found: Bools = _COMPARE[self.comparison.head](left, right)

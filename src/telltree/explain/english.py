@@ -25,11 +25,11 @@ def english(
 ) -> str:
     """What a formula says, in English: "at some point the vertical rate is below 2 ft/s while the advisory is active".
 
-    Columns are spoken of by their phrase in the schema, or else by their name; constants take the unit of what they
-    are compared with. `missing` names the columns that may miss values (None: any may); only of those is it said that a
-    value may be missing. `step` is the length of a step and its unit, if steps have one; counts are then told as
-    durations. What is said in plain style `Formula.from_english` reads back; `style="paper"` is the paper's form, with
-    square brackets. The text is plain: whoever writes it into a page or on a terminal must escape it.
+    Columns are spoken of by their phrase in the schema, or else by their name; constants take the unit of what they are
+    compared with. `missing` names the columns that may miss values (None: any may); only for those missing values are
+    mentioned. `step` is the length of a step and its unit, if steps have one; counts are then told as durations. What
+    is said in plain style `Formula.from_english` reads back; `style="paper"` is the paper's form, with square brackets.
+    The text is plain: whoever writes it into a page or on a terminal must escape it.
     """
     e = formula.expression if isinstance(formula, Formula) else formula
     if style not in get_args(Style):
@@ -40,7 +40,7 @@ def english(
 
 
 def plain(formula: Expression | Formula, schema: Schema, missing: Container[str] | None = None) -> Formula:
-    """The formula in normal form: as simple as it can be found to be said.
+    """The formula in normal form: the simplest that is found.
 
     Negations stand at the conditions, lists are flat, bounds and levels of one signal are one, and what is implied is
     gone. It answers like the formula on every possible record in which only the columns of `missing` miss values (None:
@@ -51,5 +51,5 @@ def plain(formula: Expression | Formula, schema: Schema, missing: Container[str]
 
 
 def static_columns(schema: Schema) -> set[str]:
-    """The columns that have one value a record."""
+    """The columns with one value per record."""
     return {column.name for column in schema.values() if column.static}

@@ -18,10 +18,10 @@ from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 
 Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
-"""What distances are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
+"""What margins are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
 
 _TINY = 5e-324
-"""The margin of what is true, but only just: as good as 0, and it keeps the sign."""
+"""The margin of what is only just true: as good as 0, and it keeps the sign."""
 
 
 class Distance(NamedTuple):
@@ -29,7 +29,7 @@ class Distance(NamedTuple):
 
     size: float
     unit: Literal["standard deviations", "steps"] | None
-    """None where distance has no sense: the size is 1 then."""
+    """None if distance is meaningless; the size is then 1."""
 
 
 def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None) -> int:
@@ -38,9 +38,9 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
     F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
     deviations over `reference`, by default the panel; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b,
     which is ¬a ∨ b: the step of the operand that decides, which is the one with the smaller margin for ∧, with the
-    larger for ∨; the first of equals. A comparison of counts: the step at which it came to its answer as counting went
-    on; if that was the same all along, the step that brought it nearest to the other, which for `count(a) > c` that is
-    false is the last true step of a, or the one nearest to being true.
+    larger for ∨; the first of equals. A comparison of counts: the step at which it reached its final answer as counting
+    went on; if the answer never changed, the step at which it came nearest to the other. For a false `count(a) > c`
+    that is the last true step of a, or the one nearest to being true.
     """
     return int(decisive_steps(formula, panel, [record], reference=reference)[0])
 
@@ -48,7 +48,7 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
 def decisive_steps(
     formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Reference | None = None
 ) -> NDArray[np.int64]:
-    """The decisive step of each of the records (by default all), as `decisive_step` finds it."""
+    """The decisive step of each of the records (by default all), as found by `decisive_step`."""
     chosen = range(len(panel)) if records is None else list(records)
     margins = Margins(panel, reference)
     return np.array([_decisive(formula.expression, margins, i) for i in chosen], np.int64)
@@ -58,9 +58,8 @@ class Margins:
     """Margins over time of Boolean vectors, record by record; positive where the vector is true, else negative.
 
     Distances of reals are in standard deviations of the signal over `reference`, by default the panel itself; all other
-    atoms have ±1. Give the panel that a tree learnt from as the reference, or what the model kept of it
-    (`training_.spread`), and a record has the same margins whatever others it comes with. At a step, F and G look from
-    there to the end.
+    atoms have ±1. With the training panel as the reference, or what the model kept of it (`training_.spread`), the
+    margins of a record do not depend on the other records. At a step, F and G look from there to the end.
     """
 
     def __init__(self, panel: Panel, reference: Reference | None = None) -> None:
@@ -79,7 +78,7 @@ class Margins:
             return np.full(rows.stop - rows.start, 1.0 if self.tally(e, record).holds else -1.0)
         atom = Atom.of(e, self._panel.schema)
         values = self._signals.values(atom.signal)[self._rows(record)]
-        with np.errstate(over="ignore"):  # a deviation too large for a float counts as 1, a distance as infinite
+        with np.errstate(over="ignore"):  # a deviation that overflows counts as 1, a distance as infinite
             return _atom_margin(atom, values, self._spread(atom.signal) if atom.graded else None)
 
     def _spread(self, signal: Expression) -> float:
@@ -94,8 +93,8 @@ class Margins:
         """How far the record is from the other answer to a formula, for people to read.
 
         It is the margin of the formula, which is that of the part that decides; if that part compares counts, which
-        have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value
-        is at no distance from any other.
+        have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value has
+        no distance.
         """
         part, step = _deciding(e, self, record)
         if compares_counts(part):
@@ -115,7 +114,7 @@ class Margins:
 
 
 def _atom_margin(atom: Atom, values: Floats, spread: float | None) -> Floats:
-    """Margins of an atom, given its signal's values, and the unit of distances if these mean something."""
+    """The margins of an atom, given its signal's values, and the unit of distance if distance is meaningful."""
     holds = np.zeros(len(values), np.bool_)
     for outcome, compare in ((LESS, np.less), (EQUAL, np.equal), (GREATER, np.greater)):
         if atom.outcomes & outcome:
@@ -152,7 +151,7 @@ def _decisive(e: Expression, margins: Margins, record: int) -> int:
 
 
 def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tuple[Expression, int]:
-    """The comparison, column or call by which a formula is decided at a step, and the step that it looks at."""
+    """The comparison, column or call that decides a formula at a step, and the step that it looks at."""
     if e.head is NOT:
         return _deciding(e.args[0], margins, record, step)
     if e.head is EVENTUALLY or e.head is GLOBALLY:
@@ -163,14 +162,14 @@ def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tu
 
 
 def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:
-    """The first step from `start` on that proves F, or breaks G; if there is none, the one nearest to it."""
+    """The first step from `start` on that proves F, or refutes G; if there is none, the one nearest to it."""
     inner = margins.over_time(e.args[0], record)[start:]
     toward = inner if e.head is EVENTUALLY else -inner
     return start + int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
 
 
 def _weightier(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
-    """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth."""
+    """The operand of ∧, ∨ or ⇒ that has the margin, and so the truth, of the whole."""
     first, second = (float(margins.over_time(arg, record)[step]) for arg in e.args)
     first = -first if e.head is IMPLIES else first
     earlier = first <= second if e.head is AND else first >= second

@@ -1,4 +1,4 @@
-"""Categories in groups: what siblings share is told once above them, and of each what sets it apart."""
+"""Categories in groups: what siblings share is told once above them, and for each what sets it apart."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from telltree.tree.tree import Branch, are_siblings
 
 
 class Reached(Protocol):
-    """A category, as far as grouping asks."""
+    """What grouping needs to know of a category."""
 
     @property
     def branches(self) -> tuple[Branch, ...]:
-        """The formulas on the way from the root, and whether they are true."""
+        """The formulas on the path from the root, and whether they are true."""
 
 
 Leaf = TypeVar("Leaf", bound=Reached)
@@ -21,7 +21,7 @@ Leaf = TypeVar("Leaf", bound=Reached)
 def grouped(categories: Iterable[Leaf]) -> Iterator[tuple[Leaf, ...]]:
     """The categories in order: two leaves of one question together, each other leaf alone.
 
-    Where that question is the only one, they share nothing that could be told, and stand alone.
+    If that question is the only one, they share nothing to tell, and stand alone.
     """
     waiting: Leaf | None = None
     for category in categories:
@@ -37,13 +37,13 @@ def grouped(categories: Iterable[Leaf]) -> Iterator[tuple[Leaf, ...]]:
 
 
 class Said(NamedTuple):
-    """What is told of a category in one place: in English, and if asked, as a formula."""
+    """What is told of a category in one place: in English, and if requested, as a formula."""
 
     english: str
     formula: str | None = None
 
     def lines(self, before: str = "") -> list[str]:
-        """The English, after some words, and the formula below it."""
+        """The English, after an introduction, and the formula below it."""
         return [before + self.english, *([] if self.formula is None else [self.formula])]
 
 
@@ -56,16 +56,16 @@ class Telling:
     head: str
     headline: str | None
     whole: Said
-    """Of all records there could be."""
+    """What is true of exactly its records, for any data."""
     short: str | None
-    """Of the records at hand, in fewer words; None if there are none."""
+    """The same for the records at hand, in fewer words; None if there is none."""
     among: str
     """Which records these are: "on the 400 training records"."""
     steps: tuple[Said, ...]
     """Each branch by itself."""
 
     def alone(self, *, whole: bool = False) -> str:
-        """With what is true of it and of no others: the short description, if there is one, or the whole sentence."""
+        """With the short description, if there is one, or the whole sentence."""
         described = [] if self.short is None or self.is_headline(self.short) else [f"{self.among}: {self.short}"]
         exactly = self.whole.lines("" if self.headline is None and self.short is None else "exactly: ")
         if self.is_headline(self.whole.english) or (self.short is not None and not whole):
@@ -73,7 +73,7 @@ class Telling:
         return _block(self.head, self._headline, described, exactly)
 
     def beside(self, others: str) -> str:
-        """With what sets it apart from its siblings; where that is the headline, it is said once."""
+        """With what sets it apart from its siblings; if that is the headline, it is said once."""
         headline, (apart, *formula) = self._headline, self.steps[-1].lines()
         if self.headline is not None and self.is_headline(apart):
             headline, apart = [], self.headline
@@ -90,20 +90,20 @@ class Telling:
 
 @dataclass(frozen=True)
 class Group:
-    """Categories that share an answer, with those that share one more in groups of their own."""
+    """Categories that share an answer, with subgroups that share one more."""
 
     said: Said
-    """What all of them share, beside what is told above."""
+    """What all of them share, besides what is told above."""
     parts: "tuple[Group | Telling, ...]"
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """Of the first category and of the last."""
+        """The numbers of the first and the last category."""
         return numbers_of(self.parts[0])[0], numbers_of(self.parts[-1])[1]
 
 
 def numbers_of(part: Group | Telling) -> tuple[int, int]:
-    """The number of the first category and of the last."""
+    """The numbers of the first and the last category."""
     return (part.number, part.number) if isinstance(part, Telling) else part.numbers
 
 
@@ -114,16 +114,15 @@ def names_of(part: Group | Telling) -> str:
 
 
 def nested(told: Sequence[Telling]) -> tuple[Group | Telling, ...]:
-    """The categories of a tree as its questions part them; some of them only, each by itself.
+    """The categories of a tree, nested by its questions; if only some are given, each by itself.
 
-    What is said of the groups that a category is in, and of the category last, is together true of its records and of
-    no others.
+    What is said of a category and of all groups around it is together true of exactly its records.
     """
     return _nested(told, 0) or tuple(told)
 
 
 def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] | None:
-    """The parts of a group that a question as deep as this makes two of; None if not all of its leaves are there."""
+    """The two parts into which a question at this depth divides a group; None if not all of its leaves are there."""
     if len(told) == 1 and len(told[0].branches) <= depth:
         return (told[0],)
     if any(len(one.branches) <= depth for one in told):
@@ -141,7 +140,7 @@ def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] 
 def groups_text(told: Iterable[Telling]) -> str:
     """The categories as blocks of text, with an empty line between the sides of the first question.
 
-    What is told above a category, and of itself, is together true of its records and of no others.
+    What is told above a category, and of itself, is together true of exactly its records.
     """
     parts = nested(list(told))
     return "\n\n".join(one.alone() if isinstance(one, Telling) else "\n".join(_lines(one, "share")) for one in parts)

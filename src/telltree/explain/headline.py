@@ -1,4 +1,4 @@
-"""Headlines in words: a short sentence for each category, and how far it reaches."""
+"""Headlines in words: a short sentence for each category, and which records it is true of."""
 
 from collections.abc import Container
 
@@ -22,7 +22,7 @@ def headline_text(headline: Headline, leaf: Leaf, tree: Tree) -> str:
 def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
     """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
 
-    A headline that is true of less than half of the leaf's records in this panel is none here. `missing` names the
+    A headline that is true of less than half of the leaf's records in this panel is left out. `missing` names the
     columns that may miss values in the panel.
     """
     shown = [leaf.headline for leaf, _ in tree.leaves]
@@ -46,7 +46,7 @@ def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing:
 
 
 def _reach(inside: int, members: int, others: int, elsewhere: int) -> str:
-    """Of which records a headline is true: `all of its members, 1 % of the others`."""
+    """How many records a headline is true of: `all of its members, 1 % of the others`."""
     own = f"{_share(inside, members)} of its members" if members else "no members here"
     return f"{own}, {_share(others, elsewhere)} of the others" if elsewhere else own
 

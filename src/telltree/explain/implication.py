@@ -1,8 +1,8 @@
-"""Which parts of a conjunction follow from the others, for every record there could be.
+"""Which parts of a conjunction follow from the others, for every possible record.
 
-A formula follows from others if they and its negation cannot all be true. That is looked for by taking claims apart
-until two of them clash: claims about one step, and with them those that hold from there on to the end. Whatever is
-found this way is so; what would take too long to find, or takes more than this (arithmetic, say), is left unfound.
+A formula follows from others if they and its negation cannot all be true. To find out, claims are taken apart until two
+of them contradict each other: claims about one step, and those that hold from there on to the end. An implication that
+is found is real. Not all are found: some would take too long, or need more than this method, such as arithmetic.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ Branch = tuple[Formula, bool]
 Signal: TypeAlias = Expression | tuple[Expression, Expression]
 Claim: TypeAlias = "Literal | Both | Either | Sometime | Always"
 
-MOST_STATES = 400  # looked at for one question
-DEEPEST = 60  # choices and steps into the future, one after the other
+MOST_STATES = 400  # examined for one question
+DEEPEST = 60  # choices and steps into the future, nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Literal:
     """An atom or its negation: at this step, `signal` is (or is not) in `relation` to `constant`."""
 
     signal: Signal
-    """What is compared with a constant; or two vectors, whose comparison is with each other (and the constant 0)."""
+    """What is compared with a constant; or two vectors that are compared with each other (the constant is then 0)."""
     relation: str
     """A comparison, or "missing"."""
     constant: float | str | None
     holds: bool
     lasting: bool
-    """Whether it says the same at every step, and of values that are never missing: comparisons of counts."""
+    """Whether it is the same at every step, and never missing: true of comparisons of counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Always:
 
 
 def redundant(branches: Sequence[Branch]) -> list[bool]:
-    """Which conjuncts to leave out: all of them together follow from those that stay, for every possible record.
+    """Which conjuncts to leave out: together they follow from those that stay, for every possible record.
 
-    A branch is a formula and whether it is true. Earlier ones, which say less of a category, go first.
+    A branch is a formula and whether it is true. Earlier branches, which say less about a category, are dropped first.
     """
     claims = [_claim(formula.expression, truth) for formula, truth in branches]
     denials = [_claim(formula.expression, not truth) for formula, truth in branches]
@@ -78,7 +78,7 @@ def redundant(branches: Sequence[Branch]) -> list[bool]:
 
 
 def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
-    """The conjuncts worth showing, in order: the rest follows from them. At least the last one stays."""
+    """The conjuncts worth showing, in order: the others follow from them. At least the last one stays."""
     kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]
     return tuple(kept or branches[-1:])
 
@@ -90,7 +90,7 @@ class _Refutation:
         self._left = MOST_STATES
 
     def impossible(self, claims: Iterable[Claim], depth: int = 0) -> bool:
-        """Whether no record has a step at which all the claims are true, as far as can be seen."""
+        """Whether no record has a step at which all the claims are true, as far as can be found."""
         self._left -= 1
         if self._left < 0 or depth > DEEPEST:
             return False
@@ -111,10 +111,10 @@ class _Refutation:
 
 
 def _taken_apart(claims: Iterable[Claim]) -> dict[Claim, None]:
-    """The claims and all that they say of this step without a choice, each once, in order."""
+    """The claims, and everything that they say of this step without a choice, each once, in order."""
     known: dict[Claim, None] = {}
     waiting = list(claims)
-    for claim in waiting:  # grows while it is walked
+    for claim in waiting:  # grows during the loop
         if claim not in known:
             known[claim] = None
             match claim:
@@ -126,7 +126,7 @@ def _taken_apart(claims: Iterable[Claim]) -> dict[Claim, None]:
 
 
 def _clash(literals: Iterable[Literal]) -> bool:
-    """Whether no value of some signal satisfies all that is said of it."""
+    """Whether no value of some signal satisfies all claims about it."""
     by_signal: dict[Signal, list[Literal]] = {}
     for literal in literals:
         by_signal.setdefault(literal.signal, []).append(literal)
@@ -136,7 +136,7 @@ def _clash(literals: Iterable[Literal]) -> bool:
 def _values(said: Sequence[Literal]) -> set[int]:
     """Which values satisfy all literals on one signal, as numbers of intervals.
 
-    The constants cut the line: 0 is what lies below the first, 1 the first itself, 2 what lies between it and the
+    The constants divide the line: 0 is everything below the first, 1 the first itself, 2 everything between it and the
     second … and the last number stands for a missing value. Categories are put on a line too, in any order.
     """
     points = sorted({literal.constant for literal in said if literal.constant is not None})
@@ -157,7 +157,7 @@ def _values(said: Sequence[Literal]) -> set[int]:
 
 
 def _claim(e: Expression, truth: bool) -> Claim:
-    """What it says of a step that the expression is true, or false, there; negations are pushed into the literals."""
+    """What it means for a step that the expression is true, or false; negations are pushed into the literals."""
     head = e.head
     if head is NOT:
         return _claim(e.args[0], not truth)

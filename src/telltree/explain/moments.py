@@ -20,7 +20,7 @@ _HOW = {
 
 
 def how_decided(formula: Formula, holds: bool) -> str:
-    """What is so at the decisive step of a formula that is true of a record, or false: "first held", "decided"."""
+    """What happened at the decisive step of a formula that is true of a record, or false: "first held", "decided"."""
     seeks = _seeks(formula.expression)
     return "decided" if seeks is None else _HOW[seeks, holds]
 
@@ -34,7 +34,7 @@ def _seeks(e: Expression) -> bool | None:
 
 
 def has_moments(formula: Formula, panel: Panel) -> bool:
-    """Whether it means anything when a formula was decided: it speaks of what may change in a record."""
+    """Whether it is meaningful when a formula was decided: it mentions something that may change within a record."""
     e = formula.expression
     changing = any(not panel.schema[name].static for name in e.attributes()) or any(p.head in CLOCKS for p in e.walk())
     return changing and bool((panel.lengths > 1).any())
@@ -42,20 +42,20 @@ def has_moments(formula: Formula, panel: Panel) -> bool:
 
 @dataclass(frozen=True)
 class Moments:
-    """When something was so in some records, in times, or in steps (from 0) if times are not known."""
+    """When something happened in some records, in times, or in steps (from 0) if times are not known."""
 
     how: str
-    """What was so then: "first held", "came nearest to failing", or "decided"."""
+    """What happened then: "first held", "came nearest to failing", or "decided"."""
     earliest: float
     median: float
     latest: float
     unit: str | None
-    """Of the times; None if they have none."""
+    """The unit of times; None if they have none."""
     in_steps: bool
 
     @classmethod
     def of(cls, how: str, panel: Panel, steps: NDArray[np.int64], times: NDArray[np.float64] | None) -> "Moments":
-        """Sum up the steps, and their times if those are known; there is at least one."""
+        """Summarise the steps, and their times if known; there must be at least one."""
         values = steps if times is None else times
         low, middle, high = float(values.min()), float(np.median(values)), float(values.max())
         return cls(how, low, middle, high, panel.time_unit, times is None)

@@ -1,4 +1,4 @@
-"""Trees and categories as HTML for notebooks: it folds, needs no script, and every text from data is escaped."""
+"""Trees and categories as HTML for notebooks: it folds, needs no script, and all text from data is escaped."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -10,7 +10,7 @@ from telltree.explain.groups import Group, Telling, names_of, nested
 from telltree.explain.headline import headline_text
 from telltree.tree.tree import Leaf, Node, Tree
 
-# Only the page's own colours, so that it reads in light and dark themes.
+# Only the page's own colours, so that it is readable in light and dark themes.
 _STYLE = """
 .telltree details, .telltree .leaf {margin: .2em 0}
 .telltree .side {margin-left: 1em; padding-left: .6em; border-left: 1px solid currentColor}
@@ -24,8 +24,8 @@ _STYLE = """
 def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
     """A tree with the question, records and formula of each node, and the class and records of each leaf.
 
-    `missing` names the columns that may miss values, of which English must speak; by default those of the training
-    records that did.
+    `missing` names the columns whose missing values English must mention; by default those that missed values in
+    training.
     """
     missing = tree.missing if missing is None else missing
     body = _node(tree.root, tree, missing, iter(range(1, len(tree.leaves) + 1)))
@@ -33,7 +33,7 @@ def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
 
 
 def categories_html(categories: Iterable[Category]) -> str:
-    """Categories in groups: what they share, then each with what sets it apart; whole sentences are folded away."""
+    """Categories in groups: what they share, then each with what sets it apart; whole sentences are folded."""
     body = "".join(_alone(one) if isinstance(one, Telling) else _group(one, "share")
                    for one in nested([category.told for category in categories]))  # fmt: skip
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
@@ -59,7 +59,7 @@ def _beside(told: Telling, other: Group | Telling) -> str:
 
 
 def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:
-    """A category with what is said of it; its whole sentence is folded away with the formula, unless it is said."""
+    """A category with what is said of it; its whole sentence is folded with the formula, unless it is shown."""
     headline = "" if told.headline is None else f"<b>{escaped(told.headline)}</b>"
     lines = [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + said)]
     shown = "".join(f"<div>{line}</div>" for line in lines if line)

@@ -1,4 +1,4 @@
-"""English in the paper's form: operator by operator, with square brackets round the parts that might be misread."""
+"""English in the paper's form: operator by operator, with square brackets around parts that might be misread."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ _OF_CATEGORIES = "{0} is {1}"
 def paper_english(e: Expression, schema: Schema, missing: Container[str] | None = None) -> str:
     """What a formula says: "at some point, [advisory is active] and [[vertical rate] is less than 2]".
 
-    A grammar rule's own sentence goes before its operator's. Only of columns that may miss values (`missing`) is a
-    negated comparison said to hold "(or is missing)", and a negated Boolean column "(or it is missing)".
+    A grammar rule's own sentence takes precedence over its operator's. Only for columns that may miss values
+    (`missing`), a negated comparison gets "(or is missing)", and a negated Boolean column "(or it is missing)".
     """
     return _Voice(schema, missing).says(e)
 
@@ -46,7 +46,7 @@ class _Voice:
     missing: Container[str] | None
 
     def says(self, e: Expression, unit: str | None = None) -> str:
-        """The sentence of an expression, without brackets round it; `unit` is for a constant."""
+        """The sentence of an expression, without brackets around it; `unit` is for a constant."""
         if has_own_words(e):
             return self._own_words(e)
         match e.head:
@@ -62,9 +62,9 @@ class _Voice:
         return str(e)  # a hole or a random constant: a rule's template, not yet a formula
 
     def _own_words(self, e: Expression) -> str:
-        """The sentence of the rule that wrote the expression: to the letter, so without units of ours."""
+        """The sentence of the rule that wrote the expression: literally, so without our units."""
         assert e.english is not None
-        renames = e.parts == (e,)  # the rule says the same in other words: who uses it brackets the whole
+        renames = e.parts == (e,)  # the rule is a mere renaming: its user brackets the whole
         follows = e.head in _TEMPORAL and e.parts == e.args
         parts = [self.says(part) if renames or follows else self._operand(part) for part in e.parts]
         return filled(e.english, parts)
@@ -86,12 +86,12 @@ class _Voice:
                 return self._negated_comparison(e)
             if e.head in _NEGATED:
                 return self._sentence(_NEGATED[e.head], e)
-            if isinstance(e.head, Attribute) and self._may_miss(e):  # what is missing is not true, so its negation is
+            if isinstance(e.head, Attribute) and self._may_miss(e):  # a missing value is not true, so its negation is
                 return f"not [{self.says(e)}] (or it is missing)"
         return f"not [{self.says(e)}]"
 
     def _negated_comparison(self, e: Expression) -> str:
-        """Of a missing value no comparison is true, so its negation is: it says more than the opposite comparison."""
+        """No comparison is true of a missing value, so its negation is: it says more than the opposite comparison."""
         assert isinstance(e.head, Operator)
         doubtful = any(self._may_miss(arg) for arg in e.args)
         if not doubtful and e.head in _OPPOSITE and not any(map(_takes_infinities_apart, e.args)):
@@ -107,7 +107,7 @@ class _Voice:
         return isinstance(e.head, UserFunction) or any(self._may_miss(arg) for arg in e.args)
 
     def _unit(self, e: Expression) -> str | None:
-        """The unit of the constants beside the attributes of a comparison or difference, if these agree."""
+        """The unit of constants that are compared with attributes or subtracted, if the attributes agree."""
         units = set().union(*(self._units(arg) for arg in e.args))
         return units.pop() if len(units) == 1 else None
 
@@ -130,7 +130,7 @@ def _template(e: Expression) -> str:
 
 
 def _takes_infinities_apart(e: Expression) -> bool:
-    """Whether the value may be missing though no column misses any: inf - inf is."""
+    """Whether the value may be missing although no column misses any: inf - inf is."""
     constant = any(isinstance(arg.head, Number) for arg in e.args)
     here = e.head is DIFFERENCE and e.type is Type.REAL_VECTOR and not constant
     return here or e.head is CHANGE or any(map(_takes_infinities_apart, e.args))

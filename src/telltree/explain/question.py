@@ -15,7 +15,7 @@ from telltree.speech.tokens import Kind, tokens_of
 from telltree.speech.words import number_before, number_of, stands_bare
 
 _SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
-"""What only formulas have."""
+"""Signs that only formulas have."""
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 
 
@@ -25,7 +25,7 @@ def read_question(
     """The formula that a question asks about, and the panel's schema as the question speaks of it.
 
     A text is read as a formula, or else as English, in which a column without a unit may be given one: "below 2.8 bar".
-    If it is neither, a SpeechError or GrammarError tells of the reading that was more likely meant.
+    If it is neither, a SpeechError or GrammarError describes the reading that was more likely meant.
     """
     if isinstance(question, Formula):
         for name in question.expression.attributes():
@@ -47,7 +47,7 @@ def _from_english(
     text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
 ) -> tuple[Formula, Schema]:
     def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
-        """How far the text can be read, and what comes of it."""
+        """How far the text can be read, and the result."""
         try:
             return float("inf"), _sentence(text, known, functions, step)
         except SpeechError as error:
@@ -76,7 +76,7 @@ def _sentence(text: str, schema: Schema, functions: Sequence[UserFunction], step
 
 
 def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:
-    """The schema with a unit for one of the columns that have none, where the text stops at what may be one."""
+    """The schema with a unit for one of the columns without one, if the text stops at what may be a unit."""
     unit = _unit(text, error.place)
     if unit is None:
         return
@@ -86,7 +86,7 @@ def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schem
 
 
 def _unit(text: str, place: int | None) -> str | None:
-    """The word at this place, if it stands behind a number or has one before it, and is none of the language's own."""
+    """The word at this place, if it follows a number or begins with one, and is not a word of the language."""
     if len(text) < (place or 0) or place is None:
         return None
     before = None
@@ -101,7 +101,7 @@ def _unit(text: str, place: int | None) -> str | None:
 
 
 def _likelier(text: str, formula: GrammarError, english: SpeechError) -> GrammarError | SpeechError:
-    """The error of the reading that was meant: English if it came further, or if nothing looks like a formula."""
+    """The error of the reading that was meant: English if it got further, or if nothing looks like a formula."""
     lines = text.split("\n")[: (formula.line or 1) - 1]
     reached = sum(len(line) + 1 for line in lines) + (formula.column or 1)
     told: GrammarError | SpeechError

@@ -14,34 +14,35 @@ from telltree.tree.tree import Tree
 
 @dataclass(frozen=True)
 class RuleRow:
-    """If the formula is true of a record, the tree predicts the label. Figures are of training records."""
+    """If the formula is true of a record, the tree predicts the label. Counts are of training records."""
 
     cluster: int
     formula: str
     """The conjunction of the branches; "true" for a tree that is a single leaf."""
     english: str
-    """What is true of the records that come here and of no others, whatever they are."""
+    """What is true of exactly the records that reach this leaf, for any data."""
     short: str
-    """What is true of the training records that came here and of no others of training; of records to come it may be
-    true where `english` is not. The same as `english` if nothing much shorter is."""
+    """What is true of exactly the training records that reached this leaf; for other records it may differ from
+    `english`. The same as `english` if nothing is much shorter.
+    """
     headline: str | None
-    """A short sentence, with the shares of the records that came here and of others that it is true of."""
+    """A short sentence, with the shares of the records of this leaf and of others that it is true of."""
     label: Any
     share: float | None
-    """Of the records that came here, those with the label; None if none came."""
+    """The share of the leaf's records with the label; None if there are none."""
     low: float
     high: float
     """The 95 % confidence interval of `share` (Wilson)."""
     support: int
-    """Records that came here."""
+    """How many records reached the leaf."""
     counts: dict[Any, int]
     """How many of them have each label."""
     lift: float | None
-    """How many times the label's share in all records `share` is."""
+    """`share` divided by the label's share in all records."""
     weighted: float | None
-    """The label's share of the weight here, which is what `predict_proba` gives; None if all records weigh the same."""
+    """The label's share of the weight here, as in `predict_proba`; None if all records weigh the same."""
     decided_by_weights: bool
-    """Whether another class has more records here, and the label only more weight."""
+    """Whether another class has more records here than the label, but less weight."""
 
     @property
     def figures(self) -> str:
@@ -60,8 +61,8 @@ class RuleRow:
 def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[RuleRow]:
     """The rules of a tree, one for each leaf, in the order of clusters.
 
-    `missing` names the columns that may miss values, of which English must speak; by default those of the training
-    records that did.
+    `missing` names the columns whose missing values English must mention; by default those that missed values in
+    training.
     """
     unsure = tree.missing if missing is None else missing
     rows = []
@@ -97,7 +98,7 @@ def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
-    """The rows as a table in plain text; weighted shares have a column where there are any."""
+    """The rows as a table in plain text, with a column for weighted shares if there are any."""
     weighed = any(row.weighted is not None for row in rows)
     head = ["cluster", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula"]
     table = [head, *(cells(row) for row in rows)]
@@ -117,5 +118,5 @@ def cells(row: RuleRow) -> list[str]:
 
 
 def _fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals, or a dash."""
+    """A number with a fixed number of decimals, or a dash."""
     return "–" if value is None else f"{value:.{decimals}f}"

@@ -8,7 +8,7 @@ _Z = 1.959963984540054  # standard deviations on either side of the mean that ho
 
 @dataclass(frozen=True)
 class Share:
-    """So many records of a class among some, and so many of it among all."""
+    """The number of records of a class among some, and among all."""
 
     hits: int
     records: int
@@ -17,7 +17,7 @@ class Share:
 
     @property
     def share(self) -> float | None:
-        """Of the records; None if there are none."""
+        """The share of the records; None if there are none."""
         return self.hits / self.records if self.records else None
 
     @property
@@ -27,14 +27,14 @@ class Share:
 
     @property
     def lift(self) -> float | None:
-        """How many times the share in all records it is; None if there are no records, or none of the class at all."""
+        """The share divided by that in all records; None if there are no records, or none of the class."""
         if not self.records or not self.all_hits:
             return None
         return self.hits * self.all_records / (self.records * self.all_hits)
 
 
 def wilson(share: float | None, records: int) -> tuple[float, float]:
-    """Wilson's 95 % confidence interval of a share seen among so many records; 0 to 1 if there are none."""
+    """Wilson's 95 % confidence interval of a share among this many records; 0 to 1 if there are none."""
     if not records or share is None:
         return 0.0, 1.0
     shrink = 1 + _Z**2 / records

@@ -12,9 +12,9 @@ from telltree.tree.tree import Tree
 
 
 def shorts_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
-    """The short description of each leaf, in order, if it is true of its records of this panel and of no others here.
+    """The short description of each leaf, in order, if it is true of exactly its records in this panel.
 
-    None where it is not, or where there is none. `missing` names the columns that may miss values in the panel.
+    None if it is not, or if there is none. `missing` names the columns that may miss values in the panel.
     """
     shown = [leaf.short for leaf, _ in tree.leaves]
     formulas = [short.expression for short in shown if short is not None]

@@ -17,16 +17,16 @@ from telltree.speech.words import bare_or_quoted
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a question comes to in one record; `str(verdict)` is a text to read aloud."""
+    """The answer for one record; `str(verdict)` is a text to read aloud."""
 
     record: Any
     """Its id."""
     turn: Turn
     """Whether it is true, which step decided, and the margin."""
     when: str | None
-    """When that was: "first held at 12 s (step 12)"; None where no step is more telling than the others."""
+    """When that was: "first held at 12 s (step 12)"; None if no step stands out."""
     values: tuple[str, ...]
-    """What the columns that the question speaks of were at that step."""
+    """The values of the question's columns at that step."""
 
     def __str__(self) -> str:
         verdict = "true" if self.turn.holds else "not true"
@@ -47,7 +47,7 @@ def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str]) -
     """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
     turn = turn_of(formula, panel, record, missing=missing)
     how = how_decided(formula, turn.holds)
-    all_alike = how.startswith("came nearest") and turn.unit is None  # no distance that could be smaller
+    all_alike = how.startswith("came nearest") and turn.unit is None  # no distance could be smaller
     when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel, record)}"
     names = dict.fromkeys(formula.expression.attributes())
     values = tuple(_values(panel, names, record, turn.step))
@@ -63,7 +63,7 @@ def _moment(turn: Turn, panel: Panel, record: int) -> str:
 
 
 def _margin(turn: Turn) -> str:
-    """A margin that is a distance, in words."""
+    """A margin with a distance, in words."""
     if turn.unit is None:
         return ""
     if turn.unit == "steps":
@@ -73,7 +73,7 @@ def _margin(turn: Turn) -> str:
 
 
 def _values(panel: Panel, names: dict[str, None], record: int, step: int) -> Iterator[str]:
-    """What columns are at a step, each in words."""
+    """The values of columns at a step, each in words."""
     words = vocabulary(panel.schema)
     for name in names:
         column, codes = panel.schema[name], panel.values(name, record)[step : step + 1]

@@ -1,4 +1,4 @@
-"""The way of one record through a tree: what each branch asked, how it came out, when that was decided, how clearly."""
+"""The path of one record through a tree: what each branch asked, its answer, when that was decided, and how clearly."""
 
 import math
 from collections.abc import Container, Iterator
@@ -18,7 +18,7 @@ from telltree.tree.tree import Leaf, Node, Tree
 
 @dataclass(frozen=True)
 class Turn:
-    """One branch on the way of a record."""
+    """One branch on the path of a record."""
 
     formula: Formula
     holds: bool
@@ -29,16 +29,15 @@ class Turn:
     time: float | None
     """When that was, if times are known."""
     date: str | None
-    """When that was, as ISO 8601 has it, if times were dates."""
+    """When that was, as in ISO 8601, if times were dates."""
     moment: str
     """When that was, in words: "step 24, at 22 h"."""
     margin: float
-    """How far the record is from the other side, in `unit`; ±1 where distance has no sense. Positive if the formula
-    holds."""
+    """How far the record is from the other side, in `unit`; ±1 if distance is meaningless. Positive if it holds."""
     unit: str | None
-    """Standard deviations of the signal; steps that would have to be true or false, where counts decide; or None."""
+    """Standard deviations of the signal; steps that would have to become true or false, if counts decide; or None."""
     distance: str
-    """The margin in words: "+0.118", "-5 steps", or "-5 s" where steps are evenly so far apart."""
+    """The margin in words: "+0.118", "-5 steps", or "-5 s" if steps have equal lengths."""
 
 
 def way_of(
@@ -46,8 +45,8 @@ def way_of(
 ) -> tuple[Turn, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
-    Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names
-    the columns of which English must allow that values are missing, by default those of the panel that do.
+    Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names the
+    columns whose missing values English must mention, by default those of the panel with missing values.
     """
     aligned = tree.aligned(panel)
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
@@ -58,7 +57,7 @@ def way_of(
 def turn_of(
     formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] = ()
 ) -> Turn:
-    """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
+    """The only turn of a record (by its position in the panel) in a tree with this formula as its only question."""
     leaf = Leaf((), ())
     return next(_turns(Node(formula, leaf, leaf, ()), panel, record, reference, missing))
 
@@ -89,7 +88,7 @@ def _turns(
 
 
 def _moment(panel: Panel, record: int, step: int) -> str:
-    """Which step that is, and its date or time; a time without a unit is said to be one."""
+    """Which step that is, and its date or time; a time without a unit is marked as one."""
     time = time_text(panel, record, step)
     if time is None:
         return f"step {step}"
@@ -98,7 +97,7 @@ def _moment(panel: Panel, record: int, step: int) -> str:
 
 
 def distance_text(distance: Distance, panel: Panel) -> str:
-    """A distance with its sign: standard deviations as a number, steps as such, or as the time that they take."""
+    """A distance with its sign: standard deviations as a number, steps as such, or as the time they take."""
     size, sign = abs(distance.size), "-" if distance.size < 0 else "+"
     if distance.unit != "steps":
         return f"{sign}{size:.3g}"

@@ -1,4 +1,4 @@
-"""A card for each category: what it says, how sure it is, and who stands for it."""
+"""A card for each category: what it says, how sure it is, and its example members."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from telltree.tree.tree import Leaf
 def cards(
     subject: Subject, gallery: Gallery, members: Sequence[Members], shown: Container[int]
 ) -> list[dict[str, Any]]:
-    """One entry a category, for the page; of the members only those that are `shown`."""
+    """One entry per category, for the page; only members that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
     gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
     siblings = _siblings(subject.categories)
@@ -55,13 +55,13 @@ def cards(
 
 
 def _siblings(categories: Sequence[Category]) -> dict[int, int]:
-    """The number of each category's sibling, where they are told together."""
+    """The number of each category's sibling, if they are told together."""
     pairs = [group for group in grouped(categories) if len(group) == 2]
     return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
 
 
 def _shared(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """What is true of a category and of its sibling, in each way it can be told."""
+    """What is true of a category and of its sibling, in every form of telling."""
     above = category.branches[:-1]
     return {
         "english": words(category.shared),
@@ -82,7 +82,7 @@ def figures(subject: Subject, category: Category, row: RuleRow) -> str:
 def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, Any]:
     """How many members have the category's class: their share with Wilson's interval, its lift, and the others.
 
-    Without labels, what is known is the share among the records the tree was learned from. None where nothing is known.
+    Without labels, what is known is the share among the records the tree was learned from. None if nothing is known.
     Weights are those of training: the class's `weighted` share, and whether they `decided` that it is the class.
     """
     if subject.labels is None:
@@ -96,7 +96,7 @@ def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, An
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:
-    """For each category, how much the branches on its way that mention a column lowered the fitness."""
+    """For each category, how much the branches on its path that mention a column lowered the fitness."""
     found: dict[int, dict[str, float]] = {}
     above: dict[int, dict[str, float]] = {-1: {}}
     for spot in spots(subject.tree):

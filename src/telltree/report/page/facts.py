@@ -1,4 +1,4 @@
-"""The overview: what was learned, from what, how well, and how it was looked for."""
+"""The overview: what was learned, from what, how well, and by which search."""
 
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -28,7 +28,7 @@ class ColumnFact:
     unit: str
     missing: int
     share: float
-    """Of the values that are missing."""
+    """The share of missing values."""
     use: str
     """Whether the tree asks about it, and if it was left out, why."""
 
@@ -45,16 +45,16 @@ class Facts:
     depth: int
     terminals: float
     same_records: bool
-    """Whether as many records of each class are shown as the tree was learned from."""
+    """Whether the records shown have the same class counts as those of training."""
     learned_from: int
     classes: tuple[tuple[str, int | None, int], ...]
-    """Name, records among those shown, records learned from."""
+    """Name, number of records shown, number of training records."""
     strangers: tuple[str, ...]
-    """Labels that are no class of the tree."""
+    """Labels that are not a class of the tree."""
     given: Scores | None
     held_out: Scores | None
     unseen: Unseen | None
-    """What came of cross-validation; None where records were held out, which tell more."""
+    """The result of cross-validation; None if there are held-out records, which tell more."""
     sizes: Sizes | None
     missing: int
     table: tuple[ColumnFact, ...]
@@ -69,7 +69,7 @@ class Facts:
 
 
 def facts_of(subject: Subject, held_out: Any) -> Facts:
-    """Work the overview out."""
+    """Compute the overview."""
     tree, panel = subject.tree, subject.panel
     trained = np.sum([leaf.counts for leaf, _ in tree.leaves], axis=0).tolist()
     labels = subject.labels
@@ -122,7 +122,7 @@ def _kinds(subject: Subject) -> str:
 
 
 def _left_out(subject: Subject) -> dict[str, str]:
-    """What the grammar left out, or else what a generic grammar would have left out of these records."""
+    """What the grammar left out, or what a generic grammar would have left out of these records."""
     grammar = getattr(subject.fitted, "grammar_", None)
     found: dict[str, str] = unusable(subject.panel) if grammar is None else dict(grammar.left_out)
     return found
@@ -150,7 +150,7 @@ def _columns(subject: Subject) -> list[ColumnFact]:
 
 
 def _search(fitted: Any) -> list[tuple[str, str]]:
-    """How a classifier looked for its formulas; nothing that would differ if it were fitted again."""
+    """How a classifier searched for its formulas; nothing that would differ in another fit."""
     found = getattr(fitted, "searches_", None)
     rows: list[tuple[str, str]] = []
     if fitted is None:
@@ -169,7 +169,7 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
 
 
 def _settings(value: Any) -> str:
-    """Settings by name; of anything else its name alone, for what Python shows of it may hold an address."""
+    """Settings by name; for anything else only its name, since its repr may contain an address."""
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
     given = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value) if field.repr)

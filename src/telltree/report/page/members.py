@@ -1,4 +1,4 @@
-"""Which members stand for a category: the typical, the borderline and the exceptions."""
+"""Which members represent a category: typical, borderline and exceptional ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from telltree.data import ColumnType, Panel
 from telltree.explain import Category
 from telltree.report.page.subject import Subject
 
-POINTS = 32  # in time, at which records are compared
-FARTHEST = 4.0  # standard deviations; beyond, values are as different as they can be
-POOL = 120  # members among whom the typical are looked for
-MEASURED = 20_000  # records whose margins are worked out, shared out among the categories
+POINTS = 32  # points in time at which records are compared
+FARTHEST = 4.0  # standard deviations; values farther apart count as this far
+POOL = 120  # members among which typical ones are sought
+MEASURED = 20_000  # records whose margins are computed, divided among the categories
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,13 +27,13 @@ class Members:
     borderline: tuple[int, ...]
     exceptions: tuple[int, ...]
     pooled: int
-    """Members among whom the typical were looked for."""
+    """How many members the typical ones were chosen from."""
     measured: int
-    """Members among whom the borderline were looked for."""
+    """How many members the borderline ones were chosen from."""
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """For each category up to `most` members of each sort; the same seed picks the same."""
+    """For each category up to `most` members of each sort; the same seed selects the same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}
@@ -57,19 +57,19 @@ def _members(subject: Subject, category: Category, spreads: Mapping[str, float],
 
 
 def drawn(positions: Ints, most: int, seed: Sequence[int]) -> Ints:
-    """All positions if there are few, else a random choice of them, in order."""
+    """All positions if there are few, else a random sample, in order."""
     if len(positions) <= most:
         return positions
     return np.sort(np.random.default_rng(list(seed)).choice(positions, most, replace=False))
 
 
 def columns_of(category: Category) -> tuple[str, ...]:
-    """The columns that the way to a category mentions, in order, each once."""
+    """The columns on the path to a category, in order, each once."""
     return tuple(dict.fromkeys(name for formula, _ in category.branches for name in formula.expression.attributes()))
 
 
 def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
-    """The smallest absolute margin of each record on the way to its category."""
+    """The smallest absolute margin of each record on the path to its category."""
     margins = subject.margins
     found = np.full(len(positions), np.inf)
     for formula, _ in category.branches:
@@ -79,13 +79,13 @@ def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
 
 
 def medoids(apart: Floats, most: int) -> Ints:
-    """Records (as places) that stand for all: first the one nearest to all others, then one by one those that leave
-    the records least far from their nearest representative.
+    """Records (as indices) that represent all: first the one nearest to all others, then, one by one, those that most
+    reduce the distance of the records to their nearest representative.
     """
     chosen: list[int] = []
     nearest = np.full(len(apart), np.inf)
     for _ in range(min(most, len(apart))):
-        left = np.minimum(apart, nearest).sum(axis=1)  # were this one taken too
+        left = np.minimum(apart, nearest).sum(axis=1)  # if this one were added
         left[chosen] = np.inf
         best = int(np.argmin(left))
         chosen.append(best)
@@ -116,7 +116,7 @@ def _resampled(panel: Panel, name: str, record: int) -> NDArray[np.float64]:
 
 def _apart_reals(values: Floats, spread: float) -> Floats:
     absent = np.isnan(values)
-    with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is no distance, and what overflows is far
+    with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ has no distance, and an overflow is far
         apart = np.abs(values[:, None] / spread - values[None] / spread)
     same = values[:, None] == values[None]
     apart = np.where(same, 0.0, np.minimum(apart, FARTHEST))
@@ -126,7 +126,7 @@ def _apart_reals(values: Floats, spread: float) -> Floats:
 
 
 def _spread(panel: Panel, name: str) -> float:
-    """The standard deviation of a column; 1 where it does not vary or cannot be measured."""
+    """The standard deviation of a column; 1 if it is 0 or cannot be computed."""
     values = panel.stacked(name)
     finite = values[np.isfinite(values)]
     with np.errstate(over="ignore", invalid="ignore"):

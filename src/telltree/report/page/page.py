@@ -1,4 +1,4 @@
-"""The page, assembled: data in one block, style and script by their hashes, and nothing from anywhere else."""
+"""The assembled page: data in one block, style and script allowed by their hashes, nothing loaded from elsewhere."""
 
 import base64
 import hashlib
@@ -31,8 +31,8 @@ SCRIPTS = (
     "dom.js", "speech.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js",
     "categories.js", "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
-MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
-FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
+MOST_PAGE = 1_950_000  # bytes, unless names alone exceed it
+FIXED = 200_000  # bytes for style, script, and the overview besides its sentences
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -48,7 +48,7 @@ def write_report(
     seed: int = 0,
     examples: int = 4,
 ) -> Path:
-    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; give its path.
+    """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; returns its path.
 
     The other arguments are those of `report_html`. A file that exists is only replaced with `overwrite=True`; the path
     is checked before the work starts, and the file is written whole or not at all.
@@ -74,7 +74,7 @@ def report_html(
     seed: int = 0,
     examples: int = 4,
 ) -> str:
-    """Give the report as the text of one HTML page. The same arguments give the same text.
+    """Return the report as the text of one HTML page. The same arguments give the same text.
 
     panel, y: the records to show and their labels, usually those the tree was learned from; without labels (None) the
     page cannot say how well the tree does. Margins are measured in the standard deviations of training that a
@@ -109,7 +109,7 @@ def _heading(subject: Subject) -> str:
 
 
 def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, Any]:
-    """Everything that the script draws."""
+    """All data that the script draws."""
     members = all_members(subject, most=examples, seed=seed)
     gallery = Gallery(subject)
     mentioned = [columns_of(category) for category in subject.categories]
@@ -136,13 +136,13 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
 
 
 def _scale(unit: str | None) -> dict[str, Any]:
-    """The units that times may be told in instead of their own, as `clock` does it."""
+    """The other units in which times may be told, as in `clock`."""
     units = larger_units(unit)
     return {"units": [list(pair) for pair in units], "longest": longest(unit) if units else 0, "fitting": FITTING}
 
 
 def _room(subject: Subject, others: list[Any]) -> int:
-    """How many bytes are left for records, given what else goes into the page; cards and the overview say sentences."""
+    """How many bytes are left for records, given the rest of the page; cards and the overview contain sentences."""
     told = ((c.english, c.short, c.headline or "", c.description, sentence(c.branches, subject.schema, style="paper"))
             for c in subject.categories)  # fmt: skip
     said = sum(len(words("".join(texts)).encode()) for texts in told)
@@ -150,13 +150,13 @@ def _room(subject: Subject, others: list[Any]) -> int:
 
 
 def data_block(data: Any) -> str:
-    """JSON that cannot end the script element it stands in, whatever texts it holds."""
+    """JSON that cannot end its script element, whatever text it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_ESCAPED)
 
 
 def policy(style: str, script: str) -> str:
-    """The content policy: this style and this script, by their hashes, and nothing else."""
+    """The content security policy: this style and this script, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""How well the tree's answers agree with labels."""
+"""How well the tree's predictions agree with labels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +14,13 @@ from telltree.report.page.text import words
 from telltree.tree.tree import Tree
 
 Ints = NDArray[np.int64]
-MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, and the commonest mistakes say it better
+MOST_IN_MATRIX = 12  # classes; a larger matrix is hard to read, so the most common mistakes are listed instead
 MOST_MISTAKES = 10
 
 
 @dataclass(frozen=True)
 class ClassScore:
-    """How well one class is told from the others; None where there is nothing to divide by."""
+    """How well one class is told from the others; None if the denominator is 0."""
 
     name: str
     records: int
@@ -44,12 +44,12 @@ class Scores:
     """The mean F1 of the classes that occur."""
     commonest: str
     baseline: float
-    """The accuracy of always answering with the commonest class."""
+    """The accuracy of always predicting the most common class."""
     classes: tuple[ClassScore, ...]
     matrix: tuple[tuple[int, ...], ...] | None
-    """Labels down, predictions across; None for too many classes."""
+    """Labels in rows, predictions in columns; None if there are too many classes."""
     mistakes: tuple[tuple[str, str, int], ...]
-    """The commonest: label, prediction, how often."""
+    """The most common ones: label, prediction, how often."""
 
     @property
     def accuracy(self) -> float:
@@ -63,7 +63,7 @@ def scores_of(subject: Subject) -> Scores | None:
 
 
 def held_out_scores(tree: Tree, held_out: Any) -> Scores | None:
-    """The scores on records that were kept back, given as (panel, labels)."""
+    """The scores on held-out records, given as (panel, labels)."""
     if held_out is None:
         return None
     if not (isinstance(held_out, tuple) and len(held_out) == 2 and isinstance(held_out[0], Panel)):
@@ -76,7 +76,7 @@ def held_out_scores(tree: Tree, held_out: Any) -> Scores | None:
 
 
 def scores(labels: Ints, predicted: Ints, names: tuple[str, ...]) -> Scores:
-    """Compare two lists of places in `names`."""
+    """Compare two lists of indices into `names`."""
     size = len(names)
     matrix = np.bincount(labels * size + predicted, minlength=size * size).reshape(size, size)
     hits, actual, answered = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)

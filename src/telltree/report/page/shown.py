@@ -1,4 +1,4 @@
-"""The records that the page shows in full: examples of every category, then others, as many as fit."""
+"""The records that the page shows in full: examples of every category, then as many others as fit."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from telltree.report.page.ways import Way, ways_of
 MOST_RECORDS = 600
 MOST_BYTES = 900_000
 MOST_LISTED = 560_000  # bytes, for the list of all records
-MOST_COLUMNS = 16  # of a record, beside those that its own way mentions
+MOST_COLUMNS = 16  # per record, besides those on its own path
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ShownColumn:
 
 
 class Gallery:
-    """Encodes records one by one; columns are numbered as they are met."""
+    """Encodes records one by one; columns are numbered as they first occur."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject, self._schema = subject, subject.schema
@@ -56,7 +56,7 @@ class Gallery:
         return self._number[name]
 
     def columns(self) -> list[dict[str, Any]]:
-        """What the page must know of the columns met so far."""
+        """What the page must know of the columns so far."""
         return [
             {
                 "name": words(name),
@@ -69,7 +69,7 @@ class Gallery:
         ]
 
     def encoded(self, record: int, way: Way, mentioned: Sequence[str]) -> dict[str, Any]:
-        """A record: its place in the panel, its category and label, its clock, its columns and its way."""
+        """A record: its position in the panel, its category and label, its clock, its columns and its path."""
         names = dict.fromkeys([*mentioned, *self._always])
         labels = self._subject.labels
         return {
@@ -100,9 +100,9 @@ def _worth_showing(subject: Subject) -> list[str]:
 
 
 def chosen_records(subject: Subject, members: Sequence[Members], seed: int) -> list[int]:
-    """Positions of records in the order in which they are shown while there is room.
+    """Positions of records in the order in which they are shown, as long as there is room.
 
-    First examples, in turn of each category, so that none is left without; then a random choice of the others.
+    First examples, one category after the other in turn, so that each has some; then a random choice of the others.
     """
     ranks = (chain.from_iterable(zip_longest(some.typical, some.exceptions, some.borderline)) for some in members)
     examples = (record for rank in zip_longest(*ranks) for record in rank if record is not None)

@@ -1,4 +1,4 @@
-"""Trees of other sizes: what else there was to choose from, and how often each was right about records not seen."""
+"""Trees of other sizes: the alternatives, and the accuracy of each on unseen records."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from telltree.explain.shares import wilson
 from telltree.report.page.subject import Subject
 from telltree.tree.front import Front, Score
 
-MOST_SIZES = 12  # rows; more would be a list to search, not to choose from
+MOST_SIZES = 12  # rows; more would be too many to choose from
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Sizes:
 
     rows: tuple[Size, ...]
     more: int
-    """How many are left out between them."""
+    """How many between them are left out."""
 
     @property
     def scored(self) -> bool:
@@ -40,7 +40,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Unseen:
-    """How often trees like that of the report were right about records kept apart, by weight if they had weights."""
+    """The accuracy on held-out records of trees like that of the report, weighted if records had weights."""
 
     share: float
     error: float
@@ -49,13 +49,13 @@ class Unseen:
     """The 95 % interval (Wilson)."""
     records: int
     baseline: float
-    """The share of the commonest class."""
+    """The share of the most common class."""
     folds: str
-    """How many, as far as it is known."""
+    """How many folds, if known."""
 
 
 def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
-    """The trees to choose from, if there are several, and how well the report's own does, if that was tried."""
+    """The trees to choose from, if there are several, and how well the report's own does, if known."""
     front = getattr(subject.fitted, "front_", None)
     if not isinstance(front, Front):
         return None, None
@@ -77,6 +77,6 @@ def _unseen(subject: Subject, score: Score) -> Unseen:
 
 
 def _folds(fitted: Any) -> str:
-    """A model that was read from a file does not know how many there were."""
+    """The number of folds; a model from a file does not know it."""
     validation = getattr(fitted, "validation_", None)
     return "folds" if validation is None else counted(len(validation.folds), "fold")

@@ -1,4 +1,4 @@
-"""What a report is about: a tree, the records it is shown with, and where they went."""
+"""The subject of a report: a tree, the records it is shown with, and their categories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,60 +21,60 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A tree and labelled records, worked out once for all parts of the page."""
+    """A tree and labelled records, computed once for all parts of the page."""
 
     tree: Tree
     fitted: Any
-    """The classifier that learned the tree, or None if the tree alone was given."""
+    """The classifier that learned the tree, or None if only the tree was given."""
     panel: Panel
     """The records with all their columns."""
     known: Panel
-    """The same with the columns of the tree, as the tree knows them."""
+    """The same records with only the columns of the tree, as the tree reads them."""
     labels: Ints | None
-    """The records' classes, as places in `names`; None if no labels were given."""
+    """The records' classes, as indices into `names`; None if no labels were given."""
     names: tuple[str, ...]
-    """The classes of the tree, then labels it has never seen, as text."""
+    """The classes of the tree, then unknown labels, as text."""
     truth: NDArray[np.bool_]
-    """Of every node's formula for every record, nodes in preorder."""
+    """The truth of every node's formula for every record, nodes in preorder."""
     categories: tuple[Category, ...]
     clusters: Ints
     """The category of every record, from 1."""
 
     @property
     def predicted(self) -> Ints:
-        """The class that the tree gives each record."""
+        """The class that the tree predicts for each record."""
         return np.array([leaf.label for leaf, _ in self.tree.leaves])[self.clusters - 1]
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which records the tree gives another class than their label; none if there are no labels."""
+        """Which records have a prediction other than their label; none if there are no labels."""
         return np.zeros(len(self.panel), np.bool_) if self.labels is None else self.predicted != self.labels
 
     @cached_property
     def schema(self) -> Schema:
-        """All columns of the panel, with the phrases and units that they were learned under."""
+        """All columns of the panel, with the phrases and units of training."""
         told = self.tree.schema if self.training is None else self.training.schema
         return Schema(_told(column, told.get(name)) for name, column in self.panel.schema.items())
 
     @property
     def training(self) -> Training | None:
-        """What a classifier kept of the records it was learned from."""
+        """What a classifier kept of its training records."""
         kept = getattr(self.fitted, "training_", None)
         return kept if isinstance(kept, Training) else None
 
     @cached_property
     def margins(self) -> Margins:
-        """Margins of the records, in the standard deviations of training where they are known."""
+        """Margins of the records, in standard deviations of training if known."""
         return Margins(self.known, self.reference)
 
     @property
     def reference(self) -> dict[str, float] | None:
-        """The standard deviations of training; None where the panel's own must do."""
+        """The standard deviations of training; None if the panel's own must serve."""
         return None if self.training is None else self.training.spread
 
 
 def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
-    """Check what was handed in, and find out where each record goes."""
+    """Check the arguments, and find the category of each record."""
     tree = tree_of(model)
     if not isinstance(panel, Panel):
         raise DataError(f"a report shows the records of a Panel, got {type(panel).__name__}: use Panel.from_...")
@@ -115,7 +115,7 @@ def tree_of(model: Any) -> Tree:
 
 
 def coded(labels: Sequence[Any], classes: Sequence[Any]) -> tuple[Ints, list[Any]]:
-    """Labels as places among the classes followed by those labels that are no class of the tree, which are returned."""
+    """Labels as indices into the classes followed by unknown labels; returns those too."""
     place = {name: k for k, name in enumerate(classes)}
     if not any(label in place for label in labels):
         raise DataError(

@@ -1,4 +1,4 @@
-"""Texts and numbers from data, as they go into the page."""
+"""Text and numbers from data, as they go into the page."""
 
 import math
 from typing import Any
@@ -12,17 +12,17 @@ def words(value: Any) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """The text, or its beginning and a word on how much was left out."""
+    """The text, or its beginning with a note of how much was left out."""
     return text if len(text) <= most else f"{text[:most]} … ({counted(len(text) - most, 'more character')})"
 
 
 def number(value: float | None, digits: int = 6) -> float | None:
-    """Six digits are more than a page shows of most numbers; JSON knows neither infinity nor NaN."""
+    """Six digits are more than a page shows of most numbers; JSON has neither infinity nor NaN."""
     if value is None or not math.isfinite(value):
         return None
     return int(value) if value == int(value) and abs(value) < 1e15 else float(f"{value:.{digits}g}")
 
 
 def moment(time: float) -> float | None:
-    """A time: it may be counted from long ago, so more digits matter."""
+    """A time. It may count from long ago, so more digits matter."""
     return number(time, 12)

@@ -1,10 +1,9 @@
-"""Traces as short strings: what a record's columns did over time, small enough for hundreds of records in a page.
+"""Traces as short strings: a record's columns over time, small enough for hundreds of records in a page.
 
-A real column becomes two characters a point: 4,093 levels between its least and greatest finite value, and codes for
-±∞ and missing values. Truth values and categories become one character a step. Records of more than `MOST_POINTS`
-steps are cut into buckets of equally many steps: of a real column the least and the greatest value of each bucket
-remain, in the order in which they came, so that every peak stays; elsewhere a bucket that has more than one value is
-marked as mixed.
+A real column becomes two characters per point: 4,093 levels between its smallest and largest finite value, and codes
+for ±∞ and missing values. Truth values and categories become one character per step. Records of more than `MOST_POINTS`
+steps are divided into buckets of equally many steps. Of a real column, the smallest and the largest value of each
+bucket remain, in their order, so that every peak is kept; otherwise a bucket with several values is marked as mixed.
 """
 
 from typing import Any
@@ -18,10 +17,10 @@ from telltree.report.page.text import moment, number
 
 MOST_POINTS = 400
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-MOST_LEVELS = 60  # of a categorical column that are told apart; a character each
+MOST_LEVELS = 60  # distinguished levels of a categorical column, one character each
 GAP, MIXED, OTHER = ".", "*", "!"
 _FINEST, _LOW, _HIGH, _GAP = 4092, 4093, 4094, 4095
-_MIXED = -9  # no code of a column
+_MIXED = -9  # not a code of any column
 
 Floats = NDArray[np.float64]
 Trace = dict[str, Any]
@@ -33,12 +32,12 @@ def bucket(steps: int) -> int:
 
 
 def line(values: Floats) -> Trace:
-    """A real column: `v` two characters a point, between `lo` and `hi`, which are None where nothing is finite."""
+    """A real column: `v` has two characters per point, between `lo` and `hi`, which are None if nothing is finite."""
     points = _extremes(values, bucket(len(values)))
     finite = points[np.isfinite(points)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite gets its own code below
-        share = (points / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)  # halves: the range itself may overflow
+        share = (points / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)  # halves, because the range may overflow
         codes = np.where(np.isfinite(points), np.round(share * _FINEST), _GAP)
     codes = np.where(points == np.inf, _HIGH, np.where(points == -np.inf, _LOW, codes)).astype(np.int64)
     text = "".join(ALPHABET[code >> 6] + ALPHABET[code & 63] for code in codes.tolist())
@@ -47,7 +46,7 @@ def line(values: Floats) -> Trace:
 
 
 def band(codes: NDArray[Any]) -> str:
-    """Truth values or places among at most `MOST_LEVELS` levels: one character a step; less than 0 is missing."""
+    """Truth values or indices into at most `MOST_LEVELS` levels: one character per step; negative is missing."""
     width = bucket(len(codes))
     whole = np.asarray(codes, np.int64)
     if width > 1:
@@ -65,7 +64,7 @@ def _character(code: int) -> str:
 
 
 def clock(panel: Panel, record: int) -> Trace:
-    """When the points of a record are: `t` the first and last time, `u` the times between if they are not even.
+    """The times of a record's points: `t` the first and last time, `u` the times between if they are not evenly spaced.
 
     `d` is the date of time 0, if times were dates: milliseconds since 1970 by the clock of the record, which is set as
     at its start, and its offset from UTC. Without times, or with odd ones, steps are counted from 0 and `t` is None.
@@ -97,10 +96,10 @@ def line_of_points(points: Floats) -> str:
 
 
 def reduced_levels(panel: Panel, name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """The levels of a categorical column that the page tells apart, and the place of each level among them.
+    """The levels of a categorical column that the page distinguishes, and the index of each level among them.
 
-    All of them if they are not too many, else the commonest; others share one place. The place's last two entries are
-    for the codes −2, which no level has, and −1, missing.
+    All levels if there are not too many, else the most common; others share one index. The last two entries are for the
+    codes −2, which is no level, and −1, missing.
     """
     levels = panel.schema[name].levels
     kept = np.arange(len(levels))
@@ -115,7 +114,7 @@ def reduced_levels(panel: Panel, name: str) -> tuple[list[str], NDArray[np.int64
 
 
 def _extremes(values: Floats, width: int) -> Floats:
-    """The least and greatest value of each bucket, in the order in which they came."""
+    """The smallest and largest value of each bucket, in the order in which they occur."""
     if width == 1:
         return np.asarray(values, np.float64)
     rows = _rows(values, width, np.nan)
@@ -127,7 +126,7 @@ def _extremes(values: Floats, width: int) -> Floats:
 
 
 def _rows(values: NDArray[Any], width: int, fill: Any) -> NDArray[Any]:
-    """One bucket a row; the last is filled up."""
+    """One bucket per row; the last is padded."""
     filled = np.full(-(-len(values) // width) * width, fill, values.dtype)
     filled[: len(values)] = values
     return filled.reshape(-1, width)

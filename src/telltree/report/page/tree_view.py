@@ -1,4 +1,4 @@
-"""The tree as the page draws it: nodes and leaves in preorder, each with what it says and who passes it."""
+"""The tree as the page draws it: nodes and leaves in preorder, each with its text and the records that visit it."""
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from telltree.report.page.text import number, words
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
 _JOINING = {NOT, AND, OR, IMPLIES}
-"""What joins whole sentences; operators below these look at steps."""
-DIGITS = 4  # of the constants of runners-up, which nobody copies
+"""Operators that join whole sentences; operators below these look at steps."""
+DIGITS = 4  # for the constants of runners-up, which nobody copies
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """A node or leaf of the tree, in its place."""
+    """A node or leaf of the tree, with its position."""
 
     place: int
-    """Among all nodes and leaves, in preorder, from 0."""
+    """The index among all nodes and leaves, in preorder, from 0."""
     node: Node | Leaf
     parent: int
     side: bool | None
@@ -54,7 +54,7 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 def tree_view(subject: Subject) -> list[dict[str, Any]]:
-    """One entry a spot, for the page."""
+    """One entry per spot, for the page."""
     passes = subject.tree.passes(subject.known)
     missing = missing_columns(subject.tree, subject.known)
     entries = []
@@ -108,7 +108,7 @@ def _told(e: Expression, subject: Subject, missing: Container[str]) -> dict[str,
 
 
 def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    """A runner-up in few digits; of columns that these records do not have there is no English."""
+    """A runner-up with few digits; without English if it has columns that these records do not have."""
     e = rounded(other.formula.expression, DIGITS)
     known = all(name in subject.schema for name in e.attributes())
     told = _told(e, subject, missing) if known else {"english": None, "paper": None}
@@ -116,7 +116,7 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
 
 
 class Look(NamedTuple):
-    """What a formula looks for step by step."""
+    """What a formula looks for, step by step."""
 
     what: Expression
     counts: Expression | None = None
@@ -124,7 +124,7 @@ class Look(NamedTuple):
 
 
 def looked_at(formula: Formula | Expression) -> Iterator[Look]:
-    """What a formula looks for step by step: the operands of F, G and count, wherever they stand in it."""
+    """What a formula looks for, step by step: the operands of F, G and count, at any depth."""
     e = formula.expression if isinstance(formula, Formula) else formula
     if compares_counts(e):
         yield from (Look(operand, e) for operand in counted(e))

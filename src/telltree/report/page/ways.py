@@ -1,4 +1,4 @@
-"""The ways of the records that are shown: which branches they took, when that was decided, and by how much."""
+"""The paths of the records shown: which branches they took, when that was decided, and by how much."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,9 +21,9 @@ Way = list[dict[str, Any]]
 def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
     """For each record the turns from the root to its leaf.
 
-    A turn has the `node` (its place in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
-    times were dates), the absolute `margin` (None if infinite; `distance` says it in words where it has sense), and
-    `looks`: where what the formula looks for is true, step by step, with `counts` beside those that are counted.
+    A turn has the `node` (its index in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
+    times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is meaningful), and
+    `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted.
     """
     chosen = np.array(list(records), np.int64)
     found: dict[int, Way] = {int(record): [] for record in chosen}
