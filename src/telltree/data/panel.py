@@ -179,7 +179,7 @@ class Panel:
         time_unit: str | None = None,
         missing: Literal["allow", "error"] = "allow",
     ) -> "Panel":
-        """Read a wide table: one row a record, and one column a step, in order.
+        """Read a wide table: one row per record, and one column per step, in order.
 
         `columns` are the steps (default: all but `id`, `label` and `static`). They make one series, called x1; or one
         for each stem where they are called temp_0, temp_1, ..., flow_0, flow_1, ... Missing values at the end of a row
@@ -418,7 +418,7 @@ class Panel:
         speaks of the time since the point before: (t - every, t]. `how` is "last" (the last value seen so far, however
         long ago), "mean" (real columns) or "any" (Boolean columns: true if it was true at any time); columns that it
         does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
-        value are missing. Missing values are passed over. Static columns stay as they are.
+        value are missing. Missing values are skipped. Static columns do not change.
         """
         return Panel._whole(resampled(self, every, how), self.how_read.resampled(every, how))
 

@@ -41,7 +41,7 @@ _COLUMNS: dict[str, dict[str, Any]] = {
 
 
 class Auslan(NamedTuple):
-    """Signs: one record an example, and the word it stands for. Unpacks as `panel, y`."""
+    """Signs: one record per example, and the word it stands for. Unpacks as `panel, y`."""
 
     panel: Panel
     y: NDArray[np.str_]

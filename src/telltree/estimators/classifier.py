@@ -370,7 +370,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return importances(self._fitted(), self.training_.schema)
 
     def rules(self) -> list[RuleRow]:
-        """One row a leaf: formula, English, class, and its share of the training records with interval and lift."""
+        """One row per leaf: formula, English, class, and its share of the training records with interval and lift."""
         return rules_table(self._fitted())
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:

@@ -23,7 +23,7 @@ MOST_MARGIN = 1e6
 
 
 class TemporalFeatures(TransformerMixin, BaseEstimator):
-    """Turns records into the truth of formulas: one column a formula, 1 where it is true and 0 where it is not.
+    """Turns records into the truth of formulas: one column per formula, 1 if it is true and 0 if not.
 
     Parameters
     ----------

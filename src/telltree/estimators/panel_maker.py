@@ -20,8 +20,8 @@ from telltree.estimators.inputs import remember
 class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Makes a Panel of a three-dimensional array, of a list of arrays or frames, or of a long table.
 
-    Arrays and lists have one item a record, so cross-validation can split them. A long table has one row a step, and
-    splitting its rows would tear records apart: make the panel first, and cross-validate that.
+    Arrays and lists have one item per record, so cross-validation can split them. A long table has one row per step,
+    and splitting its rows would tear records apart: make the panel first, and cross-validate that.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     id: the column of a long table that tells records apart.
     time: the column of a long table, or of each frame of a list, to sort by.
     columns: names of an array's columns (x1, x2 … if not given), or which columns of frames to use.
-    static: columns of frames that have one value a record.
+    static: columns of frames that have one value per record.
     schema, period, time_unit, missing: as in Panel.from_frame.
     repeated, time_format, day_first: as in Panel.from_frame; arrays have no use for them.
 

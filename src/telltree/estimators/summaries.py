@@ -23,7 +23,7 @@ class Summaries:
     Of a real column: least, greatest, mean, first and last value, standard deviation, and the share of steps that miss
     it. Of a Boolean one: the shares of steps where it is true, and where it is missing. Of a categorical one: the share
     of each of the ten levels that most training steps have, and of missing ones. An infinite value counts as missing;
-    what cannot be worked out, because all values are missing, is NaN.
+    a summary is NaN if all values are missing.
     """
 
     levels: dict[str, tuple[int, ...]]

@@ -42,7 +42,7 @@ def run_experiment(
     trials: each with its own split and seed, both functions of `seed` and the trial's number alone.
     searches, baselines: the models, by name; a mapping gives searches with settings of one's own. By default the
         searches are the study's.
-    jobs: processes; None for one a core. The figures, times apart, do not depend on it.
+    jobs: processes; None for one per core. The results, apart from times, do not depend on it.
     store: a file to which each finished run is added. A later call with the same settings finds it there and does not
         run it again; one with more trials or other models runs what is new.
     progress: called at the start and after each run.

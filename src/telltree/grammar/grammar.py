@@ -106,9 +106,9 @@ class Grammar:
 
         Real columns are compared with constants among the extremes of the records, or among all values where several
         conditions hold at once (or with their thresholds in the schema); there are words for when, how long and by how
-        much a value changed. The more columns, the fewer constants for each. `labels`, one a record, serve one purpose:
-        to group the levels of a column that has many. `columns` are those to use, by default all but the unusable,
-        which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
+        much a value changed. The more columns, the fewer constants for each. `labels`, one per record, serve one
+        purpose: to group the levels of a column that has many. `columns` are those to use, by default all but the
+        unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
         definitions, left_out = fitting_definitions(panel, known, columns)

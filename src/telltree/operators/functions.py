@@ -82,13 +82,13 @@ def user_function(
     """Decorate a vectorised function to make it a word for grammars: `Grammar.parse(text, schema, functions=[f])`.
 
     takes: the types of its operands, each "real", "Boolean" or "categorical".
-    gives: the type of its answer, "real" or "Boolean", one value a step.
+    gives: the type of its answer, "real" or "Boolean", one value per step.
     phrase: English with {0}, {1} … for the operands; by default "name of {0} and {1}".
     name: what grammars call it; by default the function's own name.
     elementwise: the answer at a step depends on that step alone, so that it may get many records at once.
 
-    The function gets one NumPy array an operand: floats (NaN where missing), Booleans (False where missing) or category
-    names (None where missing).
+    The function gets one NumPy array per operand: floats (NaN where missing), Booleans (False where missing) or
+    category names (None where missing).
     """
 
     def register(implementation: Callable[..., Any]) -> UserFunction:

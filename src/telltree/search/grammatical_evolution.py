@@ -37,8 +37,8 @@ class GrammaticalEvolution(Search):
     """One-point crossover, uniform mutation, truncation selection. See `Search` for the other settings.
 
     population: how many genomes live at a time; codons: numbers in a genome; wraps: how often it may be read again.
-    crossover, mutation: how often a child has two parents, or is one with some codons drawn anew; the rest are copied.
-    rate: how likely each codon is to be drawn anew in mutation.
+    crossover, mutation: how often a child has two parents, or is one with some codons redrawn; the rest are copied.
+    rate: the probability that mutation redraws a codon.
     elite: the share of the population that may become parents, the fittest.
     """
 

@@ -93,9 +93,8 @@ class Search(abc.ABC):
     """Settings common to all searches.
 
     evaluations: how many distinct formulas to try (None: no limit, then give `seconds`).
-    seconds: stop after so long, whatever was reached (None: no limit). The one setting that makes results depend on
-        the machine.
-    generations: stop after so many rounds of proposing and learning (None: no limit).
+    seconds: stop after this time (None: no limit). The one setting that makes results depend on the machine.
+    generations: stop after this many rounds of proposing and learning (None: no limit).
     max_depth: how deeply operators may be nested: F(x1 ∧ (x3 < 2)) has depth 3.
     keep: how many of the best formulas that answer differently to return.
     """

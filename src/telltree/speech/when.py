@@ -106,7 +106,7 @@ class When:
 
 
 def _numbered(i: Interval) -> str | None:
-    """Steps by their numbers, from 0, or the first so many; None if the ends are not whole numbers."""
+    """Steps by their numbers, from 0, or the first few; None if the ends are not whole numbers."""
     whole = all(math.isinf(end) or (end == round(end) and end > 0) for end in (i.low, i.high))
     if not whole or (i.bounded_below and not i.with_low) or (i.bounded_above and i.with_high):
         return None

@@ -63,9 +63,9 @@ class GiniSize:
         default is less than the cost of a terminal, and about the effect on Gini of one or two records in a class.
     size: "nodes", rule applications, or "terminals" of the text. Rules that only rename are free and every other
         application writes one terminal, so the two agree however a grammar is factored.
-    per_record: divide w2 by the number of records at the node. A terminal then costs the same number of records
-        wherever it stands: with w2 = 200 it must set about one right. Without it, a terminal costs 35 records at a root
-        of 70,000 and none to speak of at a node of 20, where long formulas learn chance by heart.
+    per_record: divide w2 by the number of records at the node. A terminal then costs the same number of records at
+        every node: with w2 = 200 it must set about one right. Without it, a terminal costs 35 records at a root of
+        70,000 and almost nothing at a node of 20, where long formulas overfit.
     """
 
     w1: float = 100.0

@@ -44,7 +44,7 @@ class TextColumn:
         self._example = ""  # the first value and its place
         self._whole = True
         self._rounded = 0
-        self._chunks: list[Array | int] = []  # an int: so many missing values, before the type is known
+        self._chunks: list[Array | int] = []  # an int: this many missing values, before the type is known
         self._seen: dict[str, int] = {}  # cell -> flag or code
         self._levels: list[str] = []
 

@@ -26,7 +26,7 @@ from telltree.datasets.encounters.avoidance import (
 )
 from telltree.datasets.encounters.table import SECONDS
 
-STEPS = 50  # of a record, one a second
+STEPS = 50  # of a record, one per second
 TICKS = 10  # a second
 TICK = 0.1
 END = (STEPS - 1) * TICKS  # the tick of the last step

@@ -83,7 +83,7 @@ def plot_category(
     most: int = 50,
     reference: Panel | None = None,
 ) -> Figure:
-    """Draw the members of the category of this number among the records of a panel, at `most` so many of them.
+    """Draw the members of category `number` among the records of a panel, at `most` this many.
 
     There is a pane for each signal that the category's formulas mention: real ones as lines over each other, coloured
     by their labels `y` if these are given, with a dashed line at each threshold; Boolean and categorical ones with a

@@ -54,7 +54,7 @@ def plot_tree(
 ) -> Figure:
     """Draw a tree; the figure grows with it.
 
-    Nodes show their question in English, or with `text="formula"` as a formula, constants with so many significant
+    Nodes show their question in English, or with `text="formula"` as a formula, constants with this many significant
     `digits` (None: all). Bars and counts are those of the training records; with `panel`, of its records, by class if
     their labels `y` are given. Small trees grow downwards and large ones to the right, unless `direction` says. With
     `ax`, the tree is scaled to fit those axes, letters too.
