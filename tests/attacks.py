@@ -201,7 +201,7 @@ class Damaged(Exception):  # noqa: N818 - what it holds is the matter
 
 
 def judge(kind, content, folder):
-    """Read content of a kind: it may be refused, shortly; anything else that comes of it is a fault."""
+    """Read content of a kind: it may be refused, with a short message; any other error is a fault."""
     try:
         READERS[kind](content, folder)
     except TelltreeError as error:
@@ -223,7 +223,7 @@ def damaged(rng, folder):
 
 
 def changed(rng, content):
-    """One to four pieces put in, in the place of some that go."""
+    """Replace some pieces by one to four others."""
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(content) + 1)
         piece = rng.choice(PIECES) if rng.random() < 0.8 else content[place : place + rng.randint(1, 30)]
@@ -240,7 +240,7 @@ def draw_records(rng, columns):
 
 
 def draw_labels(rng, columns, case):
-    """Labels that two random formulas decide, but for some that chance does."""
+    """Labels decided by two random formulas, except for some random ones."""
     draw = PlainFormulas(rng, columns)
     hints = [draw.boolean(2) for _ in range(2)]
     told = [sum(oracle.truth(hint, record, {}) << i for i, hint in enumerate(hints)) for record in case.records]

@@ -64,7 +64,7 @@ def make_tree(flights):
 
 
 def comb(nodes, schema, classes=2):
-    """A bushy tree of so many nodes, with formulas of growing length."""
+    """A bushy tree of this many nodes, with formulas of growing length."""
 
     def grow(number):
         if number == 0:

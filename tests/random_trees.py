@@ -20,7 +20,7 @@ HOSTILE = (
 
 
 class PlainFormulas(Formulas):
-    """Formulas without user functions, and if asked without counts, and what looks back in the record."""
+    """Formulas without user functions, and on request without counts and operators that look back in the record."""
 
     counts = True
 
@@ -55,7 +55,7 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
 
 
 def leaf(counts, worth=None):
-    """A leaf of so many records of each class, each of which is worth so much."""
+    """A leaf with these counts of each class, and these weights per record."""
     return Leaf(tuple(counts), tuple(float(n * w) for n, w in zip(counts, worth or [1] * len(counts), strict=True)))
 
 

@@ -124,7 +124,7 @@ class Formulas:
         self.of_type = {kind: [c for c in columns if c.type == kind] for kind in DTYPES}
 
     def boolean(self, depth):
-        """One truth value a record."""
+        """One truth value per record."""
         rng = self.rng
         if depth <= 1 or rng.random() < 0.4:
             return (rng.choice("FG"), self.vector(depth - 1))
@@ -217,7 +217,7 @@ class Formulas:
         return self.compared(self.count(depth), self.rng.choice((self.whole, self.count))(depth))
 
     def count(self, depth):
-        """One number a record that depends on it."""
+        """One number per record, which depends on the record."""
         rng = self.rng
         if depth <= 0 or rng.random() < 0.6:
             return ("count", self.vector(depth - 1))

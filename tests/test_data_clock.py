@@ -88,7 +88,7 @@ def test_panels_tell_their_pace_in_a_fitting_unit():
 
 
 def wall(*hours, day=datetime.datetime(2024, 3, 31), zone=None):
-    """Moments so many hours after the midnight of a day, which in Zurich had 23 hours."""
+    """The moments this many hours after midnight of a day that had 23 hours in Zurich."""
     start = day.replace(tzinfo=zone).astimezone(datetime.UTC) if zone else day
     moments = [start + datetime.timedelta(hours=h) for h in hours]
     return [moment.astimezone(zone) for moment in moments] if zone else moments

@@ -178,7 +178,7 @@ def test_leaves_of_the_only_question_share_nothing():
 
 
 def test_groups_are_pairs_of_leaves_of_one_question():
-    """Seven leaves; those of the last questions on either side are siblings, whatever their formulas."""
+    """Seven leaves; two leaves of one last question are siblings, whatever their formulas."""
     same = "F(x < 2)"
     left = node(same, leaf(1, 0), node(same, leaf(1, 0), leaf(0, 1)))
     right = node(same, node("F(a)", leaf(1, 0), leaf(0, 1)), node("F(a)", leaf(1, 0), leaf(0, 1)))
@@ -203,7 +203,7 @@ def test_notebooks_show_groups_and_fold_whole_sentences_away(tree):
 
 
 def chain():
-    """Four categories: one question after the other, of those of which the last was true."""
+    """Four categories: each question is asked of the records for which the last one was true."""
     deep = node("F(x < 2)", node("F(a)", leaf(1, 0), leaf(0, 1)), leaf(1, 0))
     return Tree(node("F(x < 4)", deep, leaf(0, 2)), classes=("calm", "storm"), schema=SCHEMA)
 

@@ -1,4 +1,4 @@
-"""No module of the package needs one that needs it, also by imports inside of functions."""
+"""The package has no import cycles, not even by imports inside functions."""
 
 import ast
 from graphlib import TopologicalSorter

@@ -1,4 +1,4 @@
-"""Where words lie: rows and blocks begin where a vector of words is fetched in one go."""
+"""Alignment: rows and blocks of words begin where a vector load does not cross a cache line."""
 
 import numpy as np
 import pytest

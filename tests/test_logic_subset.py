@@ -1,4 +1,4 @@
-"""An engine for some records of another's picks bits instead of comparing numbers, and answers like one of its own."""
+"""An engine for a subset of records extracts bits instead of comparing numbers, and gives the same answers."""
 
 import numpy as np
 from golden_trees import gaps

@@ -13,14 +13,14 @@ from telltree.explain.shares import wilson
 
 
 def drawn(classes, records, seed, leaves=12):
-    """Records whose classes come true as the probabilities of some leaves say."""
+    """Records whose classes are drawn by the probabilities of some leaves."""
     rng = np.random.default_rng(seed)
     chances = rng.dirichlet(np.ones(classes), leaves)[rng.integers(leaves, size=records)]
     return np.array([rng.choice(classes, p=row) for row in chances]), chances
 
 
 def calibration_error(y, chances, weights):
-    """Slowly: how far, in each tenth, what was said of the predicted class is from what came true."""
+    """Slowly: how far, in each tenth, the probability of the predicted class is from the share that was right."""
     total = 0.0
     for band in range(10):
         inside = [i for i, row in enumerate(chances) if min(int(max(row) * 10), 9) == band]

@@ -106,7 +106,7 @@ def scrambled(x):
 
 
 class Plain:
-    """One derivation after the other, rule by rule: what drawing side by side must come to."""
+    """One derivation after the other, rule by rule: drawing side by side must give the same."""
 
     def __init__(self, grammar, depth, end):
         self.tables, self.depth, self.end = grammar.tables, depth, end

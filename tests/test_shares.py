@@ -81,7 +81,7 @@ def belongs(formula, value):
 
 
 def wilson(hits, records):
-    """The shares farthest from the one seen of which it would be no surprise, found by halving."""
+    """The shares farthest from the observed one that would still explain it, found by bisection."""
 
     def farthest(end):
         near, far = hits / records, end

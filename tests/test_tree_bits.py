@@ -17,7 +17,7 @@ GRAMMAR = "S ::= F(A) | F(A and A) | F(A and A and A)\nA ::= x {<, >} [1, 2, 3] 
 
 
 def told_one_by_one(labels, classes):
-    """The bits of labels, each foretold by those before it; each class counts 1/classes from the start."""
+    """The bits of labels, each predicted from those before it; each class starts with 1/classes."""
     chance, seen = Fraction(1), [Fraction(1, classes)] * classes
     for label in labels:
         chance *= seen[label] / sum(seen)

@@ -1,4 +1,4 @@
-"""The front: which trees are left as formulas grow dearer."""
+"""The front: which trees remain as the price of formulas rises."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -144,7 +144,7 @@ def test_cross_validation_scores_all_trees_and_takes_the_smallest_that_is_as_goo
 
 
 def test_records_are_judged_by_trees_that_have_not_seen_them(data):
-    """Labels of no rule: whoever had seen them would do better than chance."""
+    """Random labels: only a tree that had seen them would do better than chance."""
     panel, _ = data
     y = np.random.default_rng(0).permutation(["a"] * 45 + ["b"] * 45)
     clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=300), cv=5, random_state=1, **GREEDY).fit(panel, y)

@@ -1,4 +1,4 @@
-"""What a seed finds does not change when the way to compute it does: trees recorded before come out again."""
+"""What a seed finds does not depend on how it is computed: recorded trees are reproduced."""
 
 import json
 

@@ -27,7 +27,7 @@ PANEL = panel_of([[2, 2, 2]], [[2, 0, 2]], [[0, 3, 0]], [[0, 0, 0]])
 
 
 def asked(first, second, panel=PANEL):
-    """A tree that asks a first question, and of those of which it is false a second."""
+    """A tree that asks one question, and a second where the first is false."""
     first, second = (Formula.parse(text, panel.schema) for text in (first, second))
     below = Node(second, leaf((0, 1)), leaf((1, 0)), (1, 1))
     return Tree(Node(first, leaf((2, 0)), below, (3, 1)), ("calm", "storm"), panel.schema, frozenset())
