@@ -18,7 +18,7 @@ def cross_validate(
     folds: Sequence[Fold],
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.float64]:
-    """The probability of each class for each record, by a clone that learnt from the other folds.
+    """The probability of each class for each record, by a clone that learnt from the training records of its fold.
 
     Records × classes, the classes in order; a class that the clone has not met has probability 0. `progress` is called
     with the number of a fold, from 1, and how many there are, before each. Ctrl-C is a KeyboardInterrupt: half a tree

@@ -1,4 +1,4 @@
-"""Categorisation of encounters: one tree of what was done, its categories, and the families of plans they hold.
+"""Categorization of encounters: one tree of what was done, its categories, and the families of plans they hold.
 
 Only the simulator knows the families. No model sees them; here they judge what a tree found.
 """
