@@ -1,24 +1,39 @@
 """A Python module that needs nothing but Python."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from telltree.data import Schema
 from telltree.data.columns.naming import level_name, says_missing
 from telltree.export.exported import Exported
-from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import CLOCKS, EQUAL, GONE, GREATER, GREATER_EQUAL, MISSING
+from telltree.operators.cells import Cells
+from telltree.operators.table import (
+    ABS,
+    AND,
+    CHANGE,
+    COUNT,
+    DIFFERENCE,
+    ELAPSED,
+    EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    IMPLIES,
+    LESS,
+    LESS_EQUAL,
+    MISSING,
+    NOT,
+    OR,
+    SIGN,
+)
 from telltree.tree.tree import Leaf, Node
 
-_CALLS = {
-    "F": "eventually", "G": "globally", "and": "conjunction", "or": "disjunction", "not": "negation",
-    "implies": "implication", "<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "=": "equal",
-    "abs": "absolute", "-": "difference", "sign": "sign", "count": "count", "missing": "missing",
-    "change": "change",
-}  # fmt: skip
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
 
@@ -140,35 +155,11 @@ def _code(e: Expression, reads: _Reads) -> str:
     raise unsayable(e, "Python")
 
 
-def _clock(e: Expression, reads: _Reads) -> str:
-    """Where in the record each step is."""
-    if e.head is GONE:
-        return "gone(record)"
-    period = 1.0 if reads.step is None else reads.step[0]
-    if period is not None:
-        return f"counted(record, {period!a})"
-    if reads.time is None:
-        raise unsayable(e, "Python without the name of the times, for steps differ in length; give time=...")
-    return f"timed(record, {reads.time!a})"
-
-
 def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
-    if operator is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
-        left, right = (_code(arg, reads) for arg in e.args)
-        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
-    if operator is MISSING:
-        asked = e.args[0]
-        if is_never_missing(asked):
-            return f"constant({_code(asked, reads)}, False)"
-        return f"missing({_asked(asked, reads)})"
-    if operator in CLOCKS:
-        return _clock(e, reads)
-    if operator.name not in _CALLS:
-        raise unsayable(e, "Python")
-    args = [_code(arg, reads) for arg in e.args]
-    if operator in (GREATER, GREATER_EQUAL):
-        args.reverse()
-    return f"{_CALLS[operator.name]}({', '.join(args)})"
+    cell = PYTHON[operator]
+    if isinstance(cell, Refused):
+        raise cell.error(e, "Python")
+    return cell(e, reads)
 
 
 def _asked(e: Expression, reads: _Reads) -> str:
@@ -183,3 +174,67 @@ def _own_names(name: str, reads: _Reads) -> str:
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
     return f", {others!a}" if others else ""
+
+
+_Said: TypeAlias = Callable[[Expression, _Reads], str]
+
+
+def _calls(function: str, turned: bool = False) -> _Said:
+    """A call of a function of the runtime, with its operands turned round if need be."""
+
+    def said(e: Expression, reads: _Reads) -> str:
+        args = [_code(arg, reads) for arg in e.args]
+        return f"{function}({', '.join(args[::-1] if turned else args)})"
+
+    return said
+
+
+def _equal(e: Expression, reads: _Reads) -> str:
+    left, right = (_code(arg, reads) for arg in e.args)
+    if e.args[0].type is Type.CATEGORICAL_VECTOR:
+        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
+    return f"equal({left}, {right})"
+
+
+def _missing(e: Expression, reads: _Reads) -> str:
+    asked = e.args[0]
+    if is_never_missing(asked):
+        return f"constant({_code(asked, reads)}, False)"
+    return f"missing({_asked(asked, reads)})"
+
+
+def _elapsed(e: Expression, reads: _Reads) -> str:
+    period = 1.0 if reads.step is None else reads.step[0]
+    if period is not None:
+        return f"counted(record, {period!a})"
+    if reads.time is None:
+        raise unsayable(e, "Python without the name of the times, for steps differ in length; give time=...")
+    return f"timed(record, {reads.time!a})"
+
+
+PYTHON: Cells[_Said | Refused] = Cells(
+    "Python",
+    "export/python_module.py",
+    {
+        NOT: _calls("negation"),
+        AND: _calls("conjunction"),
+        OR: _calls("disjunction"),
+        IMPLIES: _calls("implication"),
+        EVENTUALLY: _calls("eventually"),
+        GLOBALLY: _calls("globally"),
+        LESS: _calls("less"),
+        LESS_EQUAL: _calls("less_equal"),
+        GREATER: _calls("less", turned=True),
+        GREATER_EQUAL: _calls("less_equal", turned=True),
+        EQUAL: _equal,
+        ABS: _calls("absolute"),
+        DIFFERENCE: _calls("difference"),
+        SIGN: _calls("sign"),
+        COUNT: _calls("count"),
+        MISSING: _missing,
+        ELAPSED: _elapsed,
+        GONE: lambda e, reads: "gone(record)",
+        CHANGE: _calls("change"),
+    },
+)
+"""Code that gives a list with one value a step; what it calls is in `export/runtime.py`."""

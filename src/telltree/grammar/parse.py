@@ -8,10 +8,10 @@ from telltree.grammar.rules.normal import Templates
 from telltree.grammar.text.draft import Draft, Option, Pick
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.parameters import check_parameters
 from telltree.grammar.text.resolve import Resolver
 from telltree.grammar.text.source import Place
 from telltree.grammar.text.syntax import parse_expression
-from telltree.grammar.text.windows import check_windows
 from telltree.operators import Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 
@@ -24,7 +24,7 @@ def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction
     whole = {"the text": (Option(draft),)}
     types = infer(whole, "the text")
     check_levels(whole, schema)
-    check_windows(whole)
+    check_parameters(whole)
     return Templates(types, {}).of(draft)
 
 

@@ -9,11 +9,11 @@ One pass from left to right does; `logic.lowering` lowers all others.
 import numpy as np
 
 from telltree.compiled import at, borrowed, inline, kernel
-from telltree.grammar.rules.microcode import MicroOp
 from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_plane, write
+from telltree.operators.meaning import MicroOp
 
 # Compiled code takes enum members as constants only through plain numbers.
-_NOT, _EVENTUALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY)
+_NOT, _EVENTUALLY, _GLOBALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY)
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 UNKNOWN, NOTED = -1, -2
@@ -41,13 +41,14 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
         code, atom = np.int64(rule.simple), rule.first_atom
         size += rule.size
         node += 1
-        if code:
-            more = rule.lead
+        more = rule.lead
+        if more:
             while True:
                 operand = FIRST_MODE[at(code), at(here)]
-                if code >= _EVENTUALLY and operand == STEPS:
+                ahead = code == _EVENTUALLY or code == _GLOBALLY
+                if ahead and operand == STEPS:
                     return -1, 0, 0, 0, 0, lacks
-                if code == _NOT or code >= _EVENTUALLY:
+                if code == _NOT or ahead:
                     flip ^= code == _NOT
                 else:
                     frame = waiting[at(top)]

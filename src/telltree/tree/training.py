@@ -13,7 +13,7 @@ from telltree.data.usable import doubtful
 from telltree.logic.atoms import Atom
 from telltree.logic.formulas import signals_of
 from telltree.operators import Expression, Operator, Type
-from telltree.operators.table import COMPARISONS, JOINS
+from telltree.operators.table import COMPARISONS
 from telltree.tree.labels import Labels
 from telltree.tree.tree import Tree
 
@@ -73,9 +73,9 @@ def _spread(panel: Panel, tree: Tree) -> dict[str, float]:
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
     """The signals whose distance to a constant counts in the margin of a Boolean expression."""
-    if isinstance(e.head, Operator) and e.head in JOINS:
-        for arg in e.args:
-            yield from _graded(arg, schema)
+    if isinstance(e.head, Operator) and e.head.joins:
+        for operand in e.operands:
+            yield from _graded(operand, schema)
     elif not (isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN):  # not of counts
         atom = Atom.of(e, schema)
         if atom.graded:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.grammar.rules.microcode import Microcode, MicroOp, code_of
+from telltree.grammar.rules.microcode import Microcode, code_of
 from telltree.grammar.rules.rule import Rule
 from telltree.operators import Expression, Hole, Level, Number, Type
 from telltree.operators.expression import RandomNumber
+from telltree.operators.meaning import PLAIN, MicroOp
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -30,8 +31,8 @@ _RULE = np.dtype(
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first, else 0
-        ("lead", np.int32),  # how many of them there are
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first
+        ("lead", np.int32),  # how many of them there are; 0 if it is not so
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -63,7 +64,15 @@ _SHOOT = np.dtype(
         ("second_drop", np.int32),
     ]
 )
-_MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
+_MICRO = np.dtype(
+    [
+        ("code", np.int32),
+        ("arity", np.int32),
+        ("outcomes", np.int32),  # of a comparison of counts (see `microcode.Microcode`)
+        ("first", np.int32),  # of a window
+        ("last", np.int32),
+    ]
+)
 
 
 class Growing(NamedTuple):
@@ -140,7 +149,8 @@ class Tables(NamedTuple):
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
         row, choice = _choices(rules, packed["symbol"], depth, of_symbol)
         micro = np.zeros(len(microcode.code), _MICRO)
-        micro["code"], micro["arity"] = microcode.code, microcode.arity
+        micro["code"], micro["arity"], micro["outcomes"] = microcode.code, microcode.arity, microcode.outcomes
+        micro["first"], micro["last"] = microcode.window.T
         return cls(
             rule=rule,
             range=np.array([_range(rule) for rule in rules]),
@@ -260,8 +270,8 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
 def _simple(template: Expression) -> tuple[int, int]:
     codes = [code_of(e) for e in template.walk()]
     lead = sum(code is not MicroOp.HOLE for code in codes)
-    plain = all(MicroOp.AND <= code <= MicroOp.GLOBALLY for code in codes[:lead])
-    return (int(codes[0]), lead) if lead and plain else (0, 0)
+    plain = PLAIN.issuperset(codes[:lead])
+    return (int(codes[0]), lead) if lead and plain else (int(MicroOp.HOLE), 0)
 
 
 def _nests_formulas(e: Expression) -> bool:
