@@ -38,7 +38,7 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
     """A tree of random formulas; labels are hostile, and leaves hold any records, some classes weighted."""
     draw = PlainFormulas(rng, columns)
     draw.counts = counts
-    draw.signals = Formulas.signals if counts else Formulas.signals[:-2]
+    draw.looks_back = counts
     classes = tuple(rng.sample(CLASSES, rng.randint(1, 4)))
     worth = [rng.choice((1, 1, 0.3, 8)) for _ in classes]
 

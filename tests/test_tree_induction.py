@@ -84,14 +84,9 @@ class Margins:
 
     def over_time(self, plain, record):
         head, *operands = plain
-        if head in ("not", "and", "or", "implies", "F", "G"):
-            given = [self.over_time(operand, record) for operand in operands]
-            if head in ("F", "G"):
-                return [(max if head == "F" else min)(given[0][t:]) for t in range(len(given[0]))]
-            if head == "implies":
-                given[0] = [-x for x in given[0]]
-            combine = {"not": lambda x: -x, "and": min}.get(head, max)
-            return [combine(*step) for step in zip(*given, strict=True)]
+        if head in oracle.MARGIN:
+            given = [o[1] if o[0] == "number" else self.over_time(o, record) for o in operands]
+            return oracle.MARGIN[head](*given)
         return self.atom(plain, record)
 
     def atom(self, plain, record):

@@ -1,5 +1,6 @@
 """Evidence: the step of a record at which a formula was decided, or came nearest to it."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
 """What distances are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
 
+_NOTHING = 1.0
+"""The margin of what is false because there is nothing to look at, which no distance measures."""
 _TINY = 5e-324
 """The margin of what is true, but only just: as good as 0, and it keeps the sign."""
 
@@ -143,9 +146,9 @@ def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tu
     return _deciding(part, margins, record, there)
 
 
-def _witness(toward: Floats, start: int) -> int:
-    """The first step from `start` on at which a margin is above 0; if there is none, the one nearest to it."""
-    return start + int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
+def _witness(toward: Floats) -> int:
+    """The first step at which a margin is above 0; if there is none, the one nearest to it."""
+    return int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
 
 
 class Decided(NamedTuple):
@@ -157,18 +160,32 @@ class Decided(NamedTuple):
     """The operand by which it is decided at a step of a record, and the step of that."""
 
 
-def _along(sign: int) -> Decided:
-    """What looks from a step to the end, for one that is true (`sign` 1), or false (−1)."""
+def along(sign: int) -> Decided:
+    """What looks along time, and is proven by one step (`sign` 1), or broken by one (−1)."""
 
     def margin(e: Expression, operands: list[Floats]) -> Floats:
-        (inner,) = operands
-        found: Floats = sign * np.maximum.accumulate(sign * inner[::-1])[::-1]
+        toward = sign * operands[0]
+        first, last = e.window
+        if first == 0 and math.isinf(last):
+            best = np.maximum.accumulate(toward[::-1])[::-1]
+        else:
+            seen = [_seen(toward, e, step) for step in range(len(toward))]
+            best = np.array([there.max() if len(there) else -_NOTHING for there in seen])
+        found: Floats = sign * best
         return found
 
     def by(e: Expression, margins: Margins, record: int, step: int) -> tuple[Expression, int]:
-        return e.args[0], _witness(sign * margins.over_time(e.args[0], record)[step:], step)
+        seen = _seen(sign * margins.over_time(e.args[0], record), e, step)
+        start = step + int(e.window[0])
+        return e.args[0], start + _witness(seen) if len(seen) else step
 
     return Decided(margin, by)
+
+
+def _seen(toward: Floats, e: Expression, step: int) -> Floats:
+    """What is looked at from a step: a window, as far as the record goes."""
+    first, last = (int(min(step + bound, len(toward) - 1)) for bound in e.window)
+    return toward[first : last + 1] if step + e.window[0] < len(toward) else toward[:0]
 
 
 def _of_two(best: np.ufunc, sign: int = 1) -> Decided:
@@ -193,8 +210,8 @@ DECIDED: Cells[Decided] = Cells(
         AND: _of_two(np.minimum),
         OR: _of_two(np.maximum),
         IMPLIES: _of_two(np.maximum, sign=-1),
-        EVENTUALLY: _along(1),
-        GLOBALLY: _along(-1),
+        EVENTUALLY: along(1),
+        GLOBALLY: along(-1),
     },
     about=lambda operator: operator.joins,
 )

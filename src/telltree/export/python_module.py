@@ -73,7 +73,7 @@ def belongs(record):
 '''
 
 
-class _Reads(NamedTuple):
+class Reads(NamedTuple):
     """What records have."""
 
     schema: Schema
@@ -87,7 +87,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
-    reads = _Reads(exported.tree.schema, exported.tree.step, time)
+    reads = Reads(exported.tree.schema, exported.tree.step, time)
     if exported.category is not None:
         (chosen,) = exported.categories
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
@@ -131,9 +131,9 @@ def _runtime() -> str:
     return "".join(f"\n\n{ast.unparse(function)}\n" for function in functions)
 
 
-def _functions(formulas: list[Expression], reads: _Reads) -> str:
+def _functions(formulas: list[Expression], reads: Reads) -> str:
     return "".join(
-        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {_code(formula, reads)}[0]\n"
+        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {code(formula, reads)}[0]\n"
         for i, formula in enumerate(formulas)
     )
 
@@ -142,7 +142,8 @@ def _comment(formula: Expression) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in str(formula))
 
 
-def _code(e: Expression, reads: _Reads) -> str:
+def code(e: Expression, reads: Reads) -> str:
+    """What gives the values of an expression, one a step; of a constant, the value."""
     match e.head:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
@@ -155,55 +156,55 @@ def _code(e: Expression, reads: _Reads) -> str:
     raise unsayable(e, "Python")
 
 
-def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
+def _operation(e: Expression, operator: Operator, reads: Reads) -> str:
     cell = PYTHON[operator]
     if isinstance(cell, Refused):
         raise cell.error(e, "Python")
     return cell(e, reads)
 
 
-def _asked(e: Expression, reads: _Reads) -> str:
+def _asked(e: Expression, reads: Reads) -> str:
     """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
     if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
         return f"truths(record, {e.head.name!a})"
-    return _code(e, reads)
+    return code(e, reads)
 
 
-def _own_names(name: str, reads: _Reads) -> str:
+def _own_names(name: str, reads: Reads) -> str:
     """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
     levels = reads.schema[name].levels
     others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
     return f", {others!a}" if others else ""
 
 
-_Said: TypeAlias = Callable[[Expression, _Reads], str]
+_Said: TypeAlias = Callable[[Expression, Reads], str]
 
 
 def _calls(function: str, turned: bool = False) -> _Said:
     """A call of a function of the runtime, with its operands turned round if need be."""
 
-    def said(e: Expression, reads: _Reads) -> str:
-        args = [_code(arg, reads) for arg in e.args]
+    def said(e: Expression, reads: Reads) -> str:
+        args = [code(arg, reads) for arg in e.args]
         return f"{function}({', '.join(args[::-1] if turned else args)})"
 
     return said
 
 
-def _equal(e: Expression, reads: _Reads) -> str:
-    left, right = (_code(arg, reads) for arg in e.args)
+def _equal(e: Expression, reads: Reads) -> str:
+    left, right = (code(arg, reads) for arg in e.args)
     if e.args[0].type is Type.CATEGORICAL_VECTOR:
         return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
     return f"equal({left}, {right})"
 
 
-def _missing(e: Expression, reads: _Reads) -> str:
+def _missing(e: Expression, reads: Reads) -> str:
     asked = e.args[0]
     if is_never_missing(asked):
-        return f"constant({_code(asked, reads)}, False)"
+        return f"constant({code(asked, reads)}, False)"
     return f"missing({_asked(asked, reads)})"
 
 
-def _elapsed(e: Expression, reads: _Reads) -> str:
+def _elapsed(e: Expression, reads: Reads) -> str:
     period = 1.0 if reads.step is None else reads.step[0]
     if period is not None:
         return f"counted(record, {period!a})"

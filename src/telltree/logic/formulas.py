@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.grammar.rules.microcode import code_of, outcomes_of, window_of
+from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
@@ -14,7 +14,7 @@ from telltree.logic.instructions import CONSTANT, SHIFT, SUFFIX_OR, WINDOW_OR, P
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Number
-from telltree.operators.meaning import AHEAD, CONNECTIVES, OF_NUMBERS, OPERAND_MODES, WINDOWED, Bound, MicroOp
+from telltree.operators.meaning import AHEAD, CONNECTIVES, OF_NUMBERS, OPERAND_MODES, WINDOWED, MicroOp
 
 # the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
 _connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
@@ -100,7 +100,7 @@ class _Writer:
         if code in CONNECTIVES:
             step, register, a, flags, negated = _connect(code, mode, a, not_a, b, not_b, self.registers)
         elif code in AHEAD | WINDOWED:
-            near, far = (self._bound(e, bound) for bound in window_of(e))
+            near, far = (min(bound, lowering.MOST_STEPS) for bound in e.window)
             operand = a
             scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, near, self.registers)
             if scan != NOTHING and code in AHEAD:
@@ -112,10 +112,6 @@ class _Writer:
             step, flags = _on_numbers(code, not_a, outcomes_of(e))
             register, negated = self._fresh, 0
         return self._write((step, register, a, b, flags)), int(negated)
-
-    @staticmethod
-    def _bound(e: Expression, bound: Bound) -> float:
-        return min(e.parameter(bound), lowering.MOST_STEPS) if isinstance(bound, str) else float(bound)
 
     @property
     def _fresh(self) -> int:

@@ -109,6 +109,14 @@ class Expression:
         assert isinstance(head, Number), "a parameter is a constant, but for templates"
         return head.value
 
+    @property
+    def window(self) -> tuple[float, float]:
+        """Of what looks along time: from which step to which, counted from the one at which it is asked for."""
+        bounds = self.head.window if isinstance(self.head, Operator) else None
+        assert bounds is not None, f"{self.head} looks along no time"
+        first, last = (self.parameter(bound) if isinstance(bound, str) else float(bound) for bound in bounds)
+        return first, last
+
     @cached_property
     def terminals(self) -> int:
         """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""

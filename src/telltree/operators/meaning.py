@@ -5,6 +5,7 @@ whoever asks for several of them at once asks for one of the named sets below, o
 """
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -48,6 +49,10 @@ OF_NUMBERS = frozenset({MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SI
 """What works with one number a record."""
 
 
+TO_THE_END = (0, math.inf)
+"""The window of what looks from a step to the end of the record."""
+
+
 class Mode(enum.IntEnum):
     """How a part of a formula is read.
 
@@ -78,7 +83,7 @@ OPERAND_MODES = _operand_modes()
 LESS, EQUAL, GREATER = 1, 2, 4
 """A comparison is true for one or two of these three outcomes."""
 
-Bound: TypeAlias = int | str
+Bound: TypeAlias = float | str
 """A number of steps, or the name of the parameter that gives it."""
 
 
@@ -88,11 +93,11 @@ class Joins:
 
     code: MicroOp
     window: tuple[Bound, Bound] | None = None
-    """Of a window: its first and its last step, counted from the step at which it is asked for."""
+    """Of what looks along time: the first and the last step it looks at, counted from that at which it is asked for."""
 
     def __post_init__(self) -> None:
-        if (self.window is not None) != (self.code in WINDOWED):
-            raise ValueError(f"{self.code.name}: a window is for {', '.join(code.name for code in sorted(WINDOWED))}")
+        if (self.window is not None) != (self.code in AHEAD | WINDOWED):
+            raise ValueError(f"{self.code.name}: a window is for what looks along time, and for that only")
 
 
 class Finite(enum.Enum):

@@ -45,5 +45,5 @@ class Parameter:
 
     def allows(self, value: float) -> bool:
         """Whether a constant may be given for it."""
-        whole = self.quantity is not Quantity.STEPS or value.is_integer()
+        whole = self.quantity is not Quantity.STEPS or float(value).is_integer()
         return whole and self.least <= value <= self.most

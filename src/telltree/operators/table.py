@@ -10,28 +10,19 @@ from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
+from telltree.operators import meaning
 from telltree.operators.meaning import (
-    AHEAD,
     DUAL,
     JOINING,
-    WINDOWED,
+    Bound,
     Finite,
     Joins,
     Makes,
     Meaning,
     MicroOp,
 )
-from telltree.operators.meaning import (
-    EQUAL as SAME,
-)
-from telltree.operators.meaning import (
-    GREATER as MORE,
-)
-from telltree.operators.meaning import (
-    LESS as FEWER,
-)
 from telltree.operators.numbers import number_text
-from telltree.operators.parameters import Parameter
+from telltree.operators.parameters import Parameter, Quantity
 from telltree.operators.types import Type, fits
 
 Signature = Callable[[tuple[Type, ...]], Type | None]
@@ -71,11 +62,10 @@ class Operator:
     """Constants that are written behind the operands, and are none."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.means, Joins):
-            known = {parameter.name for parameter in self.parameters}
-            strange = [bound for bound in self.means.window or () if isinstance(bound, str) and bound not in known]
-            if strange:
-                raise ValueError(f"{self.name}: its window ends at {strange[0]!r}, which is none of its parameters")
+        steps = {row.name for row in self.parameters if row.quantity is Quantity.STEPS}
+        strange = [bound for bound in self.window or () if isinstance(bound, str) and bound not in steps]
+        if strange:
+            raise ValueError(f"{self.name}: {strange[0]!r} bounds its window, but is no number of steps that it takes")
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -106,6 +96,11 @@ class Operator:
         return self.means if isinstance(self.means, Makes) else _NO_TRAITS
 
     @property
+    def window(self) -> tuple[Bound, Bound] | None:
+        """Of what looks along time: from which step to which, by numbers or parameters."""
+        return self.means.window if isinstance(self.means, Joins) else None
+
+    @property
     def seeks(self) -> bool | None:
         """Of what looks along time: whether one step is enough to make it true, or (False) to break it; else None."""
         return self.means.code not in DUAL if isinstance(self.means, Joins) and self.looks else None
@@ -113,7 +108,7 @@ class Operator:
     @property
     def looks(self) -> bool:
         """Whether it makes formulas of conditions at other steps."""
-        return isinstance(self.means, Joins) and self.means.code in AHEAD | WINDOWED
+        return self.window is not None
 
     @property
     def makes_numbers(self) -> bool:
@@ -197,11 +192,11 @@ def _compares(outcomes: int) -> Makes:
 
 EVENTUALLY = Operator(
     "F", "F", ("F",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{F}", "at some point, {0}",
-    Joins(MicroOp.EVENTUALLY),
+    Joins(MicroOp.EVENTUALLY, meaning.TO_THE_END),
 )  # fmt: skip
 GLOBALLY = Operator(
     "G", "G", ("G",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{G}", "for all time, {0}",
-    Joins(MicroOp.GLOBALLY),
+    Joins(MicroOp.GLOBALLY, meaning.TO_THE_END),
 )  # fmt: skip
 AND = Operator(
     "and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", Joins(MicroOp.AND)
@@ -212,20 +207,22 @@ IMPLIES = Operator(
     "implies", "⇒", ("implies", "⇒", "=>"), Form.INFIX, 2, _connective, _TRUTHS, r"\Rightarrow", "if {0}, then {1}",
     Joins(MicroOp.IMPLIES),
 )  # fmt: skip
-LESS = Operator("<", "<", ("<",), Form.INFIX, 2, _order, _NUMBERS, "<", "{0} is less than {1}", _compares(FEWER))
+LESS = Operator("<", "<", ("<",), Form.INFIX, 2, _order, _NUMBERS, "<", "{0} is less than {1}", _compares(meaning.LESS))
 LESS_EQUAL = Operator(
     "<=", "≤", ("<=", "≤"), Form.INFIX, 2, _order, _NUMBERS, r"\leq", "{0} is less than or equal to {1}",
-    _compares(FEWER | SAME),
+    _compares(meaning.LESS | meaning.EQUAL),
 )  # fmt: skip
-GREATER = Operator(">", ">", (">",), Form.INFIX, 2, _order, _NUMBERS, ">", "{0} is greater than {1}", _compares(MORE))
+GREATER = Operator(
+    ">", ">", (">",), Form.INFIX, 2, _order, _NUMBERS, ">", "{0} is greater than {1}", _compares(meaning.GREATER)
+)
 GREATER_EQUAL = Operator(
     ">=", "≥", (">=", "≥"), Form.INFIX, 2, _order, _NUMBERS, r"\geq", "{0} is greater than or equal to {1}",
-    _compares(MORE | SAME),
+    _compares(meaning.GREATER | meaning.EQUAL),
 )  # fmt: skip
 EQUAL = Operator(
     "=", "=", ("=", "=="), Form.INFIX, 2, _equality,
     "real vectors, counts or numbers, or a categorical vector and a category name or categorical vector", "=",
-    "{0} is equal to {1}", _compares(SAME),
+    "{0} is equal to {1}", _compares(meaning.EQUAL),
 )  # fmt: skip
 ABS = Operator(
     "abs", "abs", ("abs",), Form.CALL, 1, _arithmetic, "a real vector or count", r"\mathrm{abs}",

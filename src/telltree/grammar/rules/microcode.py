@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from telltree.operators import Attribute, Expression, Hole, Number, Operator, Type
 from telltree.operators.expression import RandomNumber
-from telltree.operators.meaning import OPERAND_MODES, Bound, Joins, MicroOp, Mode
+from telltree.operators.meaning import OPERAND_MODES, WINDOWED, Joins, MicroOp, Mode
 
 BY_ARGUMENT = -1
 """A bound of a window below 0 is a parameter: −1 the first argument of the operator, −2 the second …"""
@@ -81,18 +81,13 @@ def outcomes_of(e: Expression) -> int:
     return e.head.traits.outcomes if isinstance(e.head, Operator) else 0
 
 
-def window_of(e: Expression) -> tuple[Bound, Bound]:
-    """The bounds of the window that an operator looks at; (0, 0) where there is none."""
-    means = e.head.means if isinstance(e.head, Operator) else None
-    return means.window if isinstance(means, Joins) and means.window is not None else (0, 0)
-
-
 def _window(e: Expression) -> tuple[int, int]:
-    """The same in numbers: of steps, or of the argument that is the parameter."""
-    operator = e.head if isinstance(e.head, Operator) else None
-    rows = enumerate(operator.parameters, operator.takes) if operator is not None else ()
-    places = {row.name: BY_ARGUMENT - place for place, row in rows}
-    first, last = (places[bound] if isinstance(bound, str) else bound for bound in window_of(e))
+    """The bounds of a window: numbers of steps, or of the arguments that say them; (0, 0) of all else."""
+    if code_of(e) not in WINDOWED:
+        return 0, 0
+    assert isinstance(e.head, Operator)
+    places = {row.name: BY_ARGUMENT - place for place, row in enumerate(e.head.parameters, e.head.takes)}
+    first, last = (places[bound] if isinstance(bound, str) else int(bound) for bound in e.head.window or ())
     return first, last
 
 
