@@ -1,5 +1,6 @@
 """Everyone who speaks of operators, asked about formulas that have a given one."""
 
+import functools
 import importlib
 import pkgutil
 import random
@@ -13,7 +14,7 @@ from test_tree_induction import Margins as JudgedMargins
 
 import telltree
 from telltree import Formula, SettingsError, export_model
-from telltree.explain import Margins, decisive_step, english
+from telltree.explain import Margins, decisive_steps, english
 from telltree.explain.implication import redundant
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.engine import Engine
@@ -45,6 +46,7 @@ def lacking():
     ]
 
 
+@functools.cache
 def formulas_with(operator, number):
     """Random formulas that have the operator."""
     rng, found = random.Random(operator.name), []
@@ -65,7 +67,7 @@ def _has(plain, name):
 def records(seed=0):
     """Random ragged records, in all columns some values missing."""
     rng = random.Random(seed)
-    return draw_case(rng, COLUMNS, [rng.choice((1, 2, 3, 7, 70)) for _ in range(70)])
+    return draw_case(rng, COLUMNS, [70, *(rng.choice((1, 2, 3, 7)) for _ in range(69))])
 
 
 class Asked:
@@ -101,7 +103,8 @@ class Asked:
 
     def check_decisive_steps(self):
         lengths = self.panel.lengths.tolist()
-        assert all(0 <= decisive_step(self.formula, self.panel, k) < length for k, length in enumerate(lengths))
+        steps = decisive_steps(self.formula, self.panel).tolist()
+        assert all(0 <= step < length for step, length in zip(steps, lengths, strict=True))
 
     def check_english(self):
         said = english(self.formula.expression, self.panel.schema)

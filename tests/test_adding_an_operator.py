@@ -3,7 +3,7 @@ somebody does not, and it is told who."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +210,12 @@ def test_a_place_that_was_left_out_is_named(name, place):
         assert told
         assert all(line.startswith(f"operator {name!r} has no cell for ") for line in told), told
         assert any(line.endswith(f"add it in {place}") for line in told), told
+
+
+@pytest.mark.parametrize(("field", "who"), [("latex", "LaTeX"), ("english", "the paper's English")])
+def test_a_field_of_the_row_that_was_left_out_is_named(field, who):
+    with replace(SMOOTH, row=replace(SMOOTH.row, **{field: ""})).added():
+        assert lacking() == [f"operator 'smooth' has no cell for {who}: add it in operators/table.py"]
 
 
 def test_contributing_names_all_places():

@@ -248,7 +248,7 @@ class _Steps:
         (asked,) = e.args
         if is_never_missing(asked):
             return "FALSE"
-        return f"({self._column(asked) if isinstance(asked.head, Attribute) else self.number(asked)} IS NULL)"
+        return f"({self.number(asked)} IS NULL)"
 
     def compared(self, e: Expression) -> str:
         """A comparison, false where something is missing."""

@@ -46,11 +46,13 @@ EVERYONE: list[Cells] = []  # type: ignore[type-arg]  # each has cells of its ow
 """All tables of cells; those of a module are here once it is imported."""
 
 
+_TABLE = "operators/table.py"
+_IN_ROWS = {"LaTeX": "latex", "the paper's English": "english", "messages": "operands", "text": "spellings"}
+"""Whose cells are fields of the rows themselves."""
+
+
 def missing_cells() -> list[str]:
     """Which operators some table lacks: one line each, with the operator, who must know it, and where."""
-    return [
-        f"operator {operator.name!r} has no cell for {cells.who}: add it in {cells.place}"
-        for operator in OPERATORS
-        for cells in EVERYONE
-        if cells.about(operator) and operator not in cells
-    ]
+    lacks = [(row, who, _TABLE) for row in OPERATORS for who, field in _IN_ROWS.items() if not getattr(row, field)]
+    lacks += [(row, of.who, of.place) for row in OPERATORS for of in EVERYONE if of.about(row) and row not in of]
+    return [f"operator {row.name!r} has no cell for {who}: add it in {place}" for row, who, place in lacks]
