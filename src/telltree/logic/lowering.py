@@ -228,7 +228,8 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
         elif code == _EVENTUALLY or code == _GLOBALLY or code == _SOME_WITHIN or code == _ALL_WITHIN:
-            near, far = _bound(tables.micro[m].first, scratch.value, a), _bound(tables.micro[m].last, scratch.value, a)
+            window = tables.code_window[m]
+            near, far = _bound(window[0], scratch.value, a), _bound(window[1], scratch.value, a)
             seen = ref_a
             scan, step, register, ref_a, flags, negated = over_time(code, mode, seen, items[a, _NEGATED], near, fresh)
             if scan != NOTHING:
@@ -236,7 +237,7 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
         else:
             end, fresh = _load_constants(items, scratch.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
-            step, flags = on_numbers(code, items[a, _NEGATED], tables.micro[m].outcomes)
+            step, flags = on_numbers(code, items[a, _NEGATED], tables.code_outcomes[m])
         if step != NOTHING:
             end = write(steps, end, step, register, ref_a, ref_b, flags)
         if register == -1 - fresh:

@@ -13,7 +13,8 @@ from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, con
 from telltree.operators.meaning import MicroOp
 
 # Compiled code takes enum members as constants only through plain numbers.
-_NOT, _EVENTUALLY, _GLOBALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY)
+_HOLE, _NOT = int(MicroOp.HOLE), int(MicroOp.NOT)
+_EVENTUALLY, _GLOBALLY = int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY)
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 UNKNOWN, NOTED = -1, -2
@@ -41,15 +42,15 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
         code, atom = np.int64(rule.simple), rule.first_atom
         size += rule.size
         node += 1
-        more = rule.lead
-        if more:
+        if code != _HOLE:
+            more = rule.lead
             while True:
                 operand = FIRST_MODE[at(code), at(here)]
-                ahead = code == _EVENTUALLY or code == _GLOBALLY
-                if ahead and operand == STEPS:
-                    return -1, 0, 0, 0, 0, lacks
-                if code == _NOT or ahead:
-                    flip ^= code == _NOT
+                if code == _NOT:
+                    flip ^= 1
+                elif code == _EVENTUALLY or code == _GLOBALLY:
+                    if operand == STEPS:
+                        return -1, 0, 0, 0, 0, lacks
                 else:
                     frame = waiting[at(top)]
                     frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY

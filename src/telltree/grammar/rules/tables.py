@@ -31,8 +31,8 @@ _RULE = np.dtype(
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first
-        ("lead", np.int32),  # how many of them there are; 0 if it is not so
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first; or HOLE
+        ("lead", np.int32),  # how many of them there are
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
@@ -64,15 +64,7 @@ _SHOOT = np.dtype(
         ("second_drop", np.int32),
     ]
 )
-_MICRO = np.dtype(
-    [
-        ("code", np.int32),
-        ("arity", np.int32),
-        ("outcomes", np.int32),  # of a comparison of counts (see `microcode.Microcode`)
-        ("first", np.int32),  # of a window
-        ("last", np.int32),
-    ]
-)
+_MICRO = np.dtype([("code", np.int32), ("arity", np.int32)])
 
 
 class Growing(NamedTuple):
@@ -97,6 +89,8 @@ class Reading(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    code_outcomes: Ints
+    code_window: Ints
 
 
 class Tables(NamedTuple):
@@ -118,6 +112,8 @@ class Tables(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    code_outcomes: Ints
+    code_window: Ints
     atoms: Ints  # how many atoms have a number
 
     @property
@@ -149,8 +145,7 @@ class Tables(NamedTuple):
         of_symbol["least_depth"][:-1], depth = _depths(packed, rule["first_hole"], hole, len(symbols))
         row, choice = _choices(rules, packed["symbol"], depth, of_symbol)
         micro = np.zeros(len(microcode.code), _MICRO)
-        micro["code"], micro["arity"], micro["outcomes"] = microcode.code, microcode.arity, microcode.outcomes
-        micro["first"], micro["last"] = microcode.window.T
+        micro["code"], micro["arity"] = microcode.code, microcode.arity
         return cls(
             rule=rule,
             range=np.array([_range(rule) for rule in rules]),
@@ -165,6 +160,8 @@ class Tables(NamedTuple):
             code_ident=microcode.ident,
             code_value=microcode.value,
             code_mode=microcode.mode,
+            code_outcomes=microcode.outcomes,
+            code_window=microcode.window,
             atoms=np.array([atoms], np.int32),
         )
 
