@@ -155,7 +155,7 @@ def test_deep_formulas_and_trees_are_exported(folder):
 
 def test_a_single_leaf_is_exported_to_every_program(folder):
     case = Case((Column("x", "real"),), ({"x": [1.0, 3.0]}, {"x": [0.0]}))
-    tree = Tree(leaf([2]), ("only",), case.panel.schema)
+    tree = class_tree(leaf([2]), ("only",), case.panel.schema)
     assert asked(case, export_model(tree, "sql")) == [(0, 1, "only"), (1, 1, "only")]
     assert run_module(export_model(tree, "python"), case, folder) == [[1, "only"], [1, "only"]]
     assert run_module(export_model(tree, "python", category=1), case, folder, "one") == [True, True]

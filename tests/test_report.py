@@ -15,8 +15,8 @@ from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo
 from telltree.amounts import percent
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
-from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
+from telltree.shares import wilson
 from telltree.tree.front import Front, Pruning
 
 
@@ -85,7 +85,7 @@ def test_members_belong_to_their_category_and_exceptions_are_wrong(plain, data):
     for category in data["categories"]:
         for sort in ("typical", "borderline", "exceptions"):
             assert set(clusters[category[sort]]) <= {category["number"]}
-        label = data["classes"][category["label"]]
+        label = category["predicted"]
         assert all(y[i] != label for i in category["exceptions"])
         assert len(category["typical"]) == min(4, category["records"])
 
@@ -136,7 +136,7 @@ def test_labels_may_be_left_away(plain):
     found = data_of(made)
     assert not found["labelled"]
     assert found["list"]["label"] is None
-    assert all(category["wrong"] is None and category["share"] is not None for category in found["categories"])
+    assert all(category["wrong"] is None and category["sure"]["size"] is not None for category in found["categories"])
     assert "No labels were given" in Page(made).text
 
 
@@ -145,7 +145,7 @@ def test_labels_the_tree_has_never_seen_are_named(plain):
     strange = y.copy()
     strange[3] = "never seen"
     made = report_html(tree, panel, strange)
-    assert data_of(made)["classes"] == ["calm", "wild", "never seen"]
+    assert data_of(made)["parts"] == ["calm", "wild", "never seen"]
     assert "never seen: never seen" in Page(made).text
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted
-from telltree.data import Panel, check_labels, unusable
+from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
@@ -26,6 +26,7 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
+from telltree.estimators.probabilities import probabilities
 from telltree.estimators.validation import Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
@@ -34,11 +35,10 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.asking import leaf_of
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
@@ -50,15 +50,14 @@ _EQUALS = 2.0  # how many times the price a question must be worth whose answers
 
 
 class TrainingSet(NamedTuple):
-    """Records to learn from, the class of each, and what the classes are called."""
+    """Records to learn from, and the class of each."""
 
     panel: Panel
-    labels: Labels
-    classes: tuple[Any, ...]
+    labels: ClassLabels
 
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
         """Some of the records."""
-        return TrainingSet(self.panel[members], self.labels[members], self.classes)
+        return TrainingSet(self.panel[members], self.labels[members])
 
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
@@ -190,9 +189,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             groups = None if groups is None else np.asarray(groups)[weighing]
         else:
             weighing = np.arange(len(panel))
-        coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
+        coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
-        training = TrainingSet(panel, coded, tuple(classes.tolist()))
+        training = TrainingSet(panel, coded)
         grammar = self._grammar_for(training)
         learned = self._learn(training, grammar, seed, self.progress)
         steps = Front.of(learned.tree)
@@ -212,34 +211,31 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
-        panel, labels, classes = training
-        present = np.unique(labels.codes)
-        if grammar is None or len(present) == 1:
-            one_class = f"there is only one class, {classes[present[0]]!r}"
-            reason = one_class if len(present) == 1 else "no column tells records apart"
+        panel, labels = training
+        if grammar is None or labels.settled:
+            one_class = f"there is only one class, {labels.summary().predicted!r}"
+            reason = one_class if labels.settled else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            leaf = Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step, panel.how_read)
+            leaf = Tree(Leaf(labels.summary()), panel.schema, doubtful(panel), panel.step, panel.how_read)
             return Learned(leaf, {}, False)
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
         induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
-        learned = induction.run(panel, labels, classes)
+        learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
             warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more evaluations")
         return learned
 
-    def _limits(self, labels: Labels) -> Limits:
+    def _limits(self, labels: ClassLabels) -> Limits:
         """When a node of these records stays a leaf."""
-        records, counts = len(labels.codes), labels.counts()
-        enough = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
-        depth = enough if self.max_depth == "auto" else records if self.max_depth is None else int(self.max_depth)
-        few = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
-        members = few if self.min_members == "auto" else int(self.min_members)
+        most = len(labels) if self.max_depth is None else self.max_depth
+        depth = labels.depth() if most == "auto" else int(most)
+        members = labels.members() if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
-    def _folds(self, labels: Labels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
+    def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
         if self.cv is None or isinstance(self.cv, int | np.integer):
             return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
@@ -248,7 +244,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
-        panel, labels, _ = training
+        panel, labels = training
 
         def learn(number: int) -> Learned:
             part = training.part(parts[number][0])
@@ -339,12 +335,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
         tree, panel = self._known(X)
-        return self.classes_[tree.predict(panel)]
+        return tree.predict(panel)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
-        return tree.probabilities(panel)
+        return probabilities(tree, panel)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The cluster number of each record: leaves from left to right, from 1."""
@@ -362,7 +358,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         Printed together, what siblings share is said once above them.
         """
         tree, panel = self._known(X)
-        return categorize(tree, panel, None if y is None else check_labels(y, panel))
+        return categorize(tree, panel, y)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

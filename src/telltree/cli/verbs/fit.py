@@ -220,7 +220,7 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
 
     tree = classifier.tree_
     return {
-        "classes": list(tree.classes),
+        "classes": classifier.classes_.tolist(),
         "depth": tree.depth,
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
