@@ -15,7 +15,18 @@ from numeric_target import KIND, NumericTarget, Variance
 from report_page import Page, data_of
 from typer.testing import CliRunner
 
-from telltree import Formula, Grammar, GrammarTreeClassifier, ModelFormatError, MonteCarlo, Panel, SettingsError, load
+from telltree import (
+    Bits,
+    Formula,
+    GiniSize,
+    Grammar,
+    GrammarTreeClassifier,
+    ModelFormatError,
+    MonteCarlo,
+    Panel,
+    SettingsError,
+    load,
+)
 from telltree.cli.app import app
 from telltree.explain import as_records, categorize, rules_table, rules_text
 from telltree.explain.notebook import tree_html
@@ -125,6 +136,13 @@ def test_each_question_is_the_best_of_all_by_a_plain_reckoning(learned, panel, l
     best = min(left(steps, f(panel)) + 0.1 * f.terminals for f in formulas if 5 <= f(panel).sum() <= len(panel) - 5)
     assert root.fitness == pytest.approx(best, rel=1e-9)
     assert left(steps, truth) == pytest.approx(root.fitness - 0.1 * root.formula.terminals, abs=0.3)
+
+
+@pytest.mark.parametrize("fitness", [Bits(), GiniSize()])
+def test_a_fitness_of_classes_is_refused(panel, labels, fitness):
+    induction = Induction(Grammar.parse(TEXT, panel), MonteCarlo(evaluations=SAID), fitness, Limits(), 1)
+    with pytest.raises(SettingsError, match="tells how mixed classes are, and got NumericLabels"):
+        induction.run(panel, labels)
 
 
 def test_leaves_predict_the_means_of_their_records(tree, panel, y):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from telltree.compiled import kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.tree.fitness import Floats, Ints
+from telltree.tree.fitness import Floats, Ints, require_classes
 from telltree.tree.target import Labels
 from telltree.tree.target.message import label_bits
 
@@ -73,6 +73,7 @@ class Bits:
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""
+        require_classes(self, labels)
         weight = int(labels.totals().sum())
         return BitsOf(
             self.price_for(len(labels)),

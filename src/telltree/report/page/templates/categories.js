@@ -6,7 +6,7 @@ const SORTS = {
     pure: [DATA.words.most, (a, b) => b.sure.size - a.sure.size],
     mixed: [DATA.words.least, (a, b) => a.sure.size - b.sure.size],
     wrong: ['Most exceptions', (a, b) => b.wrong - a.wrong],
-    part: [capital(DATA.words.part), (a, b) => a.part - b.part],
+    label: [capital(DATA.words.part), (a, b) => a.part - b.part],
 };
 const cardView = { sort: 'number', part: '', words: '', wrong: false, most: PAGE, made: new Map(), compared: [] };
 
