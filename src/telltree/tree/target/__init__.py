@@ -1,5 +1,6 @@
 """What trees learn to tell: a target, what records are worth to it, and what a leaf says of its own."""
 
+from telltree.tree.target.class_sureness import ClassSureness
 from telltree.tree.target.classes import ClassLabels, ClassSummary, ClassTarget
 from telltree.tree.target.kinds import read_target, register_target
 from telltree.tree.target.target import Bar, Cell, Labels, Measure, Scores, Summary, Sureness, Target, Tile, Words
@@ -9,6 +10,7 @@ __all__ = [
     "Cell",
     "ClassLabels",
     "ClassSummary",
+    "ClassSureness",
     "ClassTarget",
     "Labels",
     "Measure",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -137,7 +137,7 @@ class ClassTarget:
 class ClassSummary:
     """The records of a leaf by class, and the class of greatest weight, which it predicts."""
 
-    target: ClassTarget
+    target: ClassTarget = field(repr=False)
     counts: tuple[int, ...]
     """Records of each class."""
     weights: tuple[float, ...]
