@@ -20,6 +20,7 @@ WORDS = Words(
     measure="Mean",
     within="95 % interval",
     times="Above the mean of all",
+    remark="Remark",
     most="Largest mean",
     least="Smallest mean",
     otherwise="far from the mean",

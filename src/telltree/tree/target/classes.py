@@ -29,6 +29,7 @@ _WORDS = Words(
     measure="Labelled so",
     within="95 % interval",
     times="Times the share in all",
+    remark="Weights",
     most="Largest share",
     least="Smallest share",
     otherwise="labelled otherwise",

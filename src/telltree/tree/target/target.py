@@ -81,6 +81,8 @@ class Words(NamedTuple):
     """From where to where that may be: "95 % interval"."""
     times: str
     """How that compares with all records: "Times the share in all"."""
+    remark: str
+    """What a remark on it is about: "Weights"."""
     most: str
     least: str
     """How categories are sorted by it: "Largest share"."""

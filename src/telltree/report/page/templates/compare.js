@@ -81,7 +81,8 @@ function showComparison() {
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
                     row(DATA.words.measure, ({ sure }) => `${sure.value} (${sure.within})`),
                     row('Beside all', ({ sure }) => sure.beside),
-                    chosen.some(({ sure }) => sure.remark) && row('Weights', ({ sure }) => sure.remark || '–'),
+                    chosen.some(({ sure }) => sure.remark) &&
+                        row(DATA.words.remark, ({ sure }) => sure.remark || '–'),
                     row(capital(DATA.words.parts), (category) => [
                         partBar(countsOf(DATA.nodes[category.node])),
                         partLegend(countsOf(DATA.nodes[category.node])),

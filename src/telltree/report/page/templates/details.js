@@ -97,7 +97,7 @@ function leafDetails(node) {
                 [DATA.words.measure, category.sure.value],
                 [DATA.words.within, category.sure.within],
                 ['Beside all', category.sure.beside],
-                ...(category.sure.remark ? [['Weights', category.sure.remark]] : []),
+                ...(category.sure.remark ? [[DATA.words.remark, category.sure.remark]] : []),
                 ...trainedFact(node),
             ]),
         ),
