@@ -5,6 +5,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +36,7 @@ from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
 from telltree.tree.asking import leaf_of
+from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
@@ -173,10 +175,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, client: Any = None
+    ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
         groups: with cv, one for each record; those of one group are kept apart together.
+        client: a Dask client, whose workers hold the records and evaluate formulas. The tree is the same.
         """
         self._check_parameters()
         generator = _generator(self.random_state)
@@ -194,7 +199,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         seed = int(generator.randint(2**31 - 1))
         training = TrainingSet(panel, coded, tuple(classes.tolist()))
         grammar = self._grammar_for(training)
-        learned = self._learn(training, grammar, seed, self.progress)
+        with nullcontext() if client is None else Cluster(client) as cluster:
+            learned = self._learn(training, grammar, seed, self.progress, cluster)
         steps = Front.of(learned.tree)
         parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
         validation = None if parts is None else self._validate(training, steps, seed, parts)
@@ -211,7 +217,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         remember(self, X, panel)
         return self
 
-    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
+    def _learn(
+        self,
+        training: TrainingSet,
+        grammar: Grammar | None,
+        seed: int,
+        progress: Tell | None,
+        cluster: Cluster | None = None,
+    ) -> Learned:
         panel, labels, classes = training
         present = np.unique(labels.codes)
         if grammar is None or len(present) == 1:
@@ -223,7 +236,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
+        bench = None if cluster is None else cluster.bench
+        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress, bench)
         learned = induction.run(panel, labels, classes)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
