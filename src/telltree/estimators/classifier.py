@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +27,7 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
-from telltree.estimators.validation import Validation, validate
+from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
@@ -203,7 +203,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             learned = self._learn(training, grammar, seed, self.progress, cluster)
         steps = Front.of(learned.tree)
         parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
-        validation = None if parts is None else self._validate(training, steps, seed, parts)
+        validation = None if parts is None else self._validate(training, steps, seed, parts, client)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = tree.narrowed()
@@ -260,19 +260,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
+    def _validate(
+        self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold], client: Any
+    ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels, _ = training
 
-        def learn(number: int) -> Learned:
-            part = training.part(parts[number][0])
+        def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-                return self._learn(part, self._grammar_for(part), seed, told)
+            return self._learn_fold(training.part(parts[number][0]), seed, told)
 
+        learn: Learn = here
+        if client is not None:
+            alone = clone(self).set_params(progress=None)
+            tasks = [(alone, train, seed) for train, _ in parts]
+            learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
+
+    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None) -> Learned:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+            return self._learn(part, self._grammar_for(part), seed, progress)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front that the model is, without questions whose answers predict the same for little."""
@@ -427,6 +436,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
         return tree, read_known(self, X, tree.schema)
+
+
+def _fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> Learned:
+    """On a worker: what is learnt of the records of a fold."""
+    classifier, train, seed = task
+    learned = classifier._learn_fold(training.part(train), seed, None)
+    return learned._replace(searches={})  # which nobody asks for
 
 
 def _why_single(learned: Learned, limits: Limits, records: int) -> str:

@@ -1,9 +1,10 @@
 """Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from telltree.tree.sharded import Message, Places, ShardedBench, answered
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+T = TypeVar("T")
 
 _ATTEMPTS = 4
 """How often a shard is put somewhere else before it is given up."""
@@ -42,6 +45,27 @@ class Cluster:
         self._places.append(places)
         return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
 
+    def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
+        """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
+
+        Tasks whose worker died are done again elsewhere.
+        """
+        from distributed import as_completed
+
+        _workers(self._client)
+        everywhere = self._client.scatter(shared, broadcast=True, hash=False)
+        futures = [self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS) for task in tasks]
+        numbers = {future.key: number for number, future in enumerate(futures)}
+        try:
+            for future in as_completed(futures):
+                yield numbers[future.key], future.result()
+        except _lost() as error:
+            raise ClusterError(
+                f"the workers were lost ({error}); see their logs, and whether memory ran out"
+            ) from error
+        finally:
+            self._client.cancel(futures)
+
     def __enter__(self) -> "Cluster":
         return self
 
@@ -50,6 +74,22 @@ class Cluster:
     ) -> None:
         for places in self._places:
             places.close()
+
+
+@contextmanager
+def connected(address: str) -> "Iterator[Client]":
+    """A client of the scheduler at an address, such as tcp://10.0.0.1:8786."""
+    with extras():
+        from distributed import Client
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"there is no Dask scheduler at {address!r}; start one with `dask scheduler`, and give the address it "
+            "prints, such as tcp://10.0.0.1:8786"
+        ) from error
+    with client:
+        yield client
 
 
 class _Workers(Places):
@@ -72,17 +112,23 @@ class _Workers(Places):
         """Let workers forget the records and what they made of them."""
         self._actors.clear()
 
-    def _submit(self, message: Message) -> Any:
+    def _submit(self, message: Message) -> Any | None:
+        """Ask a shard; None if its worker is known to be lost."""
         needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
-        return self._actors[message.shard].ask(needed)
+        try:
+            return self._actors[message.shard].ask(needed)
+        except RuntimeError:
+            return None
 
     def _answer(self, message: Message, future: Any) -> Any:
         for _ in range(_ATTEMPTS):
             try:
-                return future.result()
+                if future is not None:
+                    return future.result()
             except _lost():
-                message = message._replace(open_first=True)
-                future = self._moved(message)
+                pass  # by beginning anew
+            message = message._replace(open_first=True)
+            future = self._moved(message)
         low, high = self.bounds[message.shard : message.shard + 2].tolist()
         first, last = self._panel.ids[low], self._panel.ids[high - 1]
         raise ClusterError(
@@ -100,14 +146,14 @@ class _Workers(Places):
         try:
             self._actors[shard] = begun.result()
         except _lost():  # this one died as well
-            return begun
+            return None
         return self._submit(message)
 
     def _sent(self, shard: int) -> "Future[Any]":
         """Send the records of a shard to its worker, and make a shard of them there."""
         low, high = self.bounds[shard : shard + 2].tolist()
         home = [self._homes[shard]]
-        records = self._client.scatter(self._panel[low:high], workers=home, hash=False)  # type: ignore[no-untyped-call]
+        records = self._client.scatter(self._panel[low:high], workers=home, hash=False)
         return self._client.submit(_begun, records, self._grammar, workers=home, actor=True, pure=False)
 
 
