@@ -1,5 +1,6 @@
 """Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
 
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -160,9 +161,15 @@ class _Workers(Places):
 class RemoteShard(Shard):
     """A shard on a worker."""
 
+    seconds = 0.0
+    """How long it has worked; the rest of the time it was idle."""
+
     def ask(self, message: Message) -> Any:
         """The answer to a question."""
-        return answered(self, message)
+        began = time.perf_counter()
+        found = answered(self, message)
+        self.seconds += time.perf_counter() - began
+        return found
 
 
 def _begun(records: Panel, grammar: Grammar) -> RemoteShard:
