@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import oracle
+from class_trees import class_leaf, class_tree
 from random_trees import PlainFormulas
 from strategies import Column, derived, draw_case
 from test_export_programs import asked, run_module
@@ -20,7 +21,7 @@ from telltree.grammar.rules.tables import Tables
 from telltree.logic.engine import Engine
 from telltree.operators import OPERATORS
 from telltree.operators.cells import missing_cells
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 
 COLUMNS = (
     Column("speed", "real"),
@@ -119,8 +120,8 @@ class Asked:
 
     @property
     def tree(self):
-        yes, no = Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0))
-        return Tree(Node(self.formula, yes, no, (1, 1)), ("yes", "no"), self.panel.schema)
+        yes, no = class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0))
+        return class_tree(Node(self.formula, yes, no), ("yes", "no"), self.panel.schema)
 
     def check_sql(self):
         query = self._exported("sql")
