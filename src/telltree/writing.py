@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -37,6 +38,15 @@ def _write(target: Path, content: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what is left beside a file of attempts to write it whose process was killed."""
+    target = Path(os.path.realpath(path))
+    left = re.compile(re.escape(f".{target.name[:100]}.") + r"[a-z0-9_]{8}\.part")
+    for file in target.parent.iterdir():
+        if left.fullmatch(file.name):
+            file.unlink(missing_ok=True)
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:

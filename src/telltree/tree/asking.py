@@ -22,6 +22,8 @@ from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
+from telltree.search.search import Remember
+from telltree.search.state import State
 from telltree.search.archive import Candidate
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
@@ -148,8 +150,10 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench) -> Answer:
-        """What comes of a node."""
+    def ask(
+        self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None
+    ) -> Answer:
+        """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf = leaf_of(labels)
         pure = np.count_nonzero(leaf.counts) <= 1
@@ -165,6 +169,8 @@ class Asking:
             self._report(task),
             tolerance=getattr(criterion, "tolerance", 0.0),
             stop=self.stop,
+            state=state,
+            remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)

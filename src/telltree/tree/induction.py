@@ -17,6 +17,7 @@ from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
 from telltree.tree.interruption import Interruption
 from telltree.tree.labels import Labels
+from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.tree import Leaf, Node, Tree
 
 logger = logging.getLogger("telltree")
@@ -39,6 +40,8 @@ class Induction:
     progress: Callable[[NodeProgress], None] | None = None
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
+    ledger: Ledger = NO_LEDGER
+    """What was found out about nodes before, and where to keep what is found out now."""
 
     def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
@@ -50,8 +53,12 @@ class Induction:
             benches = [Bench(panel, self.grammar, self.threads) for _ in range(self.nodes_at_once)]
 
             def ask(task: Task, bench: Bench) -> Answer:
-                answer = asking.ask(task, bench)
-                interruption.asked |= answer.interrupted  # by what came as an exception; the other nodes stay leaves
+                answer = self.ledger.answer(task, asking)
+                if answer is None:
+                    answer = asking.ask(task, bench, *self.ledger.under_way(task))
+                    interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
+                    if not interruption.asked:
+                        self.ledger.finished(task, answer)
                 return answer
 
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
