@@ -3,15 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, RANDOM, Spy, parsed
 
-from telltree.errors import CheckpointError
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
-from telltree.search.found_state import found_of, found_state
-from telltree.search.state import Given
 
 KNOWN = {**GRAMMARS, "random constants": parsed(RANDOM)}
 
@@ -49,7 +45,11 @@ def plain(found):
     """All that was found but times, as texts and numbers."""
 
     def texts(population):
-        return [] if population is None else [str(population.derivation(i, found.best.derivation.grammar)) for i in range(len(population.lengths))]
+        return (
+            []
+            if population is None
+            else [str(population.derivation(i, found.best.derivation.grammar)) for i in range(len(population.lengths))]
+        )
 
     return {
         "runners up": [(str(one.derivation), one.fitness) for one in found.runners_up],
@@ -65,7 +65,9 @@ def undisturbed(search, grammar, seed, tolerance, every=1):
     states = []
 
     def remember(make):
-        states.append({name: np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape) for name, array in make().items()})
+        states.append(
+            {name: np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape) for name, array in make().items()}
+        )
 
     found = search.run(grammar, Sized(grammar), seed, tolerance=tolerance, remember=remember)
     return plain(found), states[::every]

@@ -26,6 +26,7 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
+from telltree.estimators.resuming import about_data, about_settings, seed_said
 from telltree.estimators.validation import Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
@@ -35,10 +36,13 @@ from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
 from telltree.tree.asking import leaf_of
+from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
+from telltree.tree.interruption import Interruption
 from telltree.tree.labels import Labels
+from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
@@ -173,11 +177,30 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
         groups: with cv, one for each record; those of one group are kept apart together.
+        checkpoint: a file to keep what was found out so far. If the process is killed, or interrupted, the same call
+            goes on from there, and learns the tree that it would have learnt undisturbed. A file of other data,
+            settings or another version is refused. It is not deleted in the end.
         """
+        if checkpoint is None:
+            return self._fit(X, y, sample_weight, groups, None)
+        with naming(checkpoint):
+            return self._fit(X, y, sample_weight, groups, Checkpoint(checkpoint))
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, known: Checkpoint | None
+    ) -> "GrammarTreeClassifier":
         self._check_parameters()
         generator = _generator(self.random_state)
         panel = read_training(X)
@@ -192,26 +215,45 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             weighing = np.arange(len(panel))
         coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
+        if known is not None and self.random_state is None:  # any seed will do, so that of the file will
+            seed = seed_said(known, seed)
         training = TrainingSet(panel, coded, tuple(classes.tolist()))
         grammar = self._grammar_for(training)
-        learned = self._learn(training, grammar, seed, self.progress)
-        steps = Front.of(learned.tree)
-        parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
-        validation = None if parts is None else self._validate(training, steps, seed, parts)
-        cut_short = learned.interrupted or (self.cv is not None and validation is None)
-        tree = self._chosen(steps, validation)
-        tree = tree.narrowed()
-        if not cut_short:  # who presses Ctrl-C waits no more
-            tree = with_headlines(tree, panel)
-        kept = Training.of(panel, coded, tree, seed)
-        # all at once: a fit that fails leaves what was learned before as it was
-        self.classes_, self.grammar_, self.training_ = classes, grammar, kept
-        self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, cut_short
-        self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
-        remember(self, X, panel)
+        parts = self._folds(coded, groups, seed, weighing)
+        if known is not None:
+            known.require(self._about(training, grammar, seed, parts))
+        with Interruption() as interruption:
+            learned = self._learn(training, grammar, seed, self.progress, _ledger(known, 0))
+            interruption.asked |= learned.interrupted
+            steps = Front.of(learned.tree)
+            validation = None
+            if parts is not None:
+                validation = interruption.unless_asked(lambda: self._validate(training, steps, seed, parts, known))
+                interruption.asked |= validation is None
+            if known is not None:
+                known.write()
+            plain = self._chosen(steps, validation).narrowed()
+            # who presses Ctrl-C waits no more
+            tree = interruption.unless_asked(lambda: with_headlines(plain, panel)) or plain
+            kept = Training.of(panel, coded, tree, seed)
+            # all at once: a fit that fails leaves what was learned before as it was
+            self.classes_, self.grammar_, self.training_ = classes, grammar, kept
+            self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, interruption.asked
+            self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
+            remember(self, X, panel)
         return self
 
-    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
+    def _about(
+        self, training: TrainingSet, grammar: Grammar | None, seed: int, parts: Sequence[Fold] | None
+    ) -> dict[str, str]:
+        """What must be the same for a fit to go on from a checkpoint."""
+        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
+        limits, centre = self._limits(training.labels), self._movable(training.panel)
+        return about_data(*training, parts) | about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
+
+    def _learn(
+        self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None, ledger: Ledger
+    ) -> Learned:
         panel, labels, classes = training
         present = np.unique(labels.codes)
         if grammar is None or len(present) == 1:
@@ -223,7 +265,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
+        threads = _threads(self.n_jobs)
+        induction = Induction(grammar, search, fitness, limits, seed, threads, centre, progress, ledger=ledger)
         learned = induction.run(panel, labels, classes)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
@@ -246,7 +289,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
+    def _validate(
+        self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold], known: Checkpoint | None
+    ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels, _ = training
 
@@ -256,7 +301,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-                return self._learn(part, self._grammar_for(part), seed, told)
+                return self._learn(part, self._grammar_for(part), seed, told, _ledger(known, number + 1))
 
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
@@ -449,6 +494,10 @@ def _generator(random_state: Any) -> np.random.RandomState:
     except ValueError as error:
         raise SettingsError(f"random_state must be None, a seed or a RandomState: {error}") from error
     return found
+
+
+def _ledger(known: Checkpoint | None, tree: int) -> Ledger:
+    return NO_LEDGER if known is None else known.tree(tree)
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -150,7 +150,7 @@ class _Evolution:
         number = len(parents.lengths)
         if number > len(self._rows.lengths):
             raise CheckpointError(f"there are {number} parents in a population of {len(self._rows.lengths)}")
-        for room, array in zip(self._rows, parents, strict=True):
-            room[:number] = array
+        self._rows.rules[:number], self._rows.constants[:number] = parents.rules, parents.constants
+        self._rows.lengths[:number] = parents.lengths
         fitness, answer = given.array("fitness", np.float64, number), given.array("answer", np.uint64, number)
         self._parents = Parents(np.arange(number), fitness, answer)

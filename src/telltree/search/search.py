@@ -99,7 +99,7 @@ class Resumable(Protocol):
 
 
 Remember = Callable[[Callable[[], State]], None]
-"""Is called after a generation with what makes the state of the search, which takes a moment: whoever needs it calls."""
+"""Is called after a generation with what makes the state of the search, which takes a moment."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,7 @@ class Search(abc.ABC):
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        run = _Run(
-            self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop, remember=remember
-        )
+        run = _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop, remember=remember)
         if state is not None:
             run.resume(Given(state, grammar, self.max_depth))
         return run.result()

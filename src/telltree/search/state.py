@@ -1,7 +1,7 @@
 """The state of a search as plain arrays: handed out after a generation, and taken to go on from there.
 
-Whatever has a state gives it as `state()`, and takes it with `resume(given)`. What is taken may come from a file that anyone can have changed,
-so each array is looked at before it is used.
+Whatever has a state gives it as `state()`, and takes it with `resume(given)`. What is taken may come from a file that
+anyone can have changed, so each array is looked at before it is used.
 """
 
 from collections.abc import Mapping

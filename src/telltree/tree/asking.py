@@ -23,9 +23,9 @@ from telltree.logic.formulas import Formulas, signals_of
 from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
+from telltree.search.archive import Candidate
 from telltree.search.search import Remember
 from telltree.search.state import State
-from telltree.search.archive import Candidate
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
@@ -165,9 +165,7 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(
-        self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None
-    ) -> Answer:
+    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
         """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf = leaf_of(labels)

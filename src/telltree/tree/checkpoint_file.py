@@ -121,7 +121,7 @@ def _place(line: bytes) -> Place:
 
 def _array_out(array: NDArray[Any]) -> list[Any]:
     plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    return [plain.dtype.str, list(array.shape), binascii.b2a_base64(plain, newline=False).decode()]
+    return [plain.dtype.str, list(array.shape), binascii.b2a_base64(plain.data, newline=False).decode()]
 
 
 def _array_in(written: Any) -> NDArray[Any]:

@@ -53,31 +53,20 @@ def unflat(
 def _are_derivations(population: Population, tables: Tables, depth: int) -> bool:
     """Whether each row is written by rules that fit, none nested too deeply; all rows are walked side by side."""
     rules, lengths = population.rules, population.lengths
-    if not len(rules):
-        return True
-    if ((rules < 0) | (rules >= len(tables.rule) - 1)).any():
+    if ((rules < 0) | (rules >= len(tables.rule) - 1)).any() or not _are_in_range(population, tables):
         return False
-    if population.constants.shape[1]:
-        low, high = tables.range[rules, 0], tables.range[rules, 1]
-        inside = (low <= population.constants) & (population.constants <= high)
-        if not (inside | np.isnan(low)).all(where=np.arange(rules.shape[1]) < lengths[:, None]):
-            return False
-    width = int(lengths.max())
+    width = int(lengths.max(initial=0))
     symbols, above = np.zeros((2, len(rules), width + 1), np.int32)  # of the holes that wait, those filled next on top
     waiting = np.ones(len(rules), np.int64)
     for place in range(width):
         rows = np.flatnonzero(lengths > place)
-        if not (waiting[rows] > 0).all():
-            return False
         waiting[rows] -= 1
         rule, top = rules[rows, place], waiting[rows]
-        operators = above[rows, top]
-        if not (tables.rule["symbol"][rule] == symbols[rows, top]).all():
-            return False
-        if not (operators + tables.rule["height"][rule] <= depth).all():
-            return False
-        first, end = tables.rule["first_hole"][rule], tables.rule["first_hole"][rule + 1]
-        if not (top + (end - first) < lengths[rows] - place).all():  # each hole takes a rule at least
+        first, end, operators = tables.rule["first_hole"][rule], tables.rule["first_hole"][rule + 1], above[rows, top]
+        fits = (top >= 0) & (tables.rule["symbol"][rule] == symbols[rows, top])
+        fits &= operators + tables.rule["height"][rule] <= depth
+        fits &= top + (end - first) < lengths[rows] - place  # each hole takes a rule at least
+        if not fits.all():
             return False
         for further in range(int((end - first).max())):
             own = np.flatnonzero(first + further < end)
@@ -85,3 +74,13 @@ def _are_derivations(population: Population, tables: Tables, depth: int) -> bool
             symbols[rows[own], at], above[rows[own], at] = hole["symbol"], operators[own] + hole["drop"]
         waiting[rows] += end - first
     return not waiting.any()
+
+
+def _are_in_range(population: Population, tables: Tables) -> bool:
+    """Whether random constants are what their rules can draw."""
+    if not population.constants.shape[1]:
+        return True
+    low, high = np.moveaxis(tables.range[population.rules], -1, 0)
+    inside = (low <= population.constants) & (population.constants <= high)
+    used = np.arange(population.rules.shape[1]) < population.lengths[:, None]
+    return bool((inside | np.isnan(low)).all(where=used))
