@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import beside_tests
@@ -26,9 +27,9 @@ from telltree import (
     MonteCarlo,
     Panel,
     SettingsError,
-    TelltreeError,
     user_function,
 )
+from telltree.cli.app import app
 from telltree.tree import Induction, Limits, checkpoint_file
 from telltree.tree import checkpoint as keeping
 from telltree.tree.checkpoint import Checkpoint
@@ -418,6 +419,32 @@ def test_a_process_that_was_killed_is_followed_by_one_that_ends_the_work(tmp_pat
     assert sorted(file.name for file in tmp_path.iterdir()) == ["checkpoint", "checkpoint.json", "model.json"]
 
 
-def test_errors_are_telltrees_own():
-    assert issubclass(CheckpointError, TelltreeError)
-    assert issubclass(CheckpointError, ValueError)
+# the command line
+
+
+def fit_at_the_command_line(*words):
+    """The exit code of `telltree fit`, in this process."""
+    with pytest.raises(SystemExit) as ended:
+        typer.main.get_command(app)(list(map(str, ["fit", *words])))
+    return ended.value.code
+
+
+def test_the_same_command_goes_on(writes, tmp_path, capsys):
+    table = PANEL.to_frame()
+    table["label"] = np.repeat(LABELS, PANEL.lengths)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    words = [tmp_path / "data.csv", "--id", "id", "--label", "label", "--max-depth", 2, "--cv", 2,
+             "--search-evaluations", 400]  # fmt: skip
+    kept, model = tmp_path / "kept", tmp_path / "model.json"
+    assert fit_at_the_command_line(*words, "-o", tmp_path / "expected.json") == 0
+    writes["last"] = 5
+    with pytest.raises(Killed):
+        typer.main.get_command(app)(list(map(str, ["fit", *words, "--checkpoint", kept, "-o", model])))
+    assert kept.exists()
+    assert fit_at_the_command_line(*words, "--checkpoint", kept, "--random-state", 1) == 4
+    assert "the seed that follows from random_state was" in capsys.readouterr().err
+    assert fit_at_the_command_line(*words, "--checkpoint", kept) == 0
+    assert f"{kept} keeps what was found out" in capsys.readouterr().err  # the model was not saved
+    assert fit_at_the_command_line(*words, "--checkpoint", kept, "-o", model) == 0
+    assert model.read_bytes() == (tmp_path / "expected.json").read_bytes()
+    assert not kept.exists()

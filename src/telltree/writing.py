@@ -54,11 +54,11 @@ def require_writable(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     if not is_device(target):
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
             pass  # that it could be made is what was asked: permissions do not tell all
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 def would_replace(path: Path) -> bool:
