@@ -1,6 +1,7 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
 import copy
+import logging
 import math
 import os
 import warnings
@@ -46,6 +47,7 @@ from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
+logger = logging.getLogger("telltree")
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
@@ -232,9 +234,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 interruption.asked |= validation is None
             if known is not None:
                 known.write()
-            plain = self._chosen(steps, validation).narrowed()
+            plain, told = self._chosen(steps, validation).narrowed(), interruption.asked
             # who presses Ctrl-C waits no more
             tree = interruption.unless_asked(lambda: with_headlines(plain, panel)) or plain
+            if interruption.asked and not told:
+                logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
             kept = Training.of(panel, coded, tree, seed)
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept

@@ -118,6 +118,8 @@ def fit(
     weights = class_weights(tree.class_weight)
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
+    from telltree.tree.interruption import Interruption  # loads what learning needs
+
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress).fit(
@@ -125,7 +127,8 @@ def fit(
         )
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
-    saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+    with Interruption():  # what was learned is saved, also when Ctrl-C comes now
+        saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
     if checkpoint is not None:
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
