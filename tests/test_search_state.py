@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, RANDOM, Spy, parsed
@@ -73,19 +74,19 @@ def undisturbed(search, grammar, seed, tolerance):
     return plain(found), states
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.parametrize("kind", [monte_carlo, evolution, genomes], ids=["mc", "gp", "ge"])
+@settings(deadline=None, max_examples=20)
 @given(
     name=st.sampled_from(sorted(KNOWN)),
-    search=st.one_of(monte_carlo, evolution, genomes),
+    data=st.data(),
     seed=st.integers(0, 2**64 - 1),
     tolerance=st.sampled_from([0.0, 20.0]),
-    generations=st.integers(1, 12),
 )
-def test_a_search_goes_on_from_every_generation(name, search, seed, tolerance, generations):
-    grammar = KNOWN[name]
+def test_a_search_goes_on_from_every_generation(kind, name, data, seed, tolerance):
+    grammar, search = KNOWN[name], data.draw(kind)
     if isinstance(search, GrammaticalEvolution) and grammar.has_random_constants:
         grammar = KNOWN["the paper's"]
-    search = replace(search, generations=generations)
+    search = replace(search, generations=data.draw(st.integers(1, 12)))
     expected, states = undisturbed(search, grammar, seed, tolerance)
     for state in states:
         found = search.run(grammar, Sized(grammar), seed, tolerance=tolerance, state=state)

@@ -138,22 +138,26 @@ class Archive:
         fitness, rows = self._ties[0] if self._ties else (np.empty(0), Population.empty(0, 1, False))
         kept = [rows.take(np.array([row])) for rows, row in self._kept]
         best = Population.joined(kept) if kept else Population.empty(0, 1, False)
-        own = {"best": np.array(self.best), "tied": fitness, "answers": self._answers[: len(kept)].copy()}
-        own["reached"] = self._reached[: len(kept)].copy()
+        own = {
+            "tied": fitness,
+            "answers": self._answers[: len(kept)].copy(),
+            "reached": self._reached[: len(kept)].copy(),
+        }
         return own | together(ties=flat(rows), kept=flat(best))
 
     def resume(self, given: Given) -> None:
         """Take what was kept before, in place of what is here."""
         ties, kept = given.rows("ties"), given.rows("kept")
         number = len(kept.lengths)
-        if number > self.k:
-            raise CheckpointError(f"{number} formulas are kept where there is room for {self.k}")
-        self.best = given.number("best", np.float64)
-        self._ties = [(given.array("tied", np.float64, len(ties.lengths)), ties)] if len(ties.lengths) else []
-        self._tied = len(ties.lengths)
+        tied, reached = given.array("tied", np.float64, len(ties.lengths)), given.array("reached", np.float64, number)
+        best = reached[0] if number else np.inf
+        ranked = np.isfinite(reached).all() and (np.diff(reached) >= 0).all()
+        if number > self.k or not ranked or tied.min(initial=np.inf) != best or not np.isfinite(tied).all():
+            raise CheckpointError("the formulas that are kept are not the best")
+        self.best = float(best)
+        self._ties, self._tied = [(tied, ties)] if len(tied) else [], len(tied)
         self._kept = [(kept, row) for row in range(number)]
-        self._answers[:number] = given.array("answers", np.uint64, number)
-        self._reached[:number] = given.array("reached", np.float64, number)
+        self._answers[:number], self._reached[:number] = given.array("answers", np.uint64, number), reached
 
     def ties(self) -> Population | None:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""

@@ -73,16 +73,17 @@ class BySize:
             self._drop()
         none = np.empty(0), np.empty(0, np.int64), Population.empty(0, 1, False)
         fitness, size, rows = self._kept[0] if self._kept else none
-        return {"best": self._best.copy(), "fitness": fitness, "size": size} | together(rows=flat(rows))
+        return {"fitness": fitness, "size": size} | together(rows=flat(rows))
 
     def resume(self, given: Given) -> None:
         """Take what was kept before, in place of what is here."""
         rows = given.rows("rows")
         number = len(rows.lengths)
         fitness, size = given.array("fitness", np.float64, number), given.array("size", np.int64, number)
-        if ((size < 0) | (size > _LARGEST)).any():
-            raise CheckpointError("a formula is kept by a size that none has")
-        self._best = given.array("best", np.float64, _LARGEST + 2)
+        if ((size < 0) | (size > _LARGEST)).any() or not np.isfinite(fitness).all():
+            raise CheckpointError("a formula is kept by a size or fitness that none has")
+        self._best[:] = np.inf
+        np.minimum.at(self._best, size, fitness)
         self._kept, self._held = [(fitness, size, rows)] if number else [], number
 
     def front(self) -> tuple[OfSize, ...]:

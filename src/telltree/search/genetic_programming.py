@@ -153,4 +153,6 @@ class _Evolution:
         self._rows.rules[:number], self._rows.constants[:number] = parents.rules, parents.constants
         self._rows.lengths[:number] = parents.lengths
         fitness, answer = given.array("fitness", np.float64, number), given.array("answer", np.uint64, number)
+        if np.isnan(fitness).any():
+            raise CheckpointError("the fitness of a parent is no number")
         self._parents = Parents(np.arange(number), fitness, answer)
