@@ -22,6 +22,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +64,16 @@ def spent(process: int) -> float:
     return float("inf") if state == "Z" else (int(rest[10]) + int(rest[11])) / TICKS
 
 
-def at(process: int, moment: float, number: signal.Signals) -> float | None:
-    """Send a signal when a process has spent so much; what it had spent then, None if it ended before."""
+def at(process: int, moment: float, number: signal.Signals, *, to_all: bool = False) -> float | None:
+    """Send a signal when a process has spent so much; what it had spent then, None if it ended before.
+
+    With `to_all` its workers get it as well, as they do from a terminal.
+    """
     while (now := spent(process)) < moment:
         time.sleep(0.002)
     if now == float("inf"):
         return None
-    os.kill(process, number)
+    (os.killpg if to_all else os.kill)(process, number)
     return now
 
 
@@ -108,16 +112,14 @@ def interrupts(times: int, folder: Path) -> Iterator[str]:
     whole = time.process_time() - began
 
     def work() -> None:
-        try:
+        said: dict[str, Any] = {"nothing": True}
+        with suppress(KeyboardInterrupt):
             model = fitted()
-            said = {
-                "interrupted": model.interrupted_,
-                "leaves": len(model.tree_.leaves),
-                "right": model.score(PANEL, LABELS),
-            }
-        except KeyboardInterrupt:
-            said = {"nothing": True}
-        (folder / "said").write_text(json.dumps({**said, "spent": time.process_time()}))
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            returned = time.process_time()
+            said = {"interrupted": model.interrupted_, "right": model.score(PANEL, LABELS)}
+        ended = time.process_time() if "nothing" in said else returned
+        (folder / "said").write_text(json.dumps({**said, "spent": ended}))
 
     waits, kept, nothing, late = list[float](), 0, 0, 0
     for _ in range(times):
@@ -146,10 +148,10 @@ def workers(times: int, folder: Path) -> Iterator[str]:
         (folder / "said").write_text(json.dumps(said))
 
     waits, ended, left = list[float](), 0, 0
-    for _ in range(times):
+    for turn in range(times):
         (folder / "said").unlink(missing_ok=True)
         child = forked(work)
-        sent = at(child, random.uniform(0.1, 2.0), signal.SIGINT)
+        sent = at(child, random.uniform(0.1, 2.0), signal.SIGINT, to_all=turn % 2 == 1)
         _, status = os.waitpid(child, 0)
         if status == 0 and sent is not None and (folder / "said").exists():
             said = json.loads((folder / "said").read_text())
