@@ -33,7 +33,7 @@ from telltree.cli.app import app
 from telltree.tree import Induction, Limits, checkpoint_file
 from telltree.tree import checkpoint as keeping
 from telltree.tree.checkpoint import Checkpoint
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels, ClassTarget
 
 
 class Killed(BaseException):
@@ -288,7 +288,7 @@ def test_places_that_cannot_be_written_are_refused_before_the_work(tmp_path):
 # damage
 
 
-CODED = Labels(np.unique(LABELS, return_inverse=True)[1], 3)
+CODED = ClassLabels(np.unique(LABELS, return_inverse=True)[1], ClassTarget.of(np.unique(LABELS)))
 
 
 def learned(case, path):
@@ -297,7 +297,7 @@ def learned(case, path):
     grammar = Grammar.parse(setting.get("grammar", PLAIN), PANEL)
     ledger = Checkpoint(path).tree(0)
     induction = Induction(grammar, setting["search"], Bits(), Limits(max_depth=2), 3, ledger=ledger)
-    return induction.run(PANEL, CODED, ("down", "high", "up"))
+    return induction.run(PANEL, CODED)
 
 
 @settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -14,17 +14,17 @@ from telltree.estimators.folds import Fold
 from telltree.grammar import Grammar
 from telltree.tree import Limits
 from telltree.tree.checkpoint import Checkpoint
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels
 from telltree.tree.training import fingerprint
 
 _SEED = "the seed that follows from random_state"
 
 
-def about_data(panel: Panel, labels: Labels, classes: tuple[Any, ...], parts: Sequence[Fold] | None) -> dict[str, str]:
+def about_data(panel: Panel, labels: ClassLabels, parts: Sequence[Fold] | None) -> dict[str, str]:
     """What a fit learns from."""
     halves = [] if parts is None else [half for fold in parts for half in fold]
     return {
-        "the data (columns, records and their labels)": fingerprint(panel, labels.codes, classes),
+        "the data (columns, records and their labels)": fingerprint(panel, labels),
         "the step": str(panel.step),
         "sample and class weights": "none" if labels.weights is None else _hash(labels.weights),
         "cv, or groups": "none" if parts is None else _hash(*halves),

@@ -8,7 +8,8 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.search.found_state import found_of, found_state
 from telltree.search.state import Given, State, together
-from telltree.tree.asking import Answer, Asking, Question, Task, leaf_of
+from telltree.tree.asking import Answer, Asking, Question, Task
+from telltree.tree.tree import Leaf
 
 
 def answer_state(answer: Answer, task: Task) -> State:
@@ -31,7 +32,7 @@ def answer_state(answer: Answer, task: Task) -> State:
 def answer_of(state: State, task: Task, asking: Asking) -> Answer:
     """The answer of a node; CheckpointError if the state cannot be one of it."""
     given = Given(state, asking.grammar, asking.search.max_depth)
-    leaf, found = leaf_of(asking.labels[task.members]), found_of(given.part("search"))
+    leaf, found = Leaf(asking.labels[task.members].summary()), found_of(given.part("search"))
     if "formula" not in state:
         return Answer(leaf, found)
     true, rows = given.array("true", np.uint8, len(task.members)) != 0, given.rows("found")
