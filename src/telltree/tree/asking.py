@@ -24,6 +24,8 @@ from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
+from telltree.search.search import Remember
+from telltree.search.state import State
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
@@ -167,8 +169,8 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench) -> Answer:
-        """What comes of a node."""
+    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
+        """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
         if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
@@ -183,6 +185,8 @@ class Asking:
             self._report(task),
             tolerance=getattr(criterion, "tolerance", 0.0),
             stop=self.stop,
+            state=state,
+            remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)
