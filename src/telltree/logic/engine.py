@@ -1,6 +1,7 @@
 """The engine: populations of derivations in, counts and answers out."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ class Engine(Evaluator[Population]):
         self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
+        self._families: dict[int, list[tuple[int, Atom]]] = {} if part_of is None else part_of[0]._families
 
     @staticmethod
     def _how_many(formulas: Population) -> int:
@@ -118,20 +120,27 @@ class Engine(Evaluator[Population]):
         left = np.flatnonzero(~adopted)
         if not len(left):
             return True
-        atoms = self._numbered_atoms(population, left) if numbers else self._atoms(population, left)
-        return self._planes.add(atoms, numbers)
+        if not numbers:
+            return self._planes.add(self._atoms(population, left))
+        rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[left].tolist()]
+        families = {number: atom for rule in dict.fromkeys(rules) for number, atom in self._family(rule)}
+        return self._planes.add_numbered(absent[left], families)
 
-    def _numbered_atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
-        found, takes = [], self._tables.rule["takes"]
-        for number, individual, node in self._lacking[which].tolist():
-            rule = population.rules.item(individual, node)
-            template, constant = self._rules[rule].template, None
-            if takes.item(rule):
-                constant = self._rules[population.rules.item(individual, node + 1)].template
-            atom = self._known.get((template, constant))
-            if atom is None:
-                atom = self._known[template, constant] = Atom.of(template, self.panel.schema, constant)
-            found.append((number, atom))
+    def _family(self, rule: int) -> list[tuple[int, Atom]]:
+        """The numbered atoms that a rule makes, with their numbers: one, or one with each of its constants."""
+        if rule not in self._families:
+            template, holes = self._rules[rule].template, self._rules[rule].holes
+            constants = self._constants[holes[0]] if holes else [None]
+            atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
+            self._families[rule] = list(enumerate(atoms, int(self._tables.rule["first_atom"][rule])))
+        return self._families[rule]
+
+    @cached_property
+    def _constants(self) -> dict[str, list[Expression | None]]:
+        """What the rules of each symbol write that writes constants, in their order."""
+        found: dict[str, list[Expression | None]] = {}
+        for rule in np.flatnonzero(self._tables.rule["constant"][: len(self._rules)] >= 0).tolist():
+            found.setdefault(self._rules[rule].symbol, []).append(self._rules[rule].template)
         return found
 
     def _atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small
+from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small, turn_eight
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
 
@@ -17,7 +17,9 @@ def _fill(column, starts, lengths, place, tile, lane):
     """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
     number = min(_LINE, len(starts) - place)
     shared = lengths[place + _LINE - 1] if number == _LINE else 0
-    for t in range(shared):
+    for t in range(0, shared - _LINE + 1, _LINE):
+        turn_eight(column, starts, place, t, tile, lane)
+    for t in range(shared - shared % _LINE, shared):
         for k in range(_LINE):
             tile[at(t), at(lane + k)] = column[at(starts[at(place + k)] + t)]
     for k in range(number):

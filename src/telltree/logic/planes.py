@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,15 +93,33 @@ class Planes:
         self._enter(names[known], 2 * self._own[planes] + negated, numbers)
         return known
 
-    def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
-        """Make planes for atoms, known from now on by these names, or numbers; False if they do not fit into memory."""
+    def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
+        """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
         names = np.array([name for name, _ in named], np.uint64)
-        if self._source is not None and self._source[0].add(named, numbers):
-            return self.adopt(names, numbers) is not None
-        slots = self.held([atom for _, atom in named])
+        if self._source is not None and self._source[0].add(named):
+            return self.adopt(names, False) is not None
+        return self._hold_as(names, [atom for _, atom in named], False)
+
+    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, Atom]) -> bool:
+        """Make planes for atoms that have these numbers; False if they do not fit into memory.
+
+        `families` has them, and others that are worth making with them while there is room: to fetch the numbers of a
+        signal takes many times as long as to compare them once more.
+        """
+        if self._source is not None and self._source[0].add_numbered(numbers, families):
+            return self.adopt(numbers, True) is not None
+        if 2 * (self.used + len(families)) <= self.capacity:
+            known = self.numbered[1, list(families)] >= 0
+            wanted = [number for number, held in zip(families, known.tolist(), strict=True) if not held]
+            numbers = np.array(wanted, np.uint64)
+        return self._hold_as(numbers, [families[number] for number in numbers.tolist()], True)
+
+    def _hold_as(self, names: NDArray[np.uint64], atoms: Sequence[Atom], numbers: bool) -> bool:
+        """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
+        slots = self.held(atoms)
         if slots is None:
             return False
-        self._enter(names, np.array(slots), numbers)
+        self._enter(names, np.array(slots, np.int64), numbers)
         return True
 
     def held(self, atoms: Sequence[Atom]) -> list[int] | None:

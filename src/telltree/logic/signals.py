@@ -38,9 +38,8 @@ class Signals:
         self._held = 0  # bytes of those kept
         self._spread: dict[Expression, float] = {}
         self._misses: dict[Expression, bool] = {}
-        self.atoms: dict[int | tuple[Expression, Expression | None], Atom] = {}
-        """Atoms met so far, by name, or by the templates of their rule and its constant: what they are does not depend
-        on the records looked at."""
+        self.atoms: dict[int, Atom] = {}
+        """Atoms met so far, by name: what they are does not depend on the records looked at."""
 
     def values(self, signal: Expression) -> Floats:
         """One number a row of the shared columns; rows of records outside the panel hold anything."""
