@@ -163,6 +163,50 @@ def _compare_lanes(predicate: str) -> Any:
 
 
 lanes_below, lanes_equal, lanes_above = (_compare_lanes(predicate) for predicate in ("<", "==", ">"))
+lanes_at_least = _compare_lanes(">=")
+
+
+_BYTES = ir.VectorType(ir.IntType(8), 64)
+
+
+def _bytes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any) -> Any:
+    """Where a row of 64 bytes stands."""
+    first = builder.gep(context.make_array(kind)(context, builder, value).data, [builder.mul(row, row.type(64))])
+    return builder.bitcast(first, _BYTES.as_pointer())
+
+
+@_intrinsic
+def add_one_where(typing_context: Any, rows: Any, row: Any, word: Any) -> Any:
+    """Add 1 to those of the 64 bytes in a row whose bit of the word is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _bytes_at(context, builder, signature.args[0], args[0], args[1])
+        ones = builder.zext(builder.bitcast(args[2], ir.VectorType(ir.IntType(1), 64)), _BYTES)
+        builder.store(builder.add(builder.load(place, align=1), ones), place, align=1)
+        return context.get_dummy_value()
+
+    return types.none(rows, types.int64, types.uint64), generate
+
+
+def _compare_bytes(predicate: str) -> Any:
+    """A comparison of the 64 bytes in a row with one: bit k of the word is that of byte k."""
+
+    @_intrinsic
+    def compare(typing_context: Any, rows: Any, row: Any, byte: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            bytes_of_row = builder.load(_bytes_at(context, builder, signature.args[0], args[0], args[1]), align=1)
+            nothing = ir.Constant(_BYTES, ir.Undefined)
+            one = builder.insert_element(nothing, builder.trunc(args[2], ir.IntType(8)), ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            others = builder.shuffle_vector(one, nothing, zeros)
+            return builder.bitcast(builder.icmp_unsigned(predicate, bytes_of_row, others), ir.IntType(64))
+
+        return types.uint64(rows, types.int64, types.int64), generate
+
+    return compare
+
+
+bytes_below, bytes_equal, bytes_above = (_compare_bytes(predicate) for predicate in ("<", "==", ">"))
 
 
 @_intrinsic

@@ -19,7 +19,7 @@ from telltree.logic.instructions import Programs
 from telltree.logic.lowering import Absent, LoweringScratch, lower
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
-from telltree.operators import Expression
+from telltree.operators import Expression, Hole, Number
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -130,17 +130,17 @@ class Engine(Evaluator[Population]):
         """The numbered atoms that a rule makes, with their numbers: one, or one with each of its constants."""
         if rule not in self._families:
             template, holes = self._rules[rule].template, self._rules[rule].holes
-            constants = self._constants[holes[0]] if holes else [None]
+            constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
             atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
             self._families[rule] = list(enumerate(atoms, int(self._tables.rule["first_atom"][rule])))
         return self._families[rule]
 
     @cached_property
-    def _constants(self) -> dict[str, list[Expression | None]]:
-        """What the rules of each symbol write that writes constants, in their order."""
-        found: dict[str, list[Expression | None]] = {}
-        for rule in np.flatnonzero(self._tables.rule["constant"][: len(self._rules)] >= 0).tolist():
-            found.setdefault(self._rules[rule].symbol, []).append(self._rules[rule].template)
+    def _written(self) -> dict[str, list[Expression]]:
+        """The templates of each symbol's rules, in their order."""
+        found: dict[str, list[Expression]] = {}
+        for rule in self._rules:
+            found.setdefault(rule.symbol, []).append(rule.template)
         return found
 
     def _atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
@@ -153,20 +153,28 @@ class Engine(Evaluator[Population]):
                 drawn = constants if len(constants) else np.full(population.rules.shape[1], np.nan)
                 whole, _ = expression_at(self._rules, population.rules[individual], drawn, node)
                 rule = population.rules[individual, node]
-                template = self._rules[rule].template
-                e = _counterpart(template, whole, micro - int(self._tables.rule["code_start"][rule]))
+                position = micro - int(self._tables.rule["code_start"][rule])
+                written, e = _counterparts(self._rules[rule].template, whole, position)
                 self._known[name] = Atom.of(e, self.panel.schema)
+                self._note_grid(self._known[name], written)
             found.append((name, self._known[name]))
         return found
 
+    def _note_grid(self, atom: Atom, written: Expression) -> None:
+        """Keep in mind with which constants the grammar compares a signal, if that is said beside it."""
+        last = written.args[-1].head if written.args else None
+        if atom.signal not in self.signals.grids and isinstance(last, Hole):
+            numbers = [e.head.value for e in self._written[last.symbol] if isinstance(e.head, Number)]
+            self.signals.grids[atom.signal] = {number: place for place, number in enumerate(sorted(set(numbers)))}
 
-def _counterpart(template: Expression, whole: Expression, position: int) -> Expression:
-    """What stands in `whole` where `template`, whose holes it fills, has its node number `position`."""
+
+def _counterparts(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:
+    """Node number `position` of a template, and what stands there in the `whole`, which fills its holes."""
     pairs = [(template, whole)]
     while True:
         node, filled = pairs.pop()
         if position == 0:
-            return filled
+            return node, filled
         position -= 1
         if node.args:
             pairs.extend(reversed(list(zip(node.args, filled.args, strict=True))))

@@ -12,17 +12,23 @@ from telltree.compiled import kernel
 from telltree.grammar.derivations.naming import place_of
 from telltree.logic.aligned import aligned_words
 from telltree.logic.atoms import Atom
+from telltree.logic.coding import MOST, encode, pack_codes
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
+from telltree.logic.machine import LANES
 from telltree.logic.packing import pack
 from telltree.logic.plain import UNKNOWN
-from telltree.logic.signals import Signals
+from telltree.logic.signals import Grid, Signals
 from telltree.logic.subset import Subset, pick
+from telltree.operators import Expression
 
 _LEAST_PLANES = 64
 """However small the budget, so many planes are kept."""
 _AHEAD = 1 << 14
 """Planes that a search may well need: memory for them is asked for at once, and costs nothing until it is used."""
+
+_PLANES_FOR_CODES = 8
+"""Planes that take as much memory as the codes of a signal."""
 
 
 class Planes:
@@ -47,6 +53,7 @@ class Planes:
         """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
         row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
         it, and many thresholds lie at the edge."""
+        self._codes: dict[Expression, NDArray[np.uint8]] = {}
         self._age = 0
         self._spare: list[NDArray[np.uint64]] = []  # memory that planes of parts had and will have
         self._memory = self._lent() if source is not None else None
@@ -91,7 +98,24 @@ class Planes:
         if not self._pick(planes):
             return None
         self._enter(names[known], 2 * self._own[planes] + negated, numbers)
+        self._adopt_ahead()
         return known
+
+    def _adopt_ahead(self) -> None:
+        """Take as many planes again from the source as there are here, while there is room: a search needs most of them
+        in the end, and asks for a few at a time."""
+        assert self._source is not None
+        whole = self._source[0]
+        more = (1 + np.flatnonzero(self._own[1 : whole.used] == 0))[: self.used]
+        if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._pick(more):
+            return
+        theirs = whole.numbered[1]
+        new = np.flatnonzero((theirs >= 0) & (self.numbered[1] < 0) & (self._own[theirs >> 1] > 0)).astype(np.uint64)
+        self._enter(new, 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), True)
+        held = np.flatnonzero(whole.keys)
+        names, theirs = whole.keys[held], whole.slots[1, held]
+        new = np.flatnonzero((find(self.keys, self.slots[1], names) == UNKNOWN) & (self._own[theirs >> 1] > 0))
+        self._enter(names[new], 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), False)
 
     def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
         """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
@@ -143,10 +167,13 @@ class Planes:
     def release(self) -> None:
         """Drop all planes, and their memory."""
         self.forget()
+        self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
     def _hold(self, wanted: dict[Atom, int]) -> bool:
         """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
+        if self.used + len(wanted) + len(self._codes) * _PLANES_FOR_CODES > self.capacity:
+            self._codes.clear()
         if self.used + len(wanted) > self.capacity:
             return False
         self._slot |= wanted
@@ -178,22 +205,37 @@ class Planes:
         return True
 
     def _make(self, wanted: dict[Atom, int]) -> None:
-        by_signal: dict[object, list[Atom]] = {}
+        by_signal: dict[Expression, list[Atom]] = {}
         for atom in wanted:
             by_signal.setdefault(atom.signal, []).append(atom)
-        for atoms in by_signal.values():
-            pack(
-                self._signals.values(atoms[0].signal),
-                self._layout.starts,
-                self._layout.lengths,
-                self._layout.blocks,
-                self._layout.valid,
-                np.array([atom.outcomes for atom in atoms]),
-                np.array([atom.constant for atom in atoms]),
-                np.array([wanted[atom] for atom in atoms]),
-                self.bits,
-                self.reduced,
-            )
+        layout = self._layout
+        for signal, atoms in by_signal.items():
+            outcomes = np.array([atom.outcomes for atom in atoms])
+            constants = np.array([atom.constant for atom in atoms])
+            slots = np.array([wanted[atom] for atom in atoms])
+            grid = self._signals.grids.get(signal, {})
+            places = [grid.get(atom.constant, -1) for atom in atoms]
+            codes = self._codes_of(signal, grid) if min(places) >= 0 else None
+            if codes is None:
+                values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
+                pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, constants, slots, self.bits,
+                     self.reduced)  # fmt: skip
+            else:
+                pack_codes(codes, layout.blocks, layout.valid, outcomes, np.array(places), slots, self.bits,
+                           self.reduced)  # fmt: skip
+
+    def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
+        """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
+        if signal not in self._codes:
+            if not self._search or self._source is not None or len(grid) > MOST:
+                return None
+            if 2 * (len(self._codes) + 1) * _PLANES_FOR_CODES > self.capacity:
+                return None
+            layout, codes = self._layout, np.empty((self._layout.words, LANES), np.uint8)
+            values, constants = self._signals.values(signal), np.array(list(grid))
+            encode(values, layout.starts, layout.lengths, layout.blocks, constants, codes)
+            self._codes[signal] = codes
+        return self._codes[signal]
 
     def _simplest(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Planes or their negations, or plane 0, which is never true, or its negation, where that says the same."""

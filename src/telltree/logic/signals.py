@@ -20,6 +20,8 @@ from telltree.operators.expression import Level
 from telltree.operators.table import ABS, CHANGE, CLOCKS, COMPARISONS, DIFFERENCE, ELAPSED, JOINS, MISSING, SIGN
 
 Floats = NDArray[np.float64]
+Grid = dict[float, int]
+"""Constants in ascending order, each with its place among them."""
 Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -40,6 +42,8 @@ class Signals:
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int, Atom] = {}
         """Atoms met so far, by name: what they are does not depend on the records looked at."""
+        self.grids: dict[Expression, Grid] = {}
+        """The constants that a grammar compares a signal with, where that is known."""
 
     def values(self, signal: Expression) -> Floats:
         """One number a row of the shared columns; rows of records outside the panel hold anything."""
