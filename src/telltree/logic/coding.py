@@ -24,7 +24,7 @@ _MISSING = 255
 
 
 @kernel
-def encode(column, starts, lengths, blocks, constants, codes):
+def encode(column, starts, lengths, blocks, constants, codes):  # noqa: PLR0917  a kernel
     """The code of each number, 64 to a word of a plane: twice the number of constants, which ascend, that are below it,
     plus one where it is one of them itself; 255 where it is missing, or after a record's end.
     """

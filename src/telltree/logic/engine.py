@@ -131,7 +131,12 @@ class Engine(Evaluator[Population]):
         if rule not in self._families:
             template, holes = self._rules[rule].template, self._rules[rule].holes
             constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
-            atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
+            first = Atom.of(template, self.panel.schema, constants[0])
+            numbers = [e.head.value for e in constants if e is not None and isinstance(e.head, Number)]
+            if first.graded and numbers:  # all that differs is the number
+                atoms = [Atom(first.signal, first.outcomes, number, True) for number in numbers]
+            else:
+                atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
             self._families[rule] = list(enumerate(atoms, int(self._tables.rule["first_atom"][rule])))
         return self._families[rule]
 

@@ -87,17 +87,14 @@ def _count(vector, negate, valid, counters, lanes):
     counters[:bits] = _ZERO
     ones, twos = _ZERO, _ZERO
     for t in range(0, len(vector), VECTOR):
-        t = at(t)
-        ones, some = _added(ones, (vector[t] ^ negate) & valid[t], (vector[t + _ONE] ^ negate) & valid[t + _ONE])
-        t += at(2)
-        ones, more = _added(ones, (vector[t] ^ negate) & valid[t], (vector[t + _ONE] ^ negate) & valid[t + _ONE])
+        a, b, c, d = at(t), at(t + 1), at(t + 2), at(t + 3)
+        ones, some = _added(ones, (vector[a] ^ negate) & valid[a], (vector[b] ^ negate) & valid[b])
+        ones, more = _added(ones, (vector[c] ^ negate) & valid[c], (vector[d] ^ negate) & valid[d])
         twos, carry = _added(twos, some, more)
-        k = 2
-        while carry != _ZERO:
+        for k in range(2, bits):  # to look whether there is still a carry takes longer
             kept = counters[at(k)]
             counters[at(k)] = kept ^ carry
             carry &= kept
-            k += 1
     counters[0], counters[1] = ones, twos
     lanes[:] = 0.0
     for k in range(bits):

@@ -109,13 +109,17 @@ class Planes:
         more = (1 + np.flatnonzero(self._own[1 : whole.used] == 0))[: self.used]
         if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._pick(more):
             return
-        theirs = whole.numbered[1]
-        new = np.flatnonzero((theirs >= 0) & (self.numbered[1] < 0) & (self._own[theirs >> 1] > 0)).astype(np.uint64)
-        self._enter(new, 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), True)
+        self._enter_as(whole.numbered[1], np.arange(len(whole.numbered[1]), dtype=np.uint64), self.numbered[1], True)
         held = np.flatnonzero(whole.keys)
-        names, theirs = whole.keys[held], whole.slots[1, held]
-        new = np.flatnonzero((find(self.keys, self.slots[1], names) == UNKNOWN) & (self._own[theirs >> 1] > 0))
-        self._enter(names[new], 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), False)
+        names = whole.keys[held]
+        self._enter_as(whole.slots[1, held], names, find(self.keys, self.slots[1], names), False)
+
+    def _enter_as(
+        self, theirs: NDArray[np.int32], names: NDArray[np.uint64], own: NDArray[np.int32], numbers: bool
+    ) -> None:
+        """Know by these names, or numbers, what the source knows by them and is here as well, but not yet by them."""
+        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._own[theirs >> 1] > 0))
+        self._enter(names[new], 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), numbers)
 
     def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
         """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
@@ -149,9 +153,11 @@ class Planes:
     def held(self, atoms: Sequence[Atom]) -> list[int] | None:
         """For each atom twice its plane, plus one if it is the negation; None if they do not fit into memory."""
         wanted: dict[Atom, int] = {}
-        found = []
+        found, signal, outcomes, negated = [], None, 0, 0
         for atom in atoms:
-            kept, negated = self._canonical(atom)
+            if atom.signal is not signal or atom.outcomes != outcomes:  # those of a signal often come together
+                signal, outcomes, negated = atom.signal, atom.outcomes, self._is_negated(atom)
+            kept = atom.complement if negated else atom
             plane = self._slot.get(kept)
             if plane is None:
                 plane = wanted.setdefault(kept, self.used + len(wanted))
@@ -248,14 +254,13 @@ class Planes:
 
     def place(self, atom: Atom) -> tuple[int, int]:
         """The plane that tells of an atom, and for which outcomes it is true."""
-        kept, _ = self._canonical(atom)
+        kept = atom.complement if self._is_negated(atom) else atom
         return self._slot[kept], kept.outcomes
 
-    def _canonical(self, atom: Atom) -> tuple[Atom, int]:
-        """x ≥ c is ¬(x < c) and needs no plane of its own, unless something is missing."""
-        if atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal):
-            return atom.complement, 1
-        return atom, 0
+    def _is_negated(self, atom: Atom) -> int:
+        """Whether the plane is that of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
+        missing."""
+        return int(atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal))
 
     def _make_room(self) -> None:
         if self.used <= len(self.bits):
