@@ -6,7 +6,7 @@ An evaluator is a shard: it owns some blocks of records and their planes. What s
 
 import abc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.data import Panel, Schema
 from telltree.logic.atoms import Atom
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
@@ -25,6 +25,7 @@ from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
 from telltree.logic.subset import Subset
+from telltree.operators import Expression
 
 MEMORY = 1 << 29
 """Bytes that the planes of one evaluator may take, or half of what the panel's columns take if that is more: planes
@@ -70,7 +71,8 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts, self._before = max(1, threads), counts, before
+        self._threads, self._counts = max(1, threads), counts
+        self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
 
@@ -84,6 +86,20 @@ class Evaluator(abc.ABC, Generic[F]):
 
         With `simplify`, what is settled for all records may be left out.
         """
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns of the records are."""
+        return self.panel.schema
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+        """Groups of records to count, one Boolean a record each."""
+        return self.layout.masks(groups)
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The finite values of a signal, each once, in order."""
+        values = self.signals.values(signal)[self.panel.rows()]
+        return np.unique(values[np.isfinite(values)])
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
@@ -220,7 +236,7 @@ class Evaluator(abc.ABC, Generic[F]):
         layout, planes = self.layout, self._planes
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
-            self._before, tiles, masks, *scratch, found.tally, found.opposite,
+            self.before, tiles, masks, *scratch, found.tally, found.opposite,
         )  # fmt: skip
 
     def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
@@ -250,7 +266,7 @@ class Evaluator(abc.ABC, Generic[F]):
         blocks = len(self.layout.blocks) - 1
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
             records = np.sort(self.layout.order[low * LANES : high * LANES])
-            yield self._for_part(self.panel[records], self._before + low), slice(low, high)
+            yield self._for_part(self.panel[records], self.before + low), slice(low, high)
 
     @abc.abstractmethod
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":

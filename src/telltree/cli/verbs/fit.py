@@ -9,17 +9,23 @@ import typer
 
 from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
 from telltree.cli.left_out import say_left_out
+from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
 from telltree.errors import TelltreeError
+from telltree.search import SEARCHES
 from telltree.small_files import read_small
 
 if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
+
+    SearchName = str
+else:
+    SearchName = Literal[*SEARCHES]
 
 _USUAL_DEPTH = 6  # by which progress is told where nobody gave one
 
@@ -70,8 +76,7 @@ class TreeOptions:
     random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
-        Literal["gp", "mc", "ge"],
-        typer.Option(help="gp: genetic programming, mc: Monte Carlo, ge: grammatical evolution."),
+        SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
     ] = "gp"
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
@@ -86,6 +91,7 @@ def fit(
     judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
     force: Force = False,
+    dask: Dask = None,
     json: Json = False,
 ) -> None:
     """Learn a tree of formulas from labelled records, print it, and save it with -o.
@@ -107,7 +113,9 @@ def fit(
     records = read_records(source, data, judge, tree.random_state)
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
-        classifier.set_params(progress=progress).fit(records.panel, records.labels, groups=records.groups)
+        classifier.set_params(progress=progress)
+        with client_of(dask) as client:
+            classifier.fit(records.panel, records.labels, groups=records.groups, client=client)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
     saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
@@ -198,9 +206,7 @@ def _text_of(grammar: Path) -> str:
 def _search(options: TreeOptions) -> "Search":
     from dataclasses import replace
 
-    from telltree.search import SEARCHES
-
-    search = SEARCHES[options.search]()
+    search = SEARCHES[options.search].load()()
     given: dict[str, Any] = {
         "evaluations": options.search_evaluations,
         "seconds": options.search_seconds,
