@@ -162,6 +162,11 @@ class Asking:
         return prepared(self.fitness, self.grammar, self.labels)
 
     @cached_property
+    def _naming(self) -> list[float]:
+        """The bits that name a formula of the grammar, by its size."""
+        return self.grammar.bits(LARGEST)
+
+    @cached_property
     def _missing(self) -> Collection[str]:
         return doubtful(self.panel)
 
@@ -245,7 +250,7 @@ class Asking:
         others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
-            _runners_up(others), naming=self.grammar.bits(LARGEST)[min(len(asked.found), LARGEST)],
+            _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
             by_size=_runners_up([best for best, _ in search.by_size]),
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)
