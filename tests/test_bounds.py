@@ -11,7 +11,8 @@ from telltree.data import Column, Schema
 from telltree.data.files.schema_file import from_toml
 from telltree.data.files.toml import TomlError, parsed_toml
 from telltree.errors import LONGEST_MESSAGE, DataError, GrammarError, ModelFormatError
-from telltree.grammar import Grammar, syntax
+from telltree.grammar import Grammar
+from telltree.grammar.text import syntax
 from telltree.tree.model.document import MOST_RUNNERS_UP
 
 SCHEMA = Schema([Column("b", "Boolean")])
