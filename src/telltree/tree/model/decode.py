@@ -329,7 +329,7 @@ def _how_read(entry: HowReadEntry) -> HowRead:
 def _search(entry: SearchEntry | str | None) -> Any:
     if not isinstance(entry, SearchEntry):
         return None if entry is None else ForgottenSearch()
-    kind = next(kind for kind in SEARCHES.values() if kind.__name__ == entry.name)
+    kind = next(known for known in SEARCHES.values() if known.name == entry.name).load()
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:
