@@ -20,6 +20,7 @@ from telltree.grammar.text.amount import MOST_PARTS as MOST_GRAMMAR_PARTS
 from telltree.grammar.text.amount import has_more_parts, room_for
 from telltree.logic import Formula
 from telltree.tree.front import Front
+from telltree.tree.model import reading
 from telltree.tree.model.decode import LONG_GRAMMAR
 from telltree.tree.model.document import MOST_PARTS
 from telltree.tree.tree import Node, RunnerUp
@@ -242,8 +243,8 @@ def test_a_model_of_more_columns_than_any_has_is_refused(tmp_path):
         )
 
     assert load(changed_model(tmp_path, columns(20_000))).n_features_in_ == 20_004
-    with pytest.raises(ModelFormatError, match="it has 25,004 columns, and at most 25,000"):
-        load(changed_model(tmp_path, columns(25_000)))
+    with pytest.raises(ModelFormatError, match="it has 50,004 columns, and at most 50,000"):
+        load(changed_model(tmp_path, columns(50_000)))
 
 
 def test_a_model_has_columns_of_very_many_levels(tmp_path):
@@ -252,8 +253,16 @@ def test_a_model_has_columns_of_very_many_levels(tmp_path):
         return lambda document: document["columns"].append(column)
 
     assert len(load(changed_model(tmp_path, levels(100_000))).training_.schema["place"].levels) == 100_000
-    with pytest.raises(ModelFormatError, match="its lists have more than 500,000 items in all"):
-        load(changed_model(tmp_path, levels(500_000)))
+    with pytest.raises(ModelFormatError, match="its lists have more than 1,000,000 items in all"):
+        load(changed_model(tmp_path, levels(1_000_000)))
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
+    model = load(GOLDEN)
+    monkeypatch.setattr(reading, "MOST_COLUMNS", 3)
+    with pytest.raises(ModelFormatError, match=r"cannot be saved, since it could not be loaded: .* it has 4 columns"):
+        model.save(tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_many_formulas_ask_of_many_levels_is_looked_up_once():

@@ -20,7 +20,7 @@ from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
 from telltree.tree.model.model import Model
-from telltree.tree.model.reading import MOST_BYTES, checked
+from telltree.tree.model.reading import MOST_BYTES, bounded, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 _CANNOT = "this model cannot be saved"
@@ -39,6 +39,10 @@ def encode(model: Model) -> bytes:
         ) from None
     if len(content) > MOST_BYTES:
         raise ModelFormatError(f"{_CANNOT}: it takes {len(content):,} bytes, and at most {MOST_BYTES:,} are read")
+    try:
+        bounded(content)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{_CANNOT}, since it could not be loaded: {error}; learn from fewer columns") from None
     return content
 
 

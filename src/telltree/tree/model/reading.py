@@ -11,10 +11,10 @@ from telltree.tree.model.document import FORMAT, VERSION, Document
 
 MOST_BYTES = 16 << 20
 """A model of twenty thousand columns takes eight million."""
-MOST_OF = {b"{": 120_000, b"[": 250_000, b",": 1_500_000}
+MOST_OF = {b"{": 200_000, b"[": 250_000, b",": 1_500_000}
 """Objects, lists and items: what takes memory when it is read, and is counted before; the text of grammars has some."""
-MOST_COLUMNS = 25_000
-MOST_ITEMS = 500_000
+MOST_COLUMNS = 50_000
+MOST_ITEMS = 1_000_000
 """Of all lists together."""
 MOST_KEYS = 50
 """Of one object; none of the format has half as many."""
@@ -35,8 +35,8 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     return content
 
 
-def read_document(content: bytes) -> Document:
-    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+def bounded(content: bytes) -> Any:
+    """What JSON says, if it is not too large to be a model."""
     for sign, most in MOST_OF.items():
         if content.count(sign) > most:
             raise ModelFormatError(
@@ -44,6 +44,17 @@ def read_document(content: bytes) -> Document:
                 f"are read"
             )
     found = _parsed(content)
+    columns = found.get("columns") if isinstance(found, dict) else None
+    if isinstance(columns, list) and len(columns) > MOST_COLUMNS:
+        raise ModelFormatError(
+            f"this is no model file: it has {len(columns):,} columns, and at most {MOST_COLUMNS:,} are read"
+        )
+    return found
+
+
+def read_document(content: bytes) -> Document:
+    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+    found = bounded(content)
     if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
         try:
             json.dumps(found, ensure_ascii=False).encode()
@@ -63,15 +74,7 @@ def read_document(content: bytes) -> Document:
             f"this model file has format version {str(version)[:20]}, and this telltree reads versions up to "
             f"{VERSION}; upgrade telltree: pip install --upgrade telltree"
         )
-    _check_columns(found.get("columns"))
     return checked(found, "this model file is damaged")
-
-
-def _check_columns(columns: Any) -> None:
-    if isinstance(columns, list) and len(columns) > MOST_COLUMNS:
-        raise ModelFormatError(
-            f"this model file is damaged: it has {len(columns):,} columns, and at most {MOST_COLUMNS:,} are written"
-        )
 
 
 def checked(found: dict[str, Any], what: str) -> Document:
