@@ -286,9 +286,7 @@ def test_a_tree_of_a_thousand_leaves_is_saved_and_loaded_with_the_runners_up_tha
             for i in range(20)
         )
         formula = Formula.parse(f"F((speed < {middle}) ∧ (on ∨ (height > {middle})))", model.training_.schema)
-        true, false = grown(low, middle), grown(middle, high)
-        counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-        return Node(formula, true, false, counts, 1.0, 1.0, 1.0, others)
+        return Node(formula, grown(low, middle), grown(middle, high), 1.0, 1.0, 1.0, others)
 
     model.tree_ = replace(model.tree_, root=grown(0, 1000), schema=model.training_.schema)
     model.front_ = Front.of(model.tree_)

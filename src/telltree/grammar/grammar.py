@@ -25,11 +25,11 @@ from telltree.grammar.text.check import check_ends, check_used, rename_order
 from telltree.grammar.text.draft import lift
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.parameters import check_parameters
 from telltree.grammar.text.printing import grammar_text
 from telltree.grammar.text.resolve import resolve
 from telltree.grammar.text.source import Definition
 from telltree.grammar.text.syntax import check_size, parse_grammar
-from telltree.grammar.text.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.whole import require_whole
@@ -108,7 +108,7 @@ class Grammar:
         check_ends(symbols, places)
         types = infer(symbols, start)
         check_levels(symbols, schema)
-        check_windows(symbols)
+        check_parameters(symbols)
         rules = normal_form(symbols, order, start, types)
         heads = [e.head for rule in rules for e in _nodes(rule.template)]
         names = {head.name for head in heads if isinstance(head, Attribute)}

@@ -8,10 +8,10 @@ from telltree.grammar.rules.normal import Templates
 from telltree.grammar.text.draft import Draft, Option, Pick
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.parameters import check_parameters
 from telltree.grammar.text.resolve import Resolver
 from telltree.grammar.text.source import Place, Source
 from telltree.grammar.text.syntax import parse_expression
-from telltree.grammar.text.windows import check_windows
 from telltree.operators import Expression, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 
@@ -31,7 +31,7 @@ def expression_of(source: Source, schema: Schema, *, functions: Sequence[UserFun
     if not _is_boolean(found):
         infer(whole, "the text")  # which says where it does not fit, and why
     check_levels(whole, schema)
-    check_windows(whole)
+    check_parameters(whole)
     return found
 
 
