@@ -22,6 +22,7 @@ from telltree.logic.engine import Engine
 from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
+from telltree.search.memory import Memory
 from telltree.tree import GiniSize
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import ClassLabels, ClassTarget
@@ -490,3 +491,22 @@ def test_long_formulas_keep_their_random_constants():
         filled = np.arange(population.rules.shape[1]) < population.lengths[:, None]
         assert np.array_equal(~np.isnan(population.constants[filled]), draws[population.rules[filled]])
     assert max(population.lengths.max() for population in seen) > 200
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
+    settings = GeneticProgramming(
+        population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False
+    )
+    breeder = settings.breeder(PAPERS, seed, Memory(scores=False))
+
+    def texts(population):
+        assert population.lengths.min() > 0
+        return [str(population.derivation(i, PAPERS)) for i in range(len(population.lengths))]
+
+    first = breeder.propose(0)
+    before = set(texts(first))
+    breeder.learn(first, np.arange(20.0), np.arange(20, dtype=np.uint64))
+    second = texts(breeder.propose(1))
+    assert len(before) > 10
+    assert set(second) <= before

@@ -1,14 +1,16 @@
 """The format of model files: what keys there are, and what may stand under each."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from telltree.grammar.text.amount import has_more_parts
 from telltree.search import SEARCHES
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
-MOST_RUNNERS_UP = 20_000  # different ones in all; each takes a third of a millisecond to read
+MOST_PARTS = 100_000  # words and signs of all different formulas together; each takes some microseconds to read
 MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
 
 Item = TypeVar("Item")
@@ -279,6 +281,22 @@ class Document(Entry):
     front: FrontEntry | None = None
     training: TrainingEntry
     settings: Settings
+
+    def formulas(self) -> Iterator[str]:
+        """The texts of all formulas."""
+        for entry in (*self.tree, *(self.front.tree if self.front else ())):
+            if isinstance(entry, Branch):
+                yield entry.formula
+                yield from (one.formula for one in (*entry.runners_up, *entry.by_size))
+            elif entry.headline is not None:
+                yield entry.headline.formula
+            other = entry.found if isinstance(entry, Branch) else entry.short
+            if other is not None:
+                yield other
+
+    def is_too_long(self) -> bool:
+        """Whether its different formulas have more words and signs than are read."""
+        return has_more_parts(set(self.formulas()), MOST_PARTS)
 
     def written(self) -> dict[str, Any]:
         """The document as JSON's types, without what columns and formulas do not say."""
