@@ -27,6 +27,7 @@ from telltree.data.records.resample import How, resampled
 from telltree.data.records.rows import Roles, gather
 from telltree.data.records.wide import read_wide
 from telltree.data.schema import ColumnType, Schema, listed, require_known
+from telltree.data.statistics import Statistics
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
@@ -261,6 +262,10 @@ class Panel:
     def stacked(self, name: str) -> Array:
         """Give the values of this view's records one after another; a view of `column` where that is possible."""
         return frozen(self.column(name)[self.rows()])
+
+    def statistics(self, name: str) -> Statistics:
+        """Give what is asked of all values of this view in a column as a whole, encoded as in `column`."""
+        return Statistics.of(self.stacked(name))
 
     def rows(self) -> slice | Array:
         """Give the rows of this view, in order: a slice if the records lie one after another."""

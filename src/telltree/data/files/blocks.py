@@ -14,9 +14,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from telltree.data.columns.cells import ArrowCells
 from telltree.data.columns.encode import Values
 from telltree.data.columns.written import Writing
+from telltree.data.files.arrow_cells import ArrowCells
 from telltree.data.files.delimited import AnyColumn, find_rows, header_of, make_column, require_same
 from telltree.data.files.opening import File, line_by_line, settled_encoding
 from telltree.data.records.rows import Plan
