@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -265,7 +266,14 @@ class Panel:
 
     def statistics(self, name: str) -> Statistics:
         """Give what is asked of all values of this view in a column as a whole, encoded as in `column`."""
-        return Statistics.of(self.stacked(name))
+        return Statistics([partial(part.stacked, name) for part in self.parts()])
+
+    def parts(self) -> Sequence["Panel"]:
+        """Give this view in parts of consecutive records that fit into memory, one at a time: here it is all of it.
+
+        What looks at all values of all records asks for them so.
+        """
+        return [self]
 
     def rows(self) -> slice | Array:
         """Give the rows of this view, in order: a slice if the records lie one after another."""

@@ -75,7 +75,7 @@ class Statistics:
 
     def codes(self) -> list[int]:
         """Give the codes, or flags, that occur, in order; not that of missing values."""
-        return sorted({code for part in self._parts for code in np.unique(_finite(part())).tolist()})
+        return sorted({int(code) for array in self._arrays() for code in np.unique(_finite(array))})
 
     def spread(self) -> float:
         """Give the standard deviation of the finite values: NumPy's, with the same pairs of sums; 0 of none."""
@@ -107,10 +107,24 @@ class Statistics:
             first = int(ends[-1])
         return np.concatenate(found)
 
+    def beside(self, value: float) -> tuple[int, int]:
+        """Count the finite values below and above this one."""
+        sides = [(int((part < value).sum()), int((part > value).sum())) for part in map(_finite, self._arrays())]
+        return sum(below for below, _ in sides), sum(above for _, above in sides)
+
+    def next_above(self, bounds: Iterable[float]) -> list[float]:
+        """Give for each bound the least finite value that is not below it; each must have one."""
+        wanted, found = sorted(bounds), []
+        for values, _ in self.in_order():
+            here = [bound for bound in wanted if bound <= values[-1]]
+            found += values[np.searchsorted(values, here)].tolist()
+            wanted = wanted[len(here) :]
+        return found
+
     def in_order(self) -> Iterator[Tally]:
         """Give the different finite values in order, some at a time, and how often each occurs."""
         if len(self._parts) == 1:
-            yield from _nonempty(_tally(_finite(self._parts[0]())))
+            yield from _nonempty(self._whole)
             return
         with tempfile.TemporaryFile() as file:
             runs = list(self._runs(file))
@@ -118,6 +132,11 @@ class Statistics:
                 yield from _nonempty(_merged(runs))
             else:
                 yield from _by_ranges(runs)
+
+    @cached_property
+    def _whole(self) -> Tally:
+        """The only part in order, which is kept: more than one question is asked of it."""
+        return _tally(_finite(self._parts[0]()))
 
     def _runs(self, file: IO[bytes]) -> Iterator[Tally]:
         """Give each part in order, from the file if it is long."""
@@ -143,7 +162,9 @@ def _finite(array: Array) -> Array:
 def _extent(array: Array) -> Extent:
     finite, floats = _finite(array), array.dtype.kind == "f"
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
-    below, above = (int(np.isneginf(array).sum()), int(np.isposinf(array).sum())) if floats else (0, 0)
+    below, above = (
+        int((array == sign * np.inf).sum()) if floats and len(finite) < len(array) else 0 for sign in (-1, 1)
+    )
     return Extent(len(array) - len(finite) - below - above, below, above, len(finite), low, high)
 
 
@@ -171,8 +192,12 @@ def _pairwise_sum(parts: Iterable[Array], count: int) -> float:
 
 
 def _tally(values: Array) -> Tally:
-    different, counts = np.unique(values, return_counts=True)
-    return different, counts
+    ordered = np.sort(values)
+    fresh = ordered[1:] != ordered[:-1]
+    if fresh.all():
+        return ordered, np.ones(len(ordered), np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(fresh) + 1))
+    return ordered[starts], np.diff(starts, append=len(ordered))
 
 
 def _nonempty(tally: Tally) -> list[Tally]:

@@ -47,14 +47,22 @@ def doubtful(panel: Panel) -> frozenset[str]:
 
 def unchanging(panel: Panel) -> frozenset[str]:
     """Give the columns of this view that have one value in each record all along, declared static or not."""
-    starts = np.cumsum(panel.lengths) - panel.lengths
-    return frozenset(name for name, column in panel.schema.items() if column.static or _still(panel, name, starts))
+    return frozenset(name for name, column in panel.schema.items() if column.static or _is_still(panel, name))
 
 
-def _still(panel: Panel, name: str, starts: Array) -> bool:
-    values = panel.stacked(name)
-    firsts = np.repeat(values[starts], panel.lengths)
+def _is_still(panel: Panel, name: str) -> bool:
+    return all(_is_still_in(part, name) for part in panel.parts())
+
+
+def _is_still_in(part: Panel, name: str) -> bool:
+    values = part.stacked(name)
+    firsts = np.repeat(values[_starts(part)], part.lengths)
     return bool(((values == firsts) | (is_missing(values) & is_missing(firsts))).all())
+
+
+def _starts(part: Panel) -> Array:
+    starts: Array = np.cumsum(part.lengths) - part.lengths
+    return starts
 
 
 def _in_doubt(extent: Extent) -> bool:
@@ -80,7 +88,5 @@ def _reason(panel: Panel, column: Column) -> str | None:
 
 def _one_each(panel: Panel, name: str) -> bool:
     """Tell whether every record has one value all along, and no two records the same."""
-    values = panel.stacked(name)
-    starts = np.cumsum(panel.lengths) - panel.lengths
-    firsts = values[starts]
-    return len(np.unique(firsts)) == len(panel) and bool((values == np.repeat(firsts, panel.lengths)).all())
+    firsts = np.concatenate([part.stacked(name)[_starts(part)] for part in panel.parts()])
+    return len(np.unique(firsts)) == len(panel) and _is_still(panel, name)

@@ -26,14 +26,30 @@ def cuts(values: NDArray[Any] | Statistics, most: int) -> list[float]:
     count = numbers.extent.finite
     if most < 1 or not count:
         return []
-    every, inner = _Gaps(count, most), _Gaps(count, most)
     aside = count // (4 * most)  # the widest gaps of all are those beside outliers
-    for low, high, rank in _gaps(numbers):
-        every.add(low, high, rank)
-        within = (rank >= aside) & (rank <= count - aside)
-        inner.add(low[within], high[within], rank[within])
-    low, high = (inner if inner.met else every).chosen()
+    low, high = _chosen(numbers, most, aside)
+    if not len(low):
+        low, high = _chosen(numbers, most, 0)
     return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
+
+
+def _chosen(numbers: Statistics, most: int, aside: int) -> tuple[Floats, Floats]:
+    """What is below and above the gaps to cut in: all if they are few, else of each share the widest.
+
+    Gaps with fewer than `aside` values on one side are passed over.
+    """
+    count, met = numbers.extent.finite, 0
+    low, high, rank = np.empty(0), np.empty(0), np.empty(0, np.int64)
+    for gaps in _gaps(numbers):
+        inner = slice(np.searchsorted(gaps[2], aside), np.searchsorted(gaps[2], count - aside, side="right"))
+        met += len(gaps[2][inner])
+        low, high, rank = (_after(kept, more[inner]) for kept, more in zip((low, high, rank), gaps, strict=True))
+        if met > most:
+            share, place = np.divmod(rank * most, count)
+            with np.errstate(over="ignore"):
+                widest = _widest(share, high - low, np.abs(place / count - 0.5))
+            low, high, rank = low[widest], high[widest], rank[widest]
+    return low, high
 
 
 def _gaps(numbers: Statistics) -> Iterator[tuple[Floats, Floats, NDArray[np.int64]]]:
@@ -41,40 +57,16 @@ def _gaps(numbers: Statistics) -> Iterator[tuple[Floats, Floats, NDArray[np.int6
     least = 2 * _NOISE * (numbers.extent.high / 2 - numbers.extent.low / 2)
     below, last = 0, np.empty(0)  # of what was before
     for values, counts in numbers.in_order():
-        ordered = np.concatenate((last, values))
+        ordered = _after(last, values)
         with np.errstate(over="ignore"):
             at = np.flatnonzero(ordered[1:] - ordered[:-1] > least)
-        ranks = below + np.concatenate((np.zeros(len(last), np.int64), np.cumsum(counts)))
+        ranks = below + _after(np.zeros(len(last), np.int64), np.cumsum(counts))
         yield ordered[at], ordered[at + 1], ranks[at]
         below, last = int(ranks[-1]), ordered[-1:]
 
 
-class _Gaps:
-    """The gaps to cut in, of those that are met in order: all if they are few, else the widest of each share."""
-
-    def __init__(self, count: int, most: int) -> None:
-        self._count, self._most = count, most
-        self._low, self._high = np.empty(0), np.empty(0)
-        self._rank = np.empty(0, np.int64)
-        self.met = 0
-
-    def add(self, low: Floats, high: Floats, rank: NDArray[np.int64]) -> None:
-        self.met += len(low)
-        self._low, self._high = np.concatenate((self._low, low)), np.concatenate((self._high, high))
-        self._rank = np.concatenate((self._rank, rank))
-        if self.met > self._most:
-            self._keep_widest()
-
-    def _keep_widest(self) -> None:
-        share, place = np.divmod(self._rank * self._most, self._count)
-        off_centre = np.abs(place / self._count - 0.5)
-        with np.errstate(over="ignore"):
-            widest = _widest(share, self._high - self._low, off_centre)
-        self._low, self._high, self._rank = self._low[widest], self._high[widest], self._rank[widest]
-
-    def chosen(self) -> tuple[Floats, Floats]:
-        """What is below and above each gap that is cut."""
-        return self._low, self._high
+def _after(some: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate((some, more)) if len(some) else more
 
 
 def _widest(share: NDArray[Any], width: Floats, off_centre: Floats) -> NDArray[np.intp]:
