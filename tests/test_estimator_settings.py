@@ -140,9 +140,9 @@ def test_balanced_weights_are_computed_once_at_the_root(panel, labels):
     same(balanced, given, panel)
     weight = {c: len(labels) / (3 * labels.count(c)) for c in balanced.classes_}
     for leaf, _ in balanced.tree_.leaves:  # were they computed anew in every node, pure and mixed leaves would differ
-        own = np.array([n * weight[c] for n, c in zip(leaf.counts, balanced.classes_, strict=True)])
+        own = np.array([n * weight[c] for n, c in zip(leaf.summary.counts, balanced.classes_, strict=True)])
         expected = (own / own.sum() * leaf.support + 1 / 3) / (leaf.support + 1)
-        np.testing.assert_allclose(leaf.probabilities, expected, rtol=1e-5)
+        np.testing.assert_allclose(leaf.summary.probabilities, expected, rtol=1e-5)
 
 
 def test_class_weights_multiply_sample_weights(panel, labels):

@@ -92,7 +92,7 @@ def test_mutants_give_a_model_or_our_error(seed, loaded, content, panel):
         (b'{"format": "telltree model", "version": true}', "its version is True"),
         (b'{"format": "telltree model", "version": "1"}', "its version is '1'"),
         (b'{"format": "telltree model", "version": 0}', "its version is 0"),
-        (b'{"format": "telltree model", "version": 1}', "at classes: Field required"),
+        (b'{"format": "telltree model", "version": 1}', "at columns: Field required"),
         (b'{"format": "telltree model", "format": "telltree model"}', "'format' stands twice"),
         (b'{"format": "\\uD800"}', "half of a character"),
         (b'{"format": NaN}', "NaN is no number"),

@@ -3,6 +3,7 @@
 import numpy as np
 import oracle
 import pytest
+from class_trees import class_leaf, class_tree
 from conftest import MIXED
 from oracle_form import judged
 from strategies import panel_of
@@ -13,7 +14,7 @@ from telltree.explain import decisive_step, english
 from telltree.export import TARGETS
 from telltree.operators import OPERATORS, Attribute, Expression, Number, Operator, Type
 from telltree.operators.table import EVENTUALLY, GREATER, Form
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 
 SAMPLES = {
     "F": "F(on)",
@@ -41,7 +42,9 @@ SILENT = {"text", "latex", "dot"}
 
 
 def tree_of(formula, panel):
-    return Tree(Node(formula, Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), (1, 1)), ("a", "b"), panel.schema)
+    return class_tree(
+        Node(formula, class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0))), ("a", "b"), panel.schema
+    )
 
 
 def test_every_operator_has_a_sample():

@@ -23,8 +23,8 @@ from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
 from telltree.tree import GiniSize
-from telltree.tree.labels import Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import ClassLabels, ClassTarget
 
 KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
 SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
@@ -308,7 +308,9 @@ def test_searches_split_records_of_every_type(search, panel, labels):
     grammar = Grammar.generic(panel)
     classes, codes = np.unique(labels, return_inverse=True)
     split = SplitObjective(
-        Engine(panel, grammar.rules, grammar.tables), Labels(codes.astype(np.int64), len(classes)), GiniSize()
+        Engine(panel, grammar.rules, grammar.tables),
+        ClassLabels(codes.astype(np.int64), ClassTarget.of(classes)),
+        GiniSize(),
     )
     small, large = (replace(search, evaluations=budget).run(grammar, split, 1) for budget in (100, 3_000))
     assert large.best.fitness <= small.best.fitness < 100

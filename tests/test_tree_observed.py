@@ -1,10 +1,12 @@
 """What short sentences may speak of: all kinds of values of a tree's columns, and counts and pairs of what it asks."""
 
+from class_trees import class_leaf, class_tree
+
 from telltree.data import Column, Schema
 from telltree.logic import Formula
 from telltree.speech.possible import Possible
 from telltree.speech.say import say
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 from telltree.tree.observed import observed
 from telltree.tree.sayable import nearly_asked
 
@@ -24,8 +26,8 @@ def said(terms):
 
 
 def tree_asking(text):
-    root = Node(Formula.parse(text, SCHEMA), Leaf((2, 0), (2.0, 0.0)), Leaf((0, 3), (0.0, 3.0)), (2, 3))
-    return Tree(root, ("a", "z"), SCHEMA, MISSING)
+    root = Node(Formula.parse(text, SCHEMA), class_leaf((2, 0), (2.0, 0.0)), class_leaf((0, 3), (0.0, 3.0)))
+    return class_tree(root, ("a", "z"), SCHEMA, MISSING)
 
 
 OF_COLUMNS = """

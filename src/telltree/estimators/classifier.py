@@ -5,6 +5,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -13,12 +14,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted
-from telltree.data import Panel, check_labels, unusable
+from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
@@ -26,7 +27,8 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
-from telltree.estimators.validation import Validation, validate
+from telltree.estimators.probabilities import probabilities
+from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
@@ -34,11 +36,11 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.asking import leaf_of
+from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
@@ -50,15 +52,14 @@ _EQUALS = 2.0  # how many times the price a question must be worth whose answers
 
 
 class TrainingSet(NamedTuple):
-    """Records to learn from, the class of each, and what the classes are called."""
+    """Records to learn from, and the class of each."""
 
     panel: Panel
-    labels: Labels
-    classes: tuple[Any, ...]
+    labels: ClassLabels
 
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
         """Some of the records."""
-        return TrainingSet(self.panel[members], self.labels[members], self.classes)
+        return TrainingSet(self.panel[members], self.labels[members])
 
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
@@ -173,10 +174,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, client: Any = None
+    ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
         groups: with cv, one for each record; those of one group are kept apart together.
+        client: a Dask client, whose workers hold the records and evaluate formulas. The tree is the same.
         """
         self._check_parameters()
         generator = _generator(self.random_state)
@@ -190,14 +194,15 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             groups = None if groups is None else np.asarray(groups)[weighing]
         else:
             weighing = np.arange(len(panel))
-        coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
+        coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
-        training = TrainingSet(panel, coded, tuple(classes.tolist()))
+        training = TrainingSet(panel, coded)
         grammar = self._grammar_for(training)
-        learned = self._learn(training, grammar, seed, self.progress)
+        with nullcontext() if client is None else Cluster(client) as cluster:
+            learned = self._learn(training, grammar, seed, self.progress, cluster)
         steps = Front.of(learned.tree)
         parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
-        validation = None if parts is None else self._validate(training, steps, seed, parts)
+        validation = None if parts is None else self._validate(training, steps, seed, parts, client)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = tree.narrowed()
@@ -211,54 +216,68 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         remember(self, X, panel)
         return self
 
-    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
-        panel, labels, classes = training
-        present = np.unique(labels.codes)
-        if grammar is None or len(present) == 1:
-            one_class = f"there is only one class, {classes[present[0]]!r}"
-            reason = one_class if len(present) == 1 else "no column tells records apart"
+    def _learn(
+        self,
+        training: TrainingSet,
+        grammar: Grammar | None,
+        seed: int,
+        progress: Tell | None,
+        cluster: Cluster | None = None,
+    ) -> Learned:
+        panel, labels = training
+        if grammar is None or labels.settled:
+            one_class = f"there is only one class, {labels.summary().predicted!r}"
+            reason = one_class if labels.settled else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            leaf = Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step, panel.how_read)
+            leaf = Tree(Leaf(labels.summary()), panel.schema, doubtful(panel), panel.step, panel.how_read)
             return Learned(leaf, {}, False)
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
-        learned = induction.run(panel, labels, classes)
+        bench = None if cluster is None else cluster.bench
+        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress, bench)
+        learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
             warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more evaluations")
         return learned
 
-    def _limits(self, labels: Labels) -> Limits:
+    def _limits(self, labels: ClassLabels) -> Limits:
         """When a node of these records stays a leaf."""
-        records, counts = len(labels.codes), labels.counts()
-        enough = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
-        depth = enough if self.max_depth == "auto" else records if self.max_depth is None else int(self.max_depth)
-        few = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
-        members = few if self.min_members == "auto" else int(self.min_members)
+        most = len(labels) if self.max_depth is None else self.max_depth
+        depth = labels.depth() if most == "auto" else int(most)
+        members = labels.members() if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
-    def _folds(self, labels: Labels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
+    def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
         if self.cv is None or isinstance(self.cv, int | np.integer):
             return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
+    def _validate(
+        self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold], client: Any
+    ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
-        panel, labels, _ = training
+        panel, labels = training
 
-        def learn(number: int) -> Learned:
-            part = training.part(parts[number][0])
+        def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-                return self._learn(part, self._grammar_for(part), seed, told)
+            return self._learn_fold(training.part(parts[number][0]), seed, told)
 
+        learn: Learn = here
+        if client is not None:
+            alone = clone(self).set_params(progress=None)
+            tasks = [(alone, train, seed) for train, _ in parts]
+            learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
+
+    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None) -> Learned:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+            return self._learn(part, self._grammar_for(part), seed, progress)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front that the model is, without questions whose answers predict the same for little."""
@@ -339,12 +358,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
         tree, panel = self._known(X)
-        return self.classes_[tree.predict(panel)]
+        return tree.predict(panel)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
-        return tree.probabilities(panel)
+        return probabilities(tree, panel)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The cluster number of each record: leaves from left to right, from 1."""
@@ -362,7 +381,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         Printed together, what siblings share is said once above them.
         """
         tree, panel = self._known(X)
-        return categorize(tree, panel, None if y is None else check_labels(y, panel))
+        return categorize(tree, panel, y)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -413,6 +432,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
         return tree, read_known(self, X, tree.schema)
+
+
+def _fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> Learned:
+    """On a worker: what is learnt of the records of a fold."""
+    classifier, train, seed = task
+    learned = classifier._learn_fold(training.part(train), seed, None)
+    return learned._replace(searches={})  # which nobody asks for
 
 
 def _why_single(learned: Learned, limits: Limits, records: int) -> str:

@@ -44,7 +44,7 @@ def find_category(record):
 
 
 def predict(record):
-    """The label of a record."""
+    """The {noun} of a record."""
     return LABELS[find_category(record) - 1]
 '''
 _ALONE = '''
@@ -84,9 +84,14 @@ def python_module(exported: Exported, time: str | None = None) -> str:
     branches: list[str] = []
     start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
     labels = [chosen.label for chosen in exported.categories]
-    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
-    head = _head(exported, "`predict(record)` gives its label, and `find_category(record)` its category.")
+    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
+    head = _head(exported, f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category.")
     return head + _runtime() + _functions(formulas, reads) + end
+
+
+def _noun(exported: Exported) -> str:
+    """What is predicted of a record."""
+    return exported.tree.target.words.label
 
 
 def _head(exported: Exported, use: str) -> str:

@@ -74,7 +74,7 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     return (
         f"WITH {ctes},\n{categories} AS (\n  SELECT record,\n         CASE{cases}\n         END AS category\n"
         f"    FROM {truths}\n)\nSELECT record AS {_name(id)},\n       category,\n       CASE category{labels}\n"
-        f"       END AS label\n  FROM {categories}\n ORDER BY record;\n"
+        f"       END AS {exported.tree.target.words.label}\n  FROM {categories}\n ORDER BY record;\n"
     )
 
 

@@ -5,9 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from telltree.amounts import counted
 from telltree.data import Column, Schema
 from telltree.data.how_read import HowRead
@@ -23,7 +20,6 @@ from telltree.tree.model.document import (
     MOST_RUNNERS_UP,
     BitsEntry,
     Branch,
-    Classes,
     ColumnEntry,
     Document,
     FrontEntry,
@@ -41,6 +37,7 @@ from telltree.tree.model.document import (
 )
 from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
 from telltree.tree.model.reading import read_document
+from telltree.tree.target import Target, read_target
 from telltree.tree.training import Training
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
@@ -67,23 +64,21 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     called = _functions(document.functions, functions)
     schema = Schema(map(_column, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
-    classes = _classes(document.classes)
+    target = _target(document)
     formulas = _Formulas(grammar, schema, called)
     kept = document.training
     known = Schema(dataclasses.replace(c, static=c.static or c.name in kept.still) for c in schema.values())
 
     def tree_of(entries: Sequence[Branch | LeafEntry]) -> Tree:
         _check_shape(entries)
-        root = _tree(iter(entries), formulas, len(classes))
-        names = tuple(document.classes.values)
-        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
+        root = _tree(iter(entries), formulas, target)
+        return Tree(root, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
 
     tree = tree_of(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
         tree=tree.narrowed(),
         front=_front(tree if document.front is None else tree_of(document.front.tree), document.front),
-        classes=classes,
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
         interrupted=kept.interrupted,
@@ -150,18 +145,14 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
     return dataclasses.replace(grammar, left_out={one.column: one.reason for one in entry.left_out})
 
 
-def _classes(entry: Classes) -> NDArray[Any]:
-    """The labels as an array that gives them back as they are."""
-    wanted = [(type(value), value) for value in entry.values]
-    try:
-        with np.errstate(over="ignore"):
-            found = np.array(entry.values, dtype=np.str_ if entry.dtype == "str" else entry.dtype)
-        kept = [(type(value), value) for value in found.tolist()] == wanted and len(set(wanted)) == len(wanted)
-    except (OverflowError, TypeError, ValueError):
-        kept = False
-    if not kept:
-        raise ModelFormatError(f"{_DAMAGED}: its classes are not different values of type {entry.dtype}")
-    return found
+def _target(document: Document) -> Target:
+    """What the model predicts: classes, or what another kind of target has written of itself."""
+    if document.classes is not None and document.target is None:
+        return read_target("classes", document.classes.model_dump())
+    kind = None if document.target is None else document.target.get("kind")
+    if document.classes is not None or not isinstance(kind, str):
+        raise ModelFormatError(f"{_DAMAGED}: it must have either classes, or a target with its kind")
+    return read_target(kind, document.target or {})
 
 
 class _Formulas:
@@ -209,22 +200,17 @@ def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{_DAMAGED}: its tree ends too early")
 
 
-def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: int) -> Node | Leaf:
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, target: Target) -> Node | Leaf:
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
-        if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(
-                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
-            )
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
-        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas), short)
+        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short)
     formula = formulas.read(entry.formula, entry.spoken)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
-    true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
-    counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
+    true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, counts, *figures, others, found, entry.naming, by_size)
+    return Node(formula, true, false, *figures, others, found, entry.naming, by_size)
 
 
 def _others(entries: Sequence[RunnerUpEntry], formulas: _Formulas) -> tuple[RunnerUp, ...]:

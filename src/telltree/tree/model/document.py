@@ -20,6 +20,8 @@ Number = float | Literal["inf", "-inf", "nan"]
 """JSON has no other way to write what is not finite."""
 Scalar = bool | Annotated[int, Field(ge=-MOST, le=MOST)] | float | str
 Label = bool | int | float | str
+Plain = Scalar | Many[Scalar] | None
+"""What a target that is not classes may keep of itself, and of a leaf."""
 DType = Literal[
     "object", "str", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -121,13 +123,22 @@ class HeadlineEntry(Entry):
 
 
 class LeafEntry(Entry):
-    """A leaf: training records of each class, their weights, and its headline and short formula if it has them."""
+    """A leaf: what it says of its training records, and its headline and short formula if it has them.
+
+    Of classes it has the records of each class, and their weights; of any other target its `summary`.
+    """
 
     kind: Literal["leaf"]
-    counts: Many[Count]
-    weights: Many[Weight]
+    counts: Many[Count] = []
+    weights: Many[Weight] = []
+    summary: dict[str, Plain] | None = None
     headline: HeadlineEntry | None = None
     short: Text | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What its target wrote of it."""
+        return {"counts": self.counts, "weights": self.weights} if self.summary is None else self.summary
 
 
 class Spread(Entry):
@@ -257,7 +268,9 @@ class Document(Entry):
 
     format: Literal["telltree model"]
     version: Literal[1]
-    classes: Classes
+    classes: Classes | None = None
+    target: dict[str, Plain] | None = None
+    """What is predicted, if it is not classes: its `kind`, and what that must know."""
     columns: Many[ColumnEntry]
     functions: Many[FunctionEntry]
     grammar: GrammarEntry | None

@@ -33,7 +33,7 @@ def encode(model: Model) -> bytes:
     found = {
         "format": FORMAT,
         "version": VERSION,
-        "classes": {"dtype": _dtype(model), "values": [_plain(value) for value in model.tree.classes]},
+        **model.tree.target.entry(),
         "columns": [_column(column) for column in schema.values()],
         "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
@@ -76,11 +76,6 @@ def _number(value: Any) -> float | str | None:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def _dtype(model: Model) -> str:
-    kind = model.classes.dtype
-    return "str" if kind.kind == "U" else kind.name
-
-
 def _column(column: Column) -> dict[str, Any]:
     found = {name: getattr(column, name) for name in ("name", *TEXTS, "static")}
     thresholds = None if column.thresholds is None else list(column.thresholds)
@@ -104,8 +99,7 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
         short = None if node.short is None else str(node.short)
-        counts = {"counts": list(node.counts), "weights": list(node.weights)}
-        yield {"kind": "leaf", **counts, "headline": headline, "short": short}
+        yield {"kind": "leaf", **node.summary.entry(), "headline": headline, "short": short}
         return
     yield {
         "kind": "branch",
