@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.data.statistics import Statistics
 from telltree.errors import DataError, FunctionError
 from telltree.grammar.text.names import attribute
 from telltree.logic.atoms import Atom
@@ -77,10 +78,8 @@ class Signals:
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self.spreads:
-            values = self.values(signal)[self.panel.rows()]
-            finite = values[np.isfinite(values)]
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
-                deviation = float(np.std(finite)) if len(finite) else 0.0
+                deviation = Statistics.of(self.values(signal)[self.panel.rows()]).spread()
             self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.spreads[signal]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Column, ColumnType, Panel, Schema, unusable
+from telltree.data.statistics import Statistics
 from telltree.errors import GrammarError
 from telltree.grammar.text.amount import room_for
 from telltree.grammar.text.draft import Draft, Term, pick
@@ -111,7 +112,7 @@ class Groups:
             return Term(RandomNumber(low, high), (), place)
         points = _points(numbers[-1], supply.word, place)
         if supply.word == "quantiles":
-            values = np.quantile(self._values(columns, supply), np.linspace(0, 1, points))
+            values = self._values(columns, supply).quantiles(np.linspace(0, 1, points))
         else:
             low, high = _range(numbers[:2], place) if len(numbers) == 3 else self._extent(columns, supply)
             values = _spread(low, high, points)
@@ -135,7 +136,7 @@ class Groups:
     def _room(self) -> int:
         return room_for(self.schema)
 
-    def _values(self, columns: list[Column], supply: Supply) -> NDArray[np.float64]:
+    def _values(self, columns: list[Column], supply: Supply) -> Statistics:
         for column in columns:
             if column.type is not ColumnType.REAL:
                 raise GrammarError(
@@ -143,16 +144,14 @@ class Groups:
                 )
         if self.panel is None:
             _need_data(supply)
-        each = [self.panel.stacked(column.name) for column in columns]
-        stacked = each[0] if len(each) == 1 else np.concatenate(each)
-        finite: NDArray[np.float64] = stacked[np.isfinite(stacked)]
-        if not len(finite):
+        values = Statistics.joined(self.panel.statistics(column.name) for column in columns)
+        if not values.extent.finite:
             raise GrammarError(f"{name_text(columns[0].name)} has no finite values to choose from", *supply.place)
-        return finite
+        return values
 
     def _extent(self, columns: list[Column], supply: Supply) -> tuple[float, float]:
-        values = self._values(columns, supply)
-        return float(values.min()), float(values.max())
+        extent = self._values(columns, supply).extent
+        return extent.low, extent.high
 
 
 def _said(each: Each) -> str:
