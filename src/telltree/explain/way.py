@@ -9,7 +9,7 @@ from telltree.data import Panel
 from telltree.data.clock import date_text, duration_text, time_text
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import english
-from telltree.explain.evidence import Distance, Margins, Reference, decisive_step
+from telltree.explain.evidence import Distance, Margins, Reference
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
@@ -68,10 +68,9 @@ def _turns(
 ) -> Iterator[Turn]:
     margins = Margins(panel, reference)
     while isinstance(node, Node):
-        holds = bool(node.formula(panel[[record]])[0])
+        evidence = margins.evidence(node.formula.expression, [record])
+        holds, step, distance = bool(evidence.truth[0]), int(evidence.steps[0]), evidence.distance(0)
         times = panel.times(record)
-        distance = margins.distance(node.formula.expression, record)
-        step = decisive_step(node.formula, panel, record, reference=reference)
         said = node.formula.expression if holds else Expression(NOT, (node.formula.expression,))
         yield Turn(
             formula=node.formula,

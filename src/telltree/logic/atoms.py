@@ -7,7 +7,8 @@ from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.operators import Attribute, Expression, Level, Number, Operator
 from telltree.operators.table import COMPARISONS, MIRRORED
 
-_OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
+OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
+"""For which outcomes each comparison is true."""
 NO_LEVEL = -9.0
 """A code that no category has, not even a missing or an unseen one."""
 
@@ -31,7 +32,7 @@ class Atom(NamedTuple):
             if isinstance(left.head, Number) and not isinstance(right.head, Number):
                 left, right, operator = right, left, MIRRORED[operator]
             if isinstance(right.head, Number):
-                return cls(left, _OUTCOMES[operator], right.head.value, True)
+                return cls(left, OUTCOMES[operator], right.head.value, True)
             if isinstance(right.head, Level) and isinstance(left.head, Attribute):
                 return cls(left, EQUAL, _code(schema, left.head.name, right.head.name), False)
         return cls(e if last is None else Expression(e.head, args), EQUAL, 1.0, False)

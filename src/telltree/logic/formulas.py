@@ -13,6 +13,7 @@ from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import CONSTANT, SUFFIX_OR, Programs
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Number
 
 # the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
@@ -129,12 +130,3 @@ def _atoms(e: Expression) -> Iterator[Expression]:
         return
     for arg in e.args:
         yield from _atoms(arg)
-
-
-def signals_of(panel: Panel) -> Signals:
-    """The signals of a panel, with an evaluator to work out formulas inside atoms."""
-    return Signals(panel, _trace_closed)
-
-
-def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[NDArray[np.bool_]]:
-    return Formulas(panel, signals).trace([formula], 0)

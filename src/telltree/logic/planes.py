@@ -186,11 +186,6 @@ class Planes:
         """The atoms of planes 1, 2, …"""
         return self._atoms
 
-    def place(self, atom: Atom) -> tuple[int, int]:
-        """The plane that tells of an atom, and for which outcomes it is true."""
-        kept, _ = self._canonical(atom)
-        return self._slot[kept], kept.outcomes
-
     def _canonical(self, atom: Atom) -> tuple[Atom, int]:
         """x ≥ c is ¬(x < c) and needs no plane of its own, unless something is missing."""
         if atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal):

@@ -17,6 +17,7 @@ from telltree.logic.formulas import Formulas
 from telltree.logic.instructions import EQUAL as EQUALITY
 from telltree.logic.instructions import GREATER, LESS
 from telltree.logic.signals import Signals
+from telltree.logic.walking import Walker
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
 
@@ -118,7 +119,7 @@ class _Gap:
 
     def _by_turning_points(self) -> tuple[float, float] | None:
         own = self._own
-        points = self._formulas.turning_points([self._formula], own)
+        points = Walker(self._formulas.panel, self._formulas.signals).turning_points(self._formula, own)
         points = points[np.isfinite(points)]
         if _falls(self._formula, self._path) != bool(own.outcomes & LESS):
             points = -points

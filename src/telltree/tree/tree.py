@@ -206,7 +206,11 @@ class Tree:
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
         """Whether each record passes each node: records × nodes, in preorder, leaves included."""
-        rows, found = iter(self.truth(panel)), []
+        return self.passes_truth(self.truth(panel))
+
+    def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The same for records for which the nodes' formulas are known to be true or false."""
+        rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
             found.append(here)
@@ -215,7 +219,7 @@ class Tree:
                 descend(node.true, here & holds)
                 descend(node.false, here & ~holds)
 
-        descend(self.root, np.ones(len(panel), np.bool_))
+        descend(self.root, np.ones(truth.shape[1], np.bool_))
         return np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[np.int64]:

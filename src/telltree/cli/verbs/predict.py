@@ -32,16 +32,16 @@ def predict(
     loaded = load_model(model)
     data = as_learnt(source, data, loaded.tree)
     panel, _ = read_sources(source, data, loaded.training.schema)
-    shares = loaded.tree.probabilities(panel)
-    predictions = loaded.classes[loaded.tree.predict(panel)]
+    reached = [loaded.tree.leaves[cluster - 1][0] for cluster in loaded.tree.apply(panel).tolist()]
+    classes = loaded.classes.tolist()
     columns = ["prediction", "probability"]
     if proba:
         columns += [f"probability of {label}" for label in loaded.classes]
     columns.insert(0, id_heading(data, columns))
-    rows = [
-        [record, prediction, float(share.max()), *(share.tolist() if proba else ())]
-        for record, prediction, share in zip(panel.ids.tolist(), predictions.tolist(), shares, strict=True)
-    ]
+    rows = []
+    for record, leaf in zip(panel.ids.tolist(), reached, strict=True):
+        shares = leaf.probabilities.tolist()
+        rows.append([record, classes[leaf.label], max(shares), *(shares if proba else ())])
     if json:
         put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
     else:

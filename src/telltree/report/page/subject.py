@@ -12,6 +12,9 @@ from telltree.data import Column, Panel, Schema, check_labels
 from telltree.data.schema import listed
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Margins, categorize
+from telltree.explain.evidence import Evidence
+from telltree.logic import Answers
+from telltree.report.page.looks import looked_at
 from telltree.report.page.text import words
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
@@ -34,8 +37,8 @@ class Subject:
     """The records' classes, as places in `names`; None if no labels were given."""
     names: tuple[str, ...]
     """The classes of the tree, then labels it has never seen, as text."""
-    truth: NDArray[np.bool_]
-    """Of every node's formula for every record, nodes in preorder."""
+    evidence: tuple[Evidence, ...]
+    """On every node's formula, for every record, nodes in preorder."""
     categories: tuple[Category, ...]
     clusters: Ints
     """The category of every record, from 1."""
@@ -59,18 +62,12 @@ class Subject:
     @property
     def training(self) -> Training | None:
         """What a classifier kept of the records it was learned from."""
-        kept = getattr(self.fitted, "training_", None)
-        return kept if isinstance(kept, Training) else None
+        return _training(self.fitted)
 
     @cached_property
-    def margins(self) -> Margins:
-        """Margins of the records, in the standard deviations of training where they are known."""
-        return Margins(self.known, self.reference)
-
-    @property
-    def reference(self) -> dict[str, float] | None:
-        """The standard deviations of training; None where the panel's own must do."""
-        return None if self.training is None else self.training.spread
+    def truth(self) -> NDArray[np.bool_]:
+        """Of every node's formula for every record."""
+        return _truth(self.evidence, len(self.panel))
 
 
 def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
@@ -83,7 +80,8 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
     known = tree.aligned(panel)
     labels = None if y is None else check_labels(y, panel)
     codes, strangers = (None, []) if labels is None else coded(labels.tolist(), tree.classes)
-    truth = tree.truth(known)
+    evidence = _evidence(tree, known, _training(model))
+    answers = {node.formula.expression: found.truth for node, found in zip(tree.nodes, evidence, strict=True)}
     return Subject(
         tree=tree,
         fitted=None if model is tree else model,
@@ -91,10 +89,30 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
         known=known,
         labels=codes,
         names=tuple(words(name) for name in (*tree.classes, *strangers)),
-        truth=truth,
-        categories=categorize(tree, known, labels),
-        clusters=tree.apply_truth(truth),
+        evidence=evidence,
+        categories=categorize(tree, known, labels, answers=Answers(known, answers)),
+        clusters=tree.apply_truth(_truth(evidence, len(panel))),
     )
+
+
+def _training(fitted: Any) -> Training | None:
+    kept = getattr(fitted, "training_", None)
+    return kept if isinstance(kept, Training) else None
+
+
+def _evidence(tree: Tree, panel: Panel, training: Training | None) -> tuple[Evidence, ...]:
+    """All that the page tells of the nodes' formulas, in the standard deviations of training where they are known.
+
+    A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
+    """
+    margins = Margins(panel, None if training is None else training.spread)
+    asked = [node.formula.expression for node in tree.nodes]
+    found = {e: margins.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
+    return tuple(found[e] for e in asked)
+
+
+def _truth(evidence: Sequence[Evidence], records: int) -> NDArray[np.bool_]:
+    return np.array([found.truth for found in evidence], np.bool_).reshape(len(evidence), records)
 
 
 def _told(column: Column, told: Column | None) -> Column:
