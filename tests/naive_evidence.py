@@ -1,17 +1,15 @@
 """What decides a formula, and how clearly, in plain Python that shares nothing with telltree: see the table "Meaning".
 
-Formulas and records are those of `oracle`. A margin is a pair, signed size and truth, so that what lies on its constant,
-at distance 0, still has a side: pairs are compared by size, then by truth.
+Formulas and records are those of `oracle`. A margin is a pair, signed size and truth, so that what lies on its
+constant, at distance 0, still has a side: pairs are compared by size, then by truth.
 """
 
 import math
-from itertools import count
 
 import numpy as np
 import oracle
 
 JOINS = ("not", "and", "or", "implies", "F", "G")
-FARTHEST = 1 << 20  # steps that no record has
 
 
 def is_number(plain):
@@ -170,13 +168,12 @@ class Naive:
         """How many true steps more or fewer, of one of the counts, would change the answer."""
         totals = {inner: float(sum(h)) for inner, h in self.held(plain, record).items()}
         holds = self.answer(plain, totals)
-        for steps in count(1):
-            if steps > self.reach(plain) + sum(totals.values()) + 2:
-                return math.inf
+        for steps in range(1, int(self.reach(plain) + sum(totals.values())) + 3):
             for inner, total in totals.items():
                 tried = [n for n in (total - steps, total + steps) if n >= 0]
                 if any(self.answer(plain, {**totals, inner: n}) != holds for n in tried):
                     return float(steps)
+        return math.inf
 
     def reach(self, plain):
         """The numbers of a comparison, added up: beyond them, and all counts, no answer changes."""

@@ -88,9 +88,9 @@ def test_what_is_found_does_not_depend_on_how_long_parts_take(clock):
 def test_a_formula_that_is_cut_short_answers_as_before(looks):
     formula = Formula.parse("F(x > 7.01 and x > 3) and not F(x > 15.9)", PANEL.schema)
     turn = itertools.count()
-    signals = signals_of(PANEL)
-    shorter = trimmed(formula.expression, PANEL, signals, lambda: next(turn) >= looks)
-    moved = centred(shorter, PANEL, signals, {"x"}, lambda: next(turn) >= looks)
+    formulas = Formulas(PANEL)
+    shorter = trimmed(formula.expression, formulas, lambda: next(turn) >= looks)
+    moved = centred(shorter, formulas, {"x"}, lambda: next(turn) >= looks)
     assert Formula(moved)(PANEL).tolist() == formula(PANEL).tolist()
     if not looks:
         assert moved == formula.expression

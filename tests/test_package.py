@@ -43,12 +43,9 @@ def test_the_version_is_the_installed_one():
     assert telltree.__version__ == metadata.version("telltree")
 
 
-def test_every_search_is_known_wherever_searches_are_named():
-    from telltree.cli.verbs.fit import TreeOptions
-    from telltree.search import SEARCHES
-    from telltree.tree.model.document import SearchEntry
+def test_every_search_is_in_the_table_and_public():
+    from telltree.search import SEARCHES, Search
 
-    named = [TreeOptions.__annotations__["search"].__args__[0], SearchEntry.model_fields["name"].annotation]
-    assert set(named[0].__args__) == set(SEARCHES)
-    assert set(named[1].__args__) == {search.__name__ for search in SEARCHES.values()}
-    assert {name: getattr(telltree, search.__name__) for name, search in SEARCHES.items()} == dict(SEARCHES)
+    own = {search for search in Search.__subclasses__() if search.__module__.startswith("telltree.")}
+    assert {search.load() for search in SEARCHES.values()} == own
+    assert all(getattr(telltree, search.name) is search.load() for search in SEARCHES.values())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import DataWarning, Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
-from telltree.logic.formulas import signals_of
+from telltree.logic.formulas import Formulas
 from telltree.tree.centring import centred, roundest
 
 
@@ -17,7 +17,7 @@ def panel_of_peaks(peaks, **more):
 
 def moved(text, panel, columns=("x", "y")):
     formula = Formula.parse(text, panel.schema)
-    return str(centred(formula.expression, panel, signals_of(panel), columns))
+    return str(centred(formula.expression, Formulas(panel), columns))
 
 
 PEAKS = panel_of_peaks([1.0, 2.0, 6.0, 7.0])
@@ -61,7 +61,7 @@ def test_answers_never_change(rows, seed):
         return
     grammar = Grammar.generic(panel)
     formula = Formula(grammar.draw(seed, 4).expression)
-    after = Formula(centred(formula.expression, panel, signals_of(panel), ("x", "y")))
+    after = Formula(centred(formula.expression, Formulas(panel), ("x", "y")))
     assert np.array_equal(formula(panel), after(panel))
 
 

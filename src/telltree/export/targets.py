@@ -1,30 +1,32 @@
-"""The table of targets."""
+"""The table of targets: the one list of what a model can be written as."""
 
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Container, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from telltree.errors import SettingsError
-from telltree.export.csv_table import csv_table
-from telltree.export.dot import dot
-from telltree.export.exported import Exported
-from telltree.export.formula_text import formula_text
-from telltree.export.json_rules import json_rules
-from telltree.export.latex import latex
-from telltree.export.markdown_table import markdown_table
-from telltree.export.python_module import python_module
-from telltree.export.sql import sql
-from telltree.export.stl import stl
 
-TARGETS: dict[str, Callable[..., str]] = {
-    "text": formula_text,
-    "latex": latex,
-    "dot": dot,
-    "json": json_rules,
-    "csv": csv_table,
-    "markdown": markdown_table,
-    "stl": stl,
-    "python": python_module,
-    "sql": sql,
+
+class Target(NamedTuple):
+    """A language to write models in. Its writer is loaded when first used, so that naming all of them costs nothing."""
+
+    writer: str
+    """A function of what is exported, and the module of this package that it is in."""
+    help: str
+    takes: tuple[str, ...] = ()
+    """The options of `export_model` that the writer takes."""
+
+
+TARGETS: Mapping[str, Target] = {
+    "text": Target("formula_text", "formulas that telltree reads"),
+    "latex": Target("latex", "formulas for papers"),
+    "dot": Target("dot", "a picture, for Graphviz"),
+    "json": Target("json_rules", "a table of rules"),
+    "csv": Target("csv_table", "the same"),
+    "markdown": Target("markdown_table", "the same"),
+    "stl": Target("stl", "signal temporal logic, for rtamt"),
+    "python": Target("python_module", "a module that needs nothing but Python", takes=("time",)),
+    "sql": Target("sql", "a query for SQLite and DuckDB", takes=("table", "id", "time")),
 }
 
 
@@ -52,9 +54,11 @@ def export_model(
 
     What a target cannot say, such as a user function in SQL, is a SettingsError.
     """
+    from telltree.export.exported import Exported
+
     if to not in TARGETS:
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")
-    exported = Exported.of(model, category, missing)
-    if to == "python":
-        return python_module(exported, time)
-    return sql(exported, table, id, time) if to == "sql" else TARGETS[to](exported)
+    target, options = TARGETS[to], {"table": table, "id": id, "time": time}
+    write = getattr(import_module(f"telltree.export.{target.writer}"), target.writer)
+    text: str = write(Exported.of(model, category, missing), **{name: options[name] for name in target.takes})
+    return text

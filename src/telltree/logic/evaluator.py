@@ -6,7 +6,7 @@ An evaluator is a shard: it owns some blocks of records and their planes. What s
 
 import abc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.data import Panel, Schema
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import COUNT, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
@@ -24,6 +24,7 @@ from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
 from telltree.logic.subset import Subset
+from telltree.operators import Expression
 
 MEMORY = 1 << 29
 """Bytes that the planes of one evaluator may take, or half of what the panel's columns take if that is more: planes
@@ -83,6 +84,20 @@ class Evaluator(abc.ABC, Generic[F]):
 
         With `simplify`, what is settled for all records may be left out.
         """
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns of the records are."""
+        return self.panel.schema
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+        """Groups of records to count, one Boolean a record each."""
+        return self.layout.masks(groups)
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The finite values of a signal, each once, in order."""
+        values = self.signals.values(signal)[self.panel.rows()]
+        return np.unique(values[np.isfinite(values)])
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64]) -> Tally:
         """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""

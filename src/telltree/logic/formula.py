@@ -11,7 +11,6 @@ from telltree.errors import GrammarError
 from telltree.grammar import parse_formula
 from telltree.logic.walking import Walker
 from telltree.operators import Expression, Type, UserFunction
-from telltree.speech import read
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class Formula:
         `telltree.speech.quotations` gives them. SpeechError says where the text cannot be understood, what was
         expected, and the nearest phrase.
         """
+        from telltree.speech import read  # most formulas are evaluated, and never spoken of
+
         return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import CONSTANT, SUFFIX_OR, Programs
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
-from telltree.logic.walking import signals_of
+from telltree.logic.walking import Walker, signals_of
 from telltree.operators import Expression, Number
 
 # the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
@@ -66,6 +66,10 @@ class Formulas(Evaluator[Sequence[Expression]]):
             self._counts = True
             self._scratch = self._scratch_for(8)
         return True
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
+        """Of the first formula and one of its atoms; see `Walker.turning_points`."""
+        return Walker(self.panel, self.signals).turning_points(formulas[0], atom)
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
         slots = self._planes.held(atoms)

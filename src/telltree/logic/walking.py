@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,14 +127,18 @@ class Walker:
         decided = Decided.empty(len(lengths)) if decide else None
         followed = np.array([parts.places[part] for part in rows], np.int64)
         values = [self.signals.values(signal) for signal in parts.signals]
-        run = _run_plain if _worth_no_compiler(len(parts.codes) * steps) else _run_compiled
         room = Room.empty(len(parts.codes), int(lengths.max(initial=0)))
+        few = _worth_no_compiler(len(parts.codes) * steps)
+        run: Any = plain.walk if few else _compiled()
+        if few:  # plain Python reads lists faster than arrays
+            program, room = (known._make(table.tolist() for table in known) for known in (program, room))
         for low, high in _shares(lengths):
             taken = _rows(starts[low:high], lengths[low:high])
             signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))
             for row, column in enumerate(values):
                 signals[row] = column[taken]
-            room = run(program, signals, sure, begins, lengths, low, high, room, followed, found, decided)
+            read = signals.tolist() if few else signals
+            run(program, read, sure, begins, lengths, low, high, room, followed, found, decided)
         return Walked(begins, lengths, found, decided, rows), room
 
 
@@ -141,7 +146,7 @@ def _shares(lengths: Ints) -> Iterator[tuple[int, int]]:
     """Records to be walked together: the first, and one past the last."""
     share = np.cumsum(lengths) // _AT_A_TIME
     bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(lengths)]
-    return ((low, high) for low, high in zip(bounds, bounds[1:], strict=False) if low < high)
+    return ((low, high) for low, high in pairwise(bounds) if low < high)
 
 
 def _rows(starts: Ints, lengths: Ints) -> slice | Ints:
@@ -168,40 +173,6 @@ def _worth_no_compiler(work: int) -> bool:
     return True
 
 
-def _run_plain(
-    program: Program,
-    signals: Floats,
-    sure: float,
-    begins: Ints,
-    lengths: Ints,
-    low: int,
-    high: int,
-    room: Room,
-    *into: Any,
-) -> Room:
-    """Walk as it stands, on lists, which plain Python reads faster than arrays."""
-    lists: Any = Program._make(column.tolist() for column in program)
-    known: Any = Room._make(table if isinstance(table, list) else table.tolist() for table in room)
-    plain.walk(lists, signals.tolist(), sure, begins.tolist(), lengths.tolist(), low, high, known, *into)
-    found: Room = known
-    return found
-
-
-def _run_compiled(
-    program: Program,
-    signals: Floats,
-    sure: float,
-    begins: Ints,
-    lengths: Ints,
-    low: int,
-    high: int,
-    room: Room,
-    *into: Any,
-) -> Room:
-    _compiled()(program, signals, sure, begins, lengths, low, high, room, *into)
-    return room
-
-
 @cache
 def _compiled() -> Any:
     """The walk as a kernel: functions that it calls are compiled along with it, and stay plain Python for others."""
@@ -210,7 +181,7 @@ def _compiled() -> Any:
     from telltree.compiled import kernel
 
     for function in plain.INNER:
-        register_jitable(error_model="numpy")(function)  # type: ignore[no-untyped-call]
+        register_jitable(error_model="numpy")(function)
     return kernel(plain.walk)
 
 

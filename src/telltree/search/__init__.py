@@ -1,26 +1,32 @@
 """How to look: searches for the formula of a grammar that minimises a fitness."""
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from telltree.search.archive import Candidate, Moment
-from telltree.search.genetic_programming import GeneticProgramming
-from telltree.search.grammatical_evolution import GrammaticalEvolution
-from telltree.search.monte_carlo import MonteCarlo
-from telltree.search.search import Found, Objective, Progress, Scores, Search
+from telltree.lazy import lazily
+from telltree.search.registry import SEARCHES
 
-SEARCHES: Mapping[str, type[Search]] = {"gp": GeneticProgramming, "mc": MonteCarlo, "ge": GrammaticalEvolution}
-"""All searches, by the names that they have on the command line."""
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.search.archive import Candidate as Candidate
+    from telltree.search.archive import Moment as Moment
+    from telltree.search.genetic_programming import GeneticProgramming as GeneticProgramming
+    from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution
+    from telltree.search.monte_carlo import MonteCarlo as MonteCarlo
+    from telltree.search.search import Found as Found
+    from telltree.search.search import Objective as Objective
+    from telltree.search.search import Progress as Progress
+    from telltree.search.search import Scores as Scores
+    from telltree.search.search import Search as Search
 
-__all__ = [
-    "SEARCHES",
-    "Candidate",
-    "Found",
-    "GeneticProgramming",
-    "GrammaticalEvolution",
-    "Moment",
-    "MonteCarlo",
-    "Objective",
-    "Progress",
-    "Scores",
-    "Search",
-]
+_HOMES = {
+    "Candidate": "archive",
+    "Moment": "archive",
+    "Found": "search",
+    "Objective": "search",
+    "Progress": "search",
+    "Scores": "search",
+    "Search": "search",
+} | {search.name: search.module for search in SEARCHES.values()}
+
+__all__ = ["SEARCHES", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
+from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
@@ -100,12 +101,22 @@ class Answer(NamedTuple):
         return self.search is not None and self.search.interrupted
 
 
-class Bench:
-    """What one worker evaluates formulas with: planes made for one node serve the others."""
+class Bench(Protocol):
+    """What evaluates formulas for one node at a time, wherever the records are."""
+
+    def engine(self, members: NDArray[np.int64]) -> OfPopulations:
+        """What evaluates populations on these records."""
+
+    def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
+        """What evaluates formulas as they stand on these records."""
+
+
+class LocalBench:
+    """A bench for records in memory: planes made for one node serve the others."""
 
     def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
         self._panel, self._grammar, self._threads = panel, grammar, threads
-        self.signals = signals_of(panel)
+        self._signals = signals_of(panel)
         self._whole: Engine | None = None
 
     def engine(self, members: NDArray[np.int64]) -> Engine:
@@ -116,9 +127,13 @@ class Bench:
             return self._whole
         return self._engine(self._panel[members], (self._whole, members))
 
+    def formulas(self, members: NDArray[np.int64]) -> Formulas:
+        """What evaluates formulas as they stand on these records."""
+        return Formulas(self._panel[members], self._signals)
+
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables
-        return Engine(panel, rules, tables, self.signals, threads=self._threads, part_of=part_of)
+        return Engine(panel, rules, tables, self._signals, threads=self._threads, part_of=part_of)
 
 
 @dataclass(frozen=True)
@@ -205,12 +220,11 @@ class Asking:
         Parts that decide nothing for these records go, and constants move to the middle of their gaps where that is
         asked for.
         """
-        records = self.panel[members]
-        kept = trimmed(found, records, bench.signals, late)
-        kept = centred(kept, records, bench.signals, self.centre, late)
+        formulas = bench.formulas(members)
+        kept = centred(trimmed(found, formulas, late), formulas, self.centre, late)
         if kept == found:
             return Formula(found), margin
-        return Formula(kept), float(Formulas(records, bench.signals).margins([kept])[0])
+        return Formula(kept), float(formulas.margins([kept])[0])
 
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node of a question, with what came of its sides.

@@ -10,14 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
 from telltree.grammar.languages.cuts import roundest
 from telltree.logic.atoms import Atom
-from telltree.logic.formulas import Formulas
 from telltree.logic.instructions import EQUAL as EQUALITY
 from telltree.logic.instructions import GREATER, LESS
-from telltree.logic.signals import Signals
-from telltree.logic.walking import Walker
+from telltree.logic.shards import OfFormulas
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
 
@@ -27,20 +24,22 @@ Path = tuple[int, ...]
 
 
 def centred(
-    formula: Expression, panel: Panel, signals: Signals, columns: Container[str], late: Callable[[], bool] = bool
+    formula: Expression,
+    formulas: OfFormulas,
+    columns: Container[str],
+    late: Callable[[], bool] = bool,
 ) -> Expression:
     """The formula with each constant that is compared with a real signal of these columns in the middle of its gap.
 
-    The answers for the records of the panel stay what they are. An atom that decides nothing stays as it is, and so
-    does all of a formula to which a grammar gave English of its own, which may quote constants. When it is `late`,
-    constants that have not moved yet stay.
+    The answers for the records that `formulas` evaluates on stay what they are. An atom that decides nothing stays as
+    it is, and so does all of a formula to which a grammar gave English of its own, which may quote constants. When it
+    is `late`, constants that have not moved yet stay.
     """
     if late() or any(e.english is not None for e in formula.walk()):
         return formula
     paths = [path for path in _comparisons(formula, ()) if _movable(_at(formula, path), columns)]
     if not paths:
         return formula
-    formulas = Formulas(panel, signals)
     answers = formulas.truth([formula])[0]
     for path in paths:
         gap = None if late() else _Gap(formula, path, formulas, answers, late).bounds()
@@ -98,7 +97,7 @@ class _Gap:
         self,
         formula: Expression,
         path: Path,
-        formulas: Formulas,
+        formulas: OfFormulas,
         answers: NDArray[np.bool_],
         late: Callable[[], bool],
     ) -> None:
@@ -107,7 +106,7 @@ class _Gap:
         self._own = self._atom(path)
 
     def _atom(self, path: Path) -> Atom:
-        return Atom.of(_at(self._formula, path), self._formulas.panel.schema)
+        return Atom.of(_at(self._formula, path), self._formulas.schema)
 
     def bounds(self) -> tuple[float, float] | None:
         """The values on either side; None if on one side there is none that would change an answer."""
@@ -119,7 +118,7 @@ class _Gap:
 
     def _by_turning_points(self) -> tuple[float, float] | None:
         own = self._own
-        points = Walker(self._formulas.panel, self._formulas.signals).turning_points(self._formula, own)
+        points = self._formulas.turning_points([self._formula], own)
         points = points[np.isfinite(points)]
         if _falls(self._formula, self._path) != bool(own.outcomes & LESS):
             points = -points
@@ -133,8 +132,7 @@ class _Gap:
     @cached_property
     def _values(self) -> NDArray[np.float64]:
         """Of the signal. Gaps are numbered by the values below them: 0 is below all, the last one above them all."""
-        values = self._formulas.signals.values(self._own.signal)[self._formulas.panel.rows()]
-        return np.unique(values[np.isfinite(values)])
+        return self._formulas.distinct(self._own.signal)
 
     def _by_trying(self) -> tuple[float, float] | None:
         """For any formula: what counts may turn back as the constant moves on."""

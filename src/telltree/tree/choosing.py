@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
+from telltree.logic.shards import OfPopulations
 from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of
 from telltree.tree.labels import Labels
@@ -30,7 +30,7 @@ class Ties(NamedTuple):
         return getattr(self.criterion, "shorter_first", False)
 
 
-def chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
+def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
     """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
     classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text.
@@ -46,10 +46,10 @@ def chosen(found: Found, engine: Engine, grammar: Grammar, labels: Labels, by: T
     return min(derivations, key=lambda d: (len(d), str(d))), float(margins.max())
 
 
-def _rivals(tied: Population, engine: Engine, labels: Labels, by: Ties) -> tuple[Population, int]:
+def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
     """Those of some formulas between which margins decide, and the size of the smallest."""
     classes = [labels.codes == k for k in range(labels.classes)]
-    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.layout.masks(classes))
+    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(classes))
     rivals = _with_room(tally.counts, labels.counts(), by.levels)
     least = int(tally.size[rivals].min())
     if by.shorter_first:
@@ -74,7 +74,7 @@ def _brief(found: Found, labels: Labels, criterion: Fitness, size: int) -> Popul
     return None
 
 
-def _margins(engine: Engine, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
+def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) -> NDArray[np.float64]:
     """The margins of formulas, of which only the widest need be exact; −1 for those that are left when it is late."""
     margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
     while done < len(margins) and not (done and late()):

@@ -1,7 +1,7 @@
 """Induction: the paper's Algorithm 1, top-down, one search a node, as a list of nodes that are still to be asked."""
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from telltree.data import Panel, Schema
 from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Grammar
 from telltree.search import Found, GeneticProgramming, Search
-from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
+from telltree.tree.asking import Answer, Asking, Bench, Limits, LocalBench, NodeProgress, Task
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
 from telltree.tree.interruption import Interruption
@@ -47,7 +47,7 @@ class Induction:
                 panel, labels, self.grammar, self.search, self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked,
             )  # fmt: skip
-            benches = [Bench(panel, self.grammar, self.threads) for _ in range(self.nodes_at_once)]
+            benches = [LocalBench(panel, self.grammar, self.threads) for _ in range(self.nodes_at_once)]
 
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = asking.ask(task, bench)
@@ -77,7 +77,7 @@ class Learned(NamedTuple):
 Ask = Callable[[Task, Bench], Answer]
 
 
-def _all_answers(first: Task, ask: Ask, benches: list[Bench]) -> dict[int, Answer]:
+def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
     """What comes of a node and of all below it, by node number; so many are asked at once as there are benches."""
     if len(benches) == 1:
         answers, pending = dict[int, Answer](), [first]
@@ -89,7 +89,7 @@ def _all_answers(first: Task, ask: Ask, benches: list[Bench]) -> dict[int, Answe
     return _answers_side_by_side(first, ask, benches)
 
 
-def _answers_side_by_side(first: Task, ask: Ask, benches: list[Bench]) -> dict[int, Answer]:
+def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
     """The same, with a thread for each bench: a bench serves one node at a time."""
     answers, pending, free = dict[int, Answer](), [first], list(benches)
     running: dict[Future[Answer], tuple[Task, Bench]] = {}

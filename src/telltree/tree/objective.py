@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from telltree.amounts import counted
 from telltree.errors import SettingsError
 from telltree.grammar.derivations.population import Population
-from telltree.logic.engine import Engine
+from telltree.logic.shards import OfPopulations
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness
 from telltree.tree.labels import Labels
@@ -20,10 +20,10 @@ _LEAST_FITNESS = np.array([-np.inf, np.inf])
 class SplitObjective:
     """Fitness and answer of formulas as splits of the records of one tree node."""
 
-    def __init__(self, engine: Engine, labels: Labels, fitness: Fitness, min_members: int = 0) -> None:
+    def __init__(self, engine: OfPopulations, labels: Labels, fitness: Fitness, min_members: int = 0) -> None:
         self._engine, self._fitness = engine, fitness
         groups, self._worth = labels.groups()
-        self._masks = engine.layout.masks(groups)
+        self._masks = engine.masks(groups)
         self._totals = labels.totals()
         self._least = max(1, min_members)
 

@@ -20,7 +20,6 @@ from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
-from telltree.speech import plain, say, term_of
 
 _BAR = "│   "
 
@@ -256,6 +255,8 @@ class Tree:
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
 
+        from telltree.speech import plain  # trees that only predict never speak
+
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
                 return node
@@ -271,6 +272,8 @@ class Tree:
 
     def says(self, *claims: Expression) -> str:
         """What it says in plain English that all these formulas are true; "every record" for none."""
+        from telltree.speech import say, term_of  # trees that only predict never speak
+
         if not claims:
             return "every record"
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)

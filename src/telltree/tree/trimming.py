@@ -8,22 +8,19 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from telltree.data import Panel
-from telltree.logic.formulas import Formulas
-from telltree.logic.signals import Signals
+from telltree.logic.shards import OfFormulas
 from telltree.operators import Expression
 from telltree.operators.table import AND, IMPLIES, NOT, OR
 
 
-def trimmed(formula: Expression, panel: Panel, signals: Signals, late: Callable[[], bool] = bool) -> Expression:
-    """The formula without parts whose removal changes no answer for the records of the panel.
+def trimmed(formula: Expression, formulas: OfFormulas, late: Callable[[], bool] = bool) -> Expression:
+    """The formula without parts whose removal changes no answer for the records that `formulas` evaluates on.
 
     Of several parts that could go, the longest goes first. A formula to which a grammar gave English of its own stays
     as it is: the English may speak of every part. When it is `late`, what is left stays.
     """
     if any(e.english is not None for e in formula.walk()):
         return formula
-    formulas = Formulas(panel, signals)
     while not late() and (shorter := list(dict.fromkeys(_shorter(formula)))):
         truth = formulas.truth([formula, *shorter])
         alike = [e for e, answers in zip(shorter, truth[1:], strict=True) if np.array_equal(answers, truth[0])]

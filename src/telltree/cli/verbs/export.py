@@ -1,25 +1,33 @@
 """telltree export: a model in another language."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from telltree.cli.options import Force, Model, Output
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put
+from telltree.export.targets import TARGETS
+
+if TYPE_CHECKING:
+    TargetName = str
+else:
+    TargetName = Literal[*TARGETS]
 
 
 def export(
     *,
     model: Model,
     to: Annotated[
-        Literal["text", "latex", "dot", "json", "csv", "markdown", "stl", "python", "sql"],
-        typer.Option("--to", help="What to write."),
+        TargetName,
+        typer.Option(
+            "--to", help="What to write. " + "; ".join(f"{name}: {row.help}" for name, row in TARGETS.items())
+        ),
     ],
     category: Annotated[int | None, typer.Option(metavar="NUMBER", help="Only this category, by its number.")] = None,
     table: Annotated[str, typer.Option(metavar="NAME", help="sql: the name of the long table.")] = "records",
     id: Annotated[str, typer.Option(metavar="COLUMN", help="sql: the column of record ids.")] = "id",  # noqa: A002 - the word users look for
-    time: Annotated[str, typer.Option(metavar="COLUMN", help="sql: the column of times.")] = "time",
+    time: Annotated[str, typer.Option(metavar="COLUMN", help="sql, python: the column of times.")] = "time",
     output: Output = None,
     force: Force = False,
 ) -> None:
@@ -34,9 +42,9 @@ def export(
     from telltree.tree.model import load_model
 
     check_output(output, force=force)
-    names = {"table": table, "id": id, "time": time} if to == "sql" else {}
     loaded = load_model(model)
-    text = export_model(loaded.tree, to, category=category, missing=loaded.training.missing, **names)
+    missing = loaded.training.missing
+    text = export_model(loaded.tree, to, category=category, missing=missing, table=table, id=id, time=time)
     put(text, output, exact=True)
     if output is not None:
         say(f"wrote {output}")

@@ -14,12 +14,17 @@ from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
 from telltree.errors import TelltreeError
+from telltree.search import SEARCHES
 from telltree.small_files import read_small
 
 if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
+
+    SearchName = str
+else:
+    SearchName = Literal[*SEARCHES]
 
 _USUAL_DEPTH = 6  # by which progress is told where nobody gave one
 
@@ -70,8 +75,7 @@ class TreeOptions:
     random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
-        Literal["gp", "mc", "ge"],
-        typer.Option(help="gp: genetic programming, mc: Monte Carlo, ge: grammatical evolution."),
+        SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
     ] = "gp"
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
@@ -198,9 +202,7 @@ def _text_of(grammar: Path) -> str:
 def _search(options: TreeOptions) -> "Search":
     from dataclasses import replace
 
-    from telltree.search import SEARCHES
-
-    search = SEARCHES[options.search]()
+    search = SEARCHES[options.search].load()()
     given: dict[str, Any] = {
         "evaluations": options.search_evaluations,
         "seconds": options.search_seconds,

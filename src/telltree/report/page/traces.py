@@ -64,7 +64,8 @@ def lines(columns: Sequence[Floats]) -> list[Trace]:
 
 def _pairs(codes: NDArray[np.int64]) -> str:
     """Two characters a code."""
-    return _PAIRS[codes].tobytes().decode("ascii")
+    text: bytes = _PAIRS[codes].tobytes()
+    return text.decode("ascii")
 
 
 def band(codes: NDArray[Any]) -> str:

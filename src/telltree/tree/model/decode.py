@@ -2,15 +2,11 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from telltree.amounts import counted
-from telltree.data import Column, Schema
-from telltree.data.how_read import HowRead
+from telltree.data import Schema
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
@@ -23,32 +19,35 @@ from telltree.tree.model.document import (
     MOST_RUNNERS_UP,
     BitsEntry,
     Branch,
-    Classes,
-    ColumnEntry,
     Document,
     FrontEntry,
-    FunctionEntry,
     GiniSizeEntry,
     GrammarEntry,
     GrammarText,
     HeadlineEntry,
-    HowReadEntry,
     LeafEntry,
     RunnerUpEntry,
     SearchEntry,
     Settings,
-    StepEntry,
 )
 from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
 from telltree.tree.model.reading import read_document
+from telltree.tree.model.skeleton import (
+    DAMAGED,
+    check_shape,
+    classes_of,
+    column_of,
+    functions_of,
+    how_read_of,
+    leaf_of,
+    schema_of,
+    step_of,
+)
 from telltree.tree.training import Training
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
-DEEPEST = 200
-"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
-_DAMAGED = "this model file is damaged"
 
 
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
@@ -59,24 +58,24 @@ def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
     except ModelFormatError:
         raise
     except TelltreeError as error:
-        raise ModelFormatError(f"{_DAMAGED}: {error}") from error
+        raise ModelFormatError(f"{DAMAGED}: {error}") from error
 
 
 def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     _check_runners_up(document)
-    called = _functions(document.functions, functions)
-    schema = Schema(map(_column, document.columns))
+    called = functions_of(document.functions, functions)
+    schema = Schema(map(column_of, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
-    classes = _classes(document.classes)
+    classes = classes_of(document.classes)
     formulas = _Formulas(grammar, schema, called)
     kept = document.training
-    known = Schema(dataclasses.replace(c, static=c.static or c.name in kept.still) for c in schema.values())
+    known = schema_of(document)
 
     def tree_of(entries: Sequence[Branch | LeafEntry]) -> Tree:
-        _check_shape(entries)
+        check_shape(entries)
         root = _tree(iter(entries), formulas, len(classes))
         names = tuple(document.classes.values)
-        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
+        return Tree(root, names, known, frozenset(kept.missing), step_of(kept.step), how_read_of(kept.how_read))
 
     tree = tree_of(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
@@ -98,70 +97,24 @@ def _check_runners_up(document: Document) -> None:
     others = {one.formula for entry in branches for one in (*entry.runners_up, *entry.by_size)}
     if len(others) > MOST_RUNNERS_UP:
         raise ModelFormatError(
-            f"{_DAMAGED}: it has {len(others):,} different runners-up, and at most {MOST_RUNNERS_UP:,} are written"
+            f"{DAMAGED}: it has {len(others):,} different runners-up, and at most {MOST_RUNNERS_UP:,} are written"
         )
-
-
-def _step(entry: StepEntry | None) -> tuple[float | None, str] | None:
-    return None if entry is None else (entry.length, entry.unit)
-
-
-def _functions(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
-    """The functions that the file names, found among those given."""
-    known = {function.name: function for function in given}
-    found = {}
-    for entry in wanted:
-        function = known.get(entry.name)
-        signature = f"{entry.name}({', '.join(entry.takes)}) -> {entry.gives}"
-        if function is None:
-            raise ModelFormatError(
-                f"this model calls the user function {signature:.200}, which a file cannot hold: give it to load, as "
-                f"in load(path, functions=[{entry.name:.80}])"
-            )
-        if (list(function.takes), function.gives) != (entry.takes, entry.gives):
-            raise ModelFormatError(
-                f"this model calls {signature:.200}, but the function given takes {', '.join(function.takes)} and "
-                f"gives {function.gives}; give the one it was learnt with"
-            )
-        found[entry.name] = function
-    return found
-
-
-def _column(entry: ColumnEntry) -> Column:
-    fields = entry.model_dump()
-    return Column(**{**fields, "levels": tuple(entry.levels)})
 
 
 def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunction]) -> Grammar:
     word = _GROUP.search(_QUOTED.sub("", entry.text))
     if word:  # a short text may stand for a million rules; files have them written out
-        raise ModelFormatError(f"{_DAMAGED}: its grammar has the group {word[0]!r}, which should be written out")
+        raise ModelFormatError(f"{DAMAGED}: its grammar has the group {word[0]!r}, which should be written out")
     columns = []
     for column in entry.columns:
         if isinstance(column, str) and column not in schema:
-            raise ModelFormatError(
-                f"{_DAMAGED}: its grammar mentions the column {column!r:.80}, which it does not have"
-            )
-        columns.append(schema[column] if isinstance(column, str) else _column(column))
+            raise ModelFormatError(f"{DAMAGED}: its grammar mentions the column {column!r:.80}, which it does not have")
+        columns.append(schema[column] if isinstance(column, str) else column_of(column))
     try:
         grammar = Grammar.parse(entry.text, Schema(columns), functions=tuple(functions.values()))
     except GrammarError as error:
-        raise ModelFormatError(f"{_DAMAGED}: its grammar, {error}") from error
+        raise ModelFormatError(f"{DAMAGED}: its grammar, {error}") from error
     return dataclasses.replace(grammar, left_out={one.column: one.reason for one in entry.left_out})
-
-
-def _classes(entry: Classes) -> NDArray[Any]:
-    """The labels as an array that gives them back as they are."""
-    wanted = [(type(value), value) for value in entry.values]
-    try:
-        with np.errstate(over="ignore"):
-            found = np.array(entry.values, dtype=np.str_ if entry.dtype == "str" else entry.dtype)
-        kept = [(type(value), value) for value in found.tolist()] == wanted and len(set(wanted)) == len(wanted)
-    except (OverflowError, TypeError, ValueError):
-        kept = False
-    if not kept:
-        raise ModelFormatError(f"{_DAMAGED}: its classes are not different values of type {entry.dtype}")
-    return found
 
 
 class _Formulas:
@@ -186,38 +139,19 @@ class _Formulas:
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
-            raise ModelFormatError(f"{_DAMAGED}: its formula {text!r:.100}: {error}") from error
+            raise ModelFormatError(f"{DAMAGED}: its formula {text!r:.100}: {error}") from error
         for name in formula.expression.attributes():
             column = self._training.get(name)
             if column is None or column.type is not self._schema.get(name, column).type:
-                raise ModelFormatError(f"{_DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
+                raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
-
-
-def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
-    """That each branch is followed by two subtrees, and none is too deep."""
-    depths = [0]  # of the subtrees that are yet to come
-    for entry in entries:
-        if not depths:
-            raise ModelFormatError(f"{_DAMAGED}: there are nodes after the end of the tree")
-        depth = depths.pop()
-        if isinstance(entry, Branch):
-            depths += [depth + 1] * 2
-        if depth > DEEPEST:
-            raise ModelFormatError(f"{_DAMAGED}: its tree is more than {DEEPEST} branches deep")
-    if depths:
-        raise ModelFormatError(f"{_DAMAGED}: its tree ends too early")
 
 
 def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: int) -> Node | Leaf:
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
-        if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(
-                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
-            )
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
-        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas), short)
+        return dataclasses.replace(leaf_of(entry, classes), headline=_headline(entry.headline, formulas), short=short)
     formula = formulas.read(entry.formula, entry.spoken)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
@@ -242,7 +176,7 @@ def _front(whole: Tree, entry: FrontEntry | None) -> Front:
     if entry is None or not entry.scores:
         return front
     if len(entry.scores) != len(front):
-        raise ModelFormatError(f"{_DAMAGED}: it has {counted(len(entry.scores), 'score')} for {len(front)} trees")
+        raise ModelFormatError(f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {len(front)} trees")
     return front.scored([Score(one.share, one.error) for one in entry.scores])
 
 
@@ -252,7 +186,7 @@ def _parameters(
     weights = settings.class_weight
     unknown = [name for name in settings.functions if name not in functions]
     if unknown:
-        raise ModelFormatError(f"{_DAMAGED}: its settings name the function {unknown[0]!r:.80}, which it does not list")
+        raise ModelFormatError(f"{DAMAGED}: its settings name the function {unknown[0]!r:.80}, which it does not list")
     return {
         "grammar": _given_grammar(settings.grammar, grammar, schema, functions),
         "search": _search(settings.search),
@@ -283,21 +217,14 @@ def _given_grammar(
     return None if given is None else grammar
 
 
-def _how_read(entry: HowReadEntry) -> HowRead:
-    found = dict(entry)
-    if not isinstance(entry.how, str):
-        found["how"] = tuple((way.column, way.way) for way in entry.how)
-    return HowRead(**found)
-
-
 def _search(entry: SearchEntry | str | None) -> Any:
     if not isinstance(entry, SearchEntry):
         return None if entry is None else ForgottenSearch()
-    kind = next(kind for kind in SEARCHES.values() if kind.__name__ == entry.name)
+    kind = next(known for known in SEARCHES.values() if known.name == entry.name).load()
     known = {field.name for field in dataclasses.fields(kind)}
     for name in entry.settings:
         if name not in known:
-            raise ModelFormatError(f"{_DAMAGED}: {entry.name} has no setting {name!r:.80}")
+            raise ModelFormatError(f"{DAMAGED}: {entry.name} has no setting {name!r:.80}")
     return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
 
 

@@ -1,8 +1,10 @@
 """The format of model files: what keys there are, and what may stand under each."""
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from telltree.search import SEARCHES
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
@@ -179,10 +181,16 @@ class TrainingEntry(Entry):
     named: bool
 
 
+if TYPE_CHECKING:
+    SearchName = str
+else:
+    SearchName = Literal[*sorted(search.name for search in SEARCHES.values())]
+
+
 class SearchEntry(Entry):
     """A search and its settings."""
 
-    name: Literal["GeneticProgramming", "GrammaticalEvolution", "MonteCarlo"]
+    name: SearchName
     settings: dict[str, Scalar | None]
 
 

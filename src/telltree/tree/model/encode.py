@@ -197,7 +197,7 @@ def _how_read(how_read: HowRead) -> dict[str, Any]:
 def _search(search: Any) -> dict[str, Any] | str | None:
     if search is None:
         return None
-    if type(search) not in SEARCHES.values():
+    if type(search) not in {known.load() for known in SEARCHES.values()}:
         return "custom"
     fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
     settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}

@@ -1,0 +1,30 @@
+"""The table of searches: the one list of ways to look."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from telltree.search.search import Search
+
+
+class Registered(NamedTuple):
+    """A search, which is loaded when first used, so that naming all of them costs nothing."""
+
+    module: str
+    name: str
+    """The name of its class, and its name in model files."""
+    help: str
+
+    def load(self) -> "type[Search]":
+        """Its class."""
+        found: type[Search] = getattr(import_module(f"telltree.search.{self.module}"), self.name)
+        return found
+
+
+SEARCHES: Mapping[str, Registered] = {
+    "gp": Registered("genetic_programming", "GeneticProgramming", "genetic programming"),
+    "mc": Registered("monte_carlo", "MonteCarlo", "Monte Carlo"),
+    "ge": Registered("grammatical_evolution", "GrammaticalEvolution", "grammatical evolution"),
+}
+"""By the names that they have on the command line."""
