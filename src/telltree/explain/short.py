@@ -16,8 +16,8 @@ def shorts_of(
 ) -> list[str | None]:
     """The short description of each leaf, in order, if it is true of its records of this panel and of no others here.
 
-    None where it is not, or where there is none. `missing` names the columns that may miss values in the panel; `answers` are
-    those of its records.
+    None where it is not, or where there is none. `missing` names the columns that may miss values in the panel;
+    `answers` are those of its records.
     """
     shown = [leaf.short for leaf, _ in tree.leaves]
     formulas = [short.expression for short in shown if short is not None]

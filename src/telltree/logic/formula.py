@@ -47,7 +47,7 @@ class Formula:
         `telltree.speech.quotations` gives them. SpeechError says where the text cannot be understood, what was
         expected, and the nearest phrase.
         """
-        from telltree.speech import read  # most formulas are evaluated, and never spoken of
+        from telltree.speech.read import read  # most formulas are evaluated, and never spoken of
 
         return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
 

@@ -131,7 +131,7 @@ class Walker:
         few = _worth_no_compiler(len(parts.codes) * steps)
         run: Any = plain.walk if few else _compiled()
         if few:  # plain Python reads lists faster than arrays
-            program, room = (known._make(table.tolist() for table in known) for known in (program, room))
+            program, room = Program._make(x.tolist() for x in program), Room._make(x.tolist() for x in room)
         for low, high in _shares(lengths):
             taken = _rows(starts[low:high], lengths[low:high])
             signals = np.empty((len(values), begins[high - 1] + lengths[high - 1] - begins[low]))

@@ -64,8 +64,7 @@ def lines(columns: Sequence[Floats]) -> list[Trace]:
 
 def _pairs(codes: NDArray[np.int64]) -> str:
     """Two characters a code."""
-    text: bytes = _PAIRS[codes].tobytes()
-    return text.decode("ascii")
+    return _text(_PAIRS[codes])
 
 
 def band(codes: NDArray[Any]) -> str:
@@ -75,7 +74,11 @@ def band(codes: NDArray[Any]) -> str:
     if width > 1:
         rows = _rows(whole, width, whole[-1])
         whole = np.where((rows == rows[:, :1]).all(axis=1), rows[:, 0], _MIXED)
-    return _SINGLES[np.minimum(whole, MOST_LEVELS) - _MIXED].tobytes().decode("ascii")
+    return _text(_SINGLES[np.minimum(whole, MOST_LEVELS) - _MIXED])
+
+
+def _text(characters: NDArray[np.uint8]) -> str:
+    return bytes(characters.tobytes()).decode("ascii")
 
 
 def clock(panel: Panel, record: int) -> Trace:
