@@ -27,6 +27,7 @@ BENCHMARKS = (
     "whole_fit",
     "plain_speech",
     "judgement",
+    "answers",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
 

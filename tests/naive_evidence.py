@@ -34,9 +34,14 @@ class Naive:
     """Judges records, whose deviations are those of `reference`."""
 
     def __init__(self, reference, functions):
-        self.reference, self.functions = reference, functions
+        self.reference, self.functions, self.deviations = reference, functions, {}
 
     def deviation(self, signal):
+        if signal not in self.deviations:
+            self.deviations[signal] = self._deviation(signal)
+        return self.deviations[signal]
+
+    def _deviation(self, signal):
         values = [x for record in self.reference for x in oracle.values(signal, record, self.functions)]
         finite = [float(x) for x in values if x is not None and math.isfinite(x)]
         with np.errstate(all="ignore"):
