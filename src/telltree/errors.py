@@ -56,6 +56,10 @@ class FunctionError(TelltreeError):
     """A user-defined function failed, or returned something of the wrong shape or type."""
 
 
+class ClusterError(TelltreeError, RuntimeError):
+    """A cluster of machines stopped answering, or a part of the work failed on every machine that tried it."""
+
+
 class MissingLibraryError(TelltreeError, ImportError):
     """A library that telltree does without, but not here, is not installed; the message says how to install it."""
 

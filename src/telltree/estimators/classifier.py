@@ -5,6 +5,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +27,7 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
-from telltree.estimators.validation import Validation, validate
+from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
@@ -35,6 +36,7 @@ from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
 from telltree.tree.asking import leaf_of
+from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
@@ -173,10 +175,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "GrammarTreeClassifier":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, client: Any = None
+    ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
         groups: with cv, one for each record; those of one group are kept apart together.
+        client: a Dask client, whose workers hold the records and evaluate formulas. The tree is the same.
         """
         self._check_parameters()
         generator = _generator(self.random_state)
@@ -194,10 +199,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         seed = int(generator.randint(2**31 - 1))
         training = TrainingSet(panel, coded, tuple(classes.tolist()))
         grammar = self._grammar_for(training)
-        learned = self._learn(training, grammar, seed, self.progress)
+        with nullcontext() if client is None else Cluster(client) as cluster:
+            learned = self._learn(training, grammar, seed, self.progress, cluster)
         steps = Front.of(learned.tree)
         parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
-        validation = None if parts is None else self._validate(training, steps, seed, parts)
+        validation = None if parts is None else self._validate(training, steps, seed, parts, client)
         cut_short = learned.interrupted or (self.cv is not None and validation is None)
         tree = self._chosen(steps, validation)
         tree = tree.narrowed()
@@ -211,7 +217,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         remember(self, X, panel)
         return self
 
-    def _learn(self, training: TrainingSet, grammar: Grammar | None, seed: int, progress: Tell | None) -> Learned:
+    def _learn(
+        self,
+        training: TrainingSet,
+        grammar: Grammar | None,
+        seed: int,
+        progress: Tell | None,
+        cluster: Cluster | None = None,
+    ) -> Learned:
         panel, labels, classes = training
         present = np.unique(labels.codes)
         if grammar is None or len(present) == 1:
@@ -223,7 +236,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress)
+        bench = None if cluster is None else cluster.bench
+        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress, bench)
         learned = induction.run(panel, labels, classes)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
@@ -246,19 +260,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
-    def _validate(self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold]) -> Validation | None:
+    def _validate(
+        self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold], client: Any
+    ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels, _ = training
 
-        def learn(number: int) -> Learned:
-            part = training.part(parts[number][0])
+        def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-                return self._learn(part, self._grammar_for(part), seed, told)
+            return self._learn_fold(training.part(parts[number][0]), seed, told)
 
+        learn: Learn = here
+        if client is not None:
+            alone = clone(self).set_params(progress=None)
+            tasks = [(alone, train, seed) for train, _ in parts]
+            learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
+
+    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None) -> Learned:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+            return self._learn(part, self._grammar_for(part), seed, progress)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front that the model is, without questions whose answers predict the same for little."""
@@ -413,6 +436,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
         return tree, read_known(self, X, tree.schema)
+
+
+def _fold(task: tuple[GrammarTreeClassifier, NDArray[np.int64], int], training: TrainingSet) -> Learned:
+    """On a worker: what is learnt of the records of a fold."""
+    classifier, train, seed = task
+    learned = classifier._learn_fold(training.part(train), seed, None)
+    return learned._replace(searches={})  # which nobody asks for
 
 
 def _why_single(learned: Learned, limits: Limits, records: int) -> str:

@@ -70,7 +70,8 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts, self._before = max(1, threads), counts, before
+        self._threads, self._counts = max(1, threads), counts
+        self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
 
@@ -214,7 +215,7 @@ class Evaluator(abc.ABC, Generic[F]):
         layout, planes = self.layout, self._planes
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
-            self._before, tiles, masks, *scratch, found.tally, found.opposite,
+            self.before, tiles, masks, *scratch, found.tally, found.opposite,
         )  # fmt: skip
 
     def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
@@ -244,7 +245,7 @@ class Evaluator(abc.ABC, Generic[F]):
         blocks = len(self.layout.blocks) - 1
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
             records = np.sort(self.layout.order[low * LANES : high * LANES])
-            yield self._for_part(self.panel[records], self._before + low), slice(low, high)
+            yield self._for_part(self.panel[records], self.before + low), slice(low, high)
 
     @abc.abstractmethod
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.data import Panel, Schema
 from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp, code_of
 from telltree.logic import lowering, operands
 from telltree.logic.atoms import Atom
@@ -134,3 +134,11 @@ def _atoms(e: Expression) -> Iterator[Expression]:
         return
     for arg in e.args:
         yield from _atoms(arg)
+
+
+def graded_signals(e: Expression, schema: Schema) -> Iterator[Expression]:
+    """The signals whose distance to a constant counts in the margin of a formula."""
+    for atom in _atoms(e):
+        made = Atom.of(atom, schema)
+        if made.graded:
+            yield made.signal

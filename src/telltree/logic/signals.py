@@ -36,7 +36,8 @@ class Signals:
         self._memory = memory
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
         self._held = 0  # bytes of those kept
-        self._spread: dict[Expression, float] = {}
+        self.spreads: dict[Expression, float] = {}
+        """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
         self._misses: dict[Expression, bool] = {}
         self.atoms: dict[int | tuple[Expression, Expression | None], Atom] = {}
         """Atoms met so far, by name, or by the templates of their rule and its constant: what they are does not depend
@@ -61,13 +62,13 @@ class Signals:
 
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
-        if signal not in self._spread:
+        if signal not in self.spreads:
             values = self.values(signal)[self.panel.rows()]
             finite = values[np.isfinite(values)]
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
                 deviation = float(np.std(finite)) if len(finite) else 0.0
-            self._spread[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
-        return self._spread[signal]
+            self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
+        return self.spreads[signal]
 
     def misses(self, signal: Expression) -> bool:
         """Whether any value of the signal may be missing."""

@@ -119,17 +119,21 @@ class LocalBench:
         self._signals = signals_of(panel)
         self._whole: Engine | None = None
 
-    def engine(self, members: NDArray[np.int64]) -> Engine:
-        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from."""
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
+        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from.
+
+        `before`: of a shard, the blocks of the node's records in the shards that come first.
+        """
         if self._whole is None:
             self._whole = self._engine(self._panel)
-        if len(members) == len(self._panel):
-            return self._whole
-        return self._engine(self._panel[members], (self._whole, members))
+        whole = len(members) == len(self._panel)
+        found = self._whole if whole else self._engine(self._panel[members], (self._whole, members))
+        found.before = before
+        return found
 
-    def formulas(self, members: NDArray[np.int64]) -> Formulas:
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
-        return Formulas(self._panel[members], self._signals)
+        return Formulas(self._panel[members], self._signals, before=before)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables

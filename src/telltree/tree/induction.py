@@ -37,6 +37,8 @@ class Induction:
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
+    bench: Callable[[Panel, Grammar], Bench] | None = None
+    """What evaluates formulas where the records are not all in this process; None: in memory, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
 
@@ -47,7 +49,7 @@ class Induction:
                 panel, labels, self.grammar, self.search, self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked,
             )  # fmt: skip
-            benches = [LocalBench(panel, self.grammar, self.threads) for _ in range(self.nodes_at_once)]
+            benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
 
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = asking.ask(task, bench)
@@ -64,6 +66,9 @@ class Induction:
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
         return Learned(tree, useful, interruption.asked)
+
+    def _bench(self, panel: Panel) -> Bench:
+        return LocalBench(panel, self.grammar, self.threads) if self.bench is None else self.bench(panel, self.grammar)
 
 
 class Learned(NamedTuple):

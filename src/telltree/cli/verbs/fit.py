@@ -9,6 +9,7 @@ import typer
 
 from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
 from telltree.cli.left_out import say_left_out
+from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import DataOptions, Force, Json, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
@@ -90,6 +91,7 @@ def fit(
     judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
     force: Force = False,
+    dask: Dask = None,
     json: Json = False,
 ) -> None:
     """Learn a tree of formulas from labelled records, print it, and save it with -o.
@@ -111,7 +113,9 @@ def fit(
     records = read_records(source, data, judge, tree.random_state)
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
-        classifier.set_params(progress=progress).fit(records.panel, records.labels, groups=records.groups)
+        classifier.set_params(progress=progress)
+        with client_of(dask) as client:
+            classifier.fit(records.panel, records.labels, groups=records.groups, client=client)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
     saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
