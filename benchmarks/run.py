@@ -28,6 +28,7 @@ BENCHMARKS = (
     "wide_grammar",
     "plain_speech",
     "judgement",
+    "answers",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
 

@@ -16,7 +16,8 @@ _WITHOUT_EFFECT = ("n_jobs", "progress")
 
 def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted classifier to a file, whole or not at all."""
-    from telltree.tree.model import Model, encode
+    from telltree.tree.model import Model
+    from telltree.tree.model.encode import encode
 
     target = Path(path)
     if target.is_dir() or (would_replace(target) and not overwrite):

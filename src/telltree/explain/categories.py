@@ -17,6 +17,7 @@ from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
 from telltree.explain.short import shorts_of
+from telltree.logic import Answers
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
@@ -118,20 +119,27 @@ class Categories(tuple[Category, ...]):
 
 
 def categorize(
-    tree: Tree, panel: Panel, y: ArrayLike | None = None, *, missing: Container[str] | None = None
+    tree: Tree,
+    panel: Panel,
+    y: ArrayLike | None = None,
+    *,
+    missing: Container[str] | None = None,
+    answers: Answers | None = None,
 ) -> Categories:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
     `y` are the records' labels, for how sure predictions are. `missing` names the columns of which English must allow
-    that values are missing: by default those that do miss values in this panel.
+    that values are missing: by default those that do miss values in this panel. `answers` of the records, as the tree
+    reads them, need not be worked out again.
     """
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
     tree = tree.spoken_of(panel)
-    clusters = tree.apply(panel)
+    answers = Answers(tree.aligned(panel)) if answers is None else answers
+    clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing
-    headlines = headlines_of(tree, panel, clusters, unsure)
-    shorts = shorts_of(tree, panel, clusters, unsure)
+    headlines = headlines_of(tree, panel, clusters, unsure, answers)
+    shorts = shorts_of(tree, panel, clusters, unsure, answers)
     said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):

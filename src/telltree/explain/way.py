@@ -9,7 +9,7 @@ from telltree.data import Panel
 from telltree.data.clock import date_text, duration_text, time_text
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import english
-from telltree.explain.evidence import Distance, Margins, Reference, decisive_step
+from telltree.explain.evidence import Distance, Margins, Reference
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
@@ -54,7 +54,7 @@ def way_of(
     doubtful = missing_columns(tree, panel) if missing is None else missing
     margins, found, node = Margins(aligned, others), list[Turn](), tree.root
     while isinstance(node, Node):
-        turn = _turn(node.formula, aligned, record, others, doubtful, margins)
+        turn = _turn(node.formula, aligned, record, doubtful, margins)
         found.append(turn)
         node = node.true if turn.holds else node.false
     return tuple(found)
@@ -64,21 +64,13 @@ def turn_of(
     formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] = ()
 ) -> Turn:
     """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
-    return _turn(formula, panel, record, reference, missing, Margins(panel, reference))
+    return _turn(formula, panel, record, missing, Margins(panel, reference))
 
 
-def _turn(  # noqa: PLR0917  what both callers know
-    formula: Formula,
-    panel: Panel,
-    record: int,
-    reference: Reference | None,
-    missing: Container[str],
-    margins: Margins,
-) -> Turn:
-    holds = bool(formula(panel[[record]])[0])
+def _turn(formula: Formula, panel: Panel, record: int, missing: Container[str], margins: Margins) -> Turn:
+    evidence = margins.evidence(formula.expression, [record])
+    holds, step, distance = bool(evidence.truth[0]), int(evidence.steps[0]), evidence.distance(0)
     times = panel.times(record)
-    distance = margins.distance(formula.expression, record)
-    step = decisive_step(formula, panel, record, reference=reference)
     said = formula.expression if holds else Expression(NOT, (formula.expression,))
     return Turn(
         formula=formula,

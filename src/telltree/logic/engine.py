@@ -13,11 +13,11 @@ from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
-from telltree.logic.formulas import signals_of
 from telltree.logic.instructions import Programs
 from telltree.logic.lowering import Absent, LoweringScratch, lower
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Hole, Number
 from telltree.operators.meaning import OF_NUMBERS
 

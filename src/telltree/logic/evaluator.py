@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
-from telltree.logic.atoms import Atom
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
-from telltree.logic.margins import Gauges, MarginRegisters, each, narrowest
+from telltree.logic.margins import Gauges, MarginRegisters, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
@@ -158,25 +157,6 @@ class Evaluator(abc.ABC, Generic[F]):
             self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
-        return found
-
-    def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
-        """For the first formula, and one of its atoms, the value of the atom's signal that decides each record, in the
-        panel's order: where the atom's constant passes it, the answer turns. ±∞ where no constant would turn it.
-
-        The formula must not count, and have the atom only once.
-        """
-        self._fits(formulas, np.arange(1), simplify=False)
-        plane, outcomes = self._planes.place(atom)
-        gauges = Gauges.empty(self._planes.used, np.inf)
-        gauges.measure(plane, self.signals.values(atom.signal), outcomes, 0.0, 1.0)  # the distance to 0 is the value
-        scratch = MarginRegisters.of(len(self._scratch[0][0].words), self.layout.longest)
-        margins, layout, found = np.empty(self.layout.records), self.layout, np.empty(self.layout.records)
-        each(
-            self._programs, 0, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, scratch, margins
-        )  # fmt: skip
-        found[layout.order] = margins
-        found[np.abs(found) < LEAST_MARGIN] = 0.0
         return found
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

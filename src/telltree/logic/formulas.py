@@ -13,6 +13,7 @@ from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import CONSTANT, SHIFT, SUFFIX_OR, WINDOW_OR, Programs
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
+from telltree.logic.walking import Walker, signals_of
 from telltree.operators import Expression, Number
 from telltree.operators.meaning import AHEAD, CONNECTIVES, OF_NUMBERS, OPERAND_MODES, WINDOWED, MicroOp
 
@@ -66,6 +67,10 @@ class Formulas(Evaluator[Sequence[Expression]]):
             self._counts = True
             self._scratch = self._scratch_for(8)
         return True
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
+        """Of the first formula and one of its atoms; see `Walker.turning_points`."""
+        return Walker(self.panel, self.signals).turning_points(formulas[0], atom)
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
         slots = self._planes.held(atoms)
@@ -142,12 +147,3 @@ def graded_signals(e: Expression, schema: Schema) -> Iterator[Expression]:
         made = Atom.of(atom, schema)
         if made.graded:
             yield made.signal
-
-
-def signals_of(panel: Panel) -> Signals:
-    """The signals of a panel, with an evaluator to work out formulas inside atoms."""
-    return Signals(panel, _trace_closed)
-
-
-def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[NDArray[np.bool_]]:
-    return Formulas(panel, signals).trace([formula], 0)

@@ -244,11 +244,3 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, n
                 break
         if cutoff >= 0:
             widest = max(widest, out[i])
-
-
-@kernel
-def each(programs, i, starts, lengths, blocks, planes, gauges, room, out):
-    """The margin of formula i, which has no counts, for each record, in the order in which records lie in planes."""
-    for place in range(len(starts)):
-        first, lane = blocks[place // LANES], place % LANES
-        out[place] = _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, None)

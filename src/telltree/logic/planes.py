@@ -252,11 +252,6 @@ class Planes:
         """The atoms of planes 1, 2, …"""
         return self._atoms
 
-    def place(self, atom: Atom) -> tuple[int, int]:
-        """The plane that tells of an atom, and for which outcomes it is true."""
-        kept = atom.complement if self._is_negated(atom) else atom
-        return self._slot[kept], kept.outcomes
-
     def _is_negated(self, atom: Atom) -> int:
         """Whether the plane is that of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
         missing."""

@@ -39,13 +39,16 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def margins(self, formulas: F_contra, cutoff: float | None = None) -> NDArray[np.float64]: ...
 
-    def turning_points(self, formulas: F_contra, atom: Atom) -> NDArray[np.float64]: ...
-
     def distinct(self, signal: Expression) -> NDArray[np.float64]: ...
 
 
+class OfFormulas(AnyEvaluator[Sequence[Expression]], Protocol):
+    """Of formulas as they stand it can also be asked what turns them."""
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]: ...
+
+
 OfPopulations: TypeAlias = AnyEvaluator[Population]
-OfFormulas: TypeAlias = AnyEvaluator[Sequence[Expression]]
 
 
 class Shards(abc.ABC, Generic[F]):

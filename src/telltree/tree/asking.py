@@ -19,8 +19,9 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas, signals_of
+from telltree.logic.formulas import Formulas
 from telltree.logic.shards import OfFormulas, OfPopulations
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate

@@ -13,8 +13,8 @@ from telltree.data import Panel
 from telltree.errors import ClusterError, SettingsError
 from telltree.extras import extras
 from telltree.grammar import Grammar
-from telltree.logic.formulas import signals_of
 from telltree.logic.machine import LANES
+from telltree.logic.walking import signals_of
 from telltree.tree.shard import NotOpenError, Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered
 

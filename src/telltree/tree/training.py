@@ -10,7 +10,7 @@ import numpy as np
 from telltree.data import ColumnType, Panel, Schema
 from telltree.data.usable import doubtful
 from telltree.logic.atoms import Atom
-from telltree.logic.formulas import signals_of
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Operator, Type
 from telltree.operators.table import COMPARISONS
 from telltree.tree.target import Labels

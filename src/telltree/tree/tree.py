@@ -18,7 +18,6 @@ from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
-from telltree.speech import plain, say, term_of
 from telltree.tree.target import Summary, Target
 
 _BAR = "│   "
@@ -188,7 +187,11 @@ class Tree:
 
     def passes(self, panel: Panel) -> NDArray[np.bool_]:
         """Whether each record passes each node: records × nodes, in preorder, leaves included."""
-        rows, found = iter(self.truth(panel)), []
+        return self.passes_truth(self.truth(panel))
+
+    def passes_truth(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The same for records for which the nodes' formulas are known to be true or false."""
+        rows, found = iter(truth), []
 
         def descend(node: Node | Leaf, here: NDArray[np.bool_]) -> None:
             found.append(here)
@@ -197,7 +200,7 @@ class Tree:
                 descend(node.true, here & holds)
                 descend(node.false, here & ~holds)
 
-        descend(self.root, np.ones(len(panel), np.bool_))
+        descend(self.root, np.ones(truth.shape[1], np.bool_))
         return np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[Any]:
@@ -232,6 +235,8 @@ class Tree:
         They answer alike on every possible record in which only the columns of `missing` miss values.
         """
 
+        from telltree.speech import plain  # trees that only predict never speak
+
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
                 return node
@@ -247,6 +252,8 @@ class Tree:
 
     def says(self, *claims: Expression) -> str:
         """What it says in plain English that all these formulas are true; "every record" for none."""
+        from telltree.speech import say, term_of  # trees that only predict never speak
+
         if not claims:
             return "every record"
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)

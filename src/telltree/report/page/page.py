@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ SCRIPTS = (
 )  # fmt: skip
 MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
 FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
-_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+_ESCAPED = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def write_report(
@@ -163,7 +164,9 @@ def _room(subject: Subject, others: list[Any]) -> int:
 def data_block(data: Any) -> str:
     """JSON that cannot end the script element it stands in, whatever texts it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPED)
+    for character, escaped in _ESCAPED.items():
+        text = text.replace(character, escaped)
+    return text
 
 
 def policy(style: str, script: str) -> str:
@@ -178,6 +181,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+@cache
 def _joined(names: tuple[str, ...]) -> str:
     return "\n" + "\n".join(_template(name).strip() for name in names) + "\n"
 
@@ -186,6 +190,7 @@ def _template(name: str) -> str:
     return (files("telltree.report.page") / "templates" / name).read_text("utf-8")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         autoescape=True,

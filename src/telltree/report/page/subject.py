@@ -1,5 +1,6 @@
 """What a report is about: a tree, the records it is shown with, and where they went."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Margins, categorize
+from telltree.explain.evidence import Evidence
+from telltree.logic import Answers
+from telltree.report.page.looks import looked_at
 from telltree.tree.target import Labels, Target
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
@@ -30,8 +34,8 @@ class Subject:
     """The same with the columns of the tree, as the tree knows them."""
     labels: Labels | None
     """What the records are labelled; None if no labels were given."""
-    truth: NDArray[np.bool_]
-    """Of every node's formula for every record, nodes in preorder."""
+    evidence: tuple[Evidence, ...]
+    """On every node's formula, for every record, nodes in preorder."""
     categories: tuple[Category, ...]
     clusters: Ints
     """The category of every record, from 1."""
@@ -57,18 +61,12 @@ class Subject:
     @property
     def training(self) -> Training | None:
         """What a classifier kept of the records it was learned from."""
-        kept = getattr(self.fitted, "training_", None)
-        return kept if isinstance(kept, Training) else None
+        return _training(self.fitted)
 
     @cached_property
-    def margins(self) -> Margins:
-        """Margins of the records, in the standard deviations of training where they are known."""
-        return Margins(self.known, self.reference)
-
-    @property
-    def reference(self) -> dict[str, float] | None:
-        """The standard deviations of training; None where the panel's own must do."""
-        return None if self.training is None else self.training.spread
+    def truth(self) -> NDArray[np.bool_]:
+        """Of every node's formula for every record."""
+        return _truth(self.evidence, len(self.panel))
 
 
 def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
@@ -80,17 +78,38 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
         raise DataError("there are no records to report on")
     known = tree.aligned(panel)
     labels = None if y is None else known_labels(tree, panel, y)
-    truth = tree.truth(known)
+    evidence = _evidence(tree, known, _training(model))
+    answers = {node.formula.expression: found.truth for node, found in zip(tree.nodes, evidence, strict=True)}
     return Subject(
         tree=tree,
         fitted=None if model is tree else model,
         panel=panel,
         known=known,
         labels=labels,
-        truth=truth,
-        categories=categorize(tree, known, y),
-        clusters=tree.apply_truth(truth),
+        evidence=evidence,
+        categories=categorize(tree, known, y, answers=Answers(known, answers)),
+        clusters=tree.apply_truth(_truth(evidence, len(panel))),
     )
+
+
+def _training(fitted: Any) -> Training | None:
+    kept = getattr(fitted, "training_", None)
+    return kept if isinstance(kept, Training) else None
+
+
+def _evidence(tree: Tree, panel: Panel, training: Training | None) -> tuple[Evidence, ...]:
+    """All that the page tells of the nodes' formulas, in the standard deviations of training where they are known.
+
+    A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
+    """
+    margins = Margins(panel, None if training is None else training.spread)
+    asked = [node.formula.expression for node in tree.nodes]
+    found = {e: margins.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
+    return tuple(found[e] for e in asked)
+
+
+def _truth(evidence: Sequence[Evidence], records: int) -> NDArray[np.bool_]:
+    return np.array([found.truth for found in evidence], np.bool_).reshape(len(evidence), records)
 
 
 def _told(column: Column, told: Column | None) -> Column:
