@@ -25,6 +25,7 @@ BENCHMARKS = (
     "reading",
     "induction_cost",
     "whole_fit",
+    "wide_grammar",
     "plain_speech",
     "judgement",
 )  # each is a module with a function `rows`

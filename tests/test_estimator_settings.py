@@ -228,6 +228,25 @@ def test_an_interrupt_after_the_last_search_is_told():
     assert len(clf.tree_.nodes) == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("stage", ["with_headlines", "validate"])
+def test_an_interrupt_after_the_tree_was_learned_keeps_it(panel, labels, stage, monkeypatch, caplog):
+    def interrupted(*args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("it is not waited for")
+
+    settings = {"search": MonteCarlo(evaluations=200), "max_depth": 2, "random_state": 0}
+    whole = GrammarTreeClassifier(**settings).fit(panel, labels)
+    monkeypatch.setattr(f"telltree.estimators.classifier.{stage}", interrupted)
+    with caplog.at_level(logging.WARNING, logger="telltree"):
+        cut = GrammarTreeClassifier(cv=2 if stage == "validate" else None, **settings).fit(panel, labels)
+    assert cut.interrupted_ is True
+    assert formulas(cut) == formulas(whole)
+    assert all(leaf.headline is None for leaf, _ in cut.tree_.leaves)
+    assert ("have no headlines" in caplog.text) is (stage == "with_headlines")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 LONG_FIT = """
 import numpy as np
 from telltree import GeneticProgramming, GrammarTreeClassifier, Panel

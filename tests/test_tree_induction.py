@@ -441,7 +441,7 @@ def test_margins_of_the_whole_grammar_agree(panel, plain, tiny):
     margins = Margins(plain)
     expected = [margins.of_split(judged(d.expression), plain) for d in derivations]
     assert engine.margins(population).tolist() == pytest.approx(expected)
-    assert engine.margins(population, cutoff=True).max() == pytest.approx(max(expected))
+    assert engine.margins(population, cutoff=0.0).max() == pytest.approx(max(expected))
 
 
 @pytest.mark.parametrize("search", [EVERYTHING, GeneticProgramming(evaluations=3_000)], ids=["all", "GP"])

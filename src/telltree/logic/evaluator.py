@@ -133,10 +133,11 @@ class Evaluator(abc.ABC, Generic[F]):
         found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
-        With `cutoff` only the widest is exact: formulas that fall behind it are not followed to the end.
+        With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
+        other are not followed to the end.
         """
         everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
         # what is settled for these records still has a margin, so nothing may be simplified away
@@ -154,7 +155,7 @@ class Evaluator(abc.ABC, Generic[F]):
         found = np.ones(len(everything))  # where nothing is graded
         narrowest(
             self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-            self._planes.bits, gauges, scratch, numbers, cutoff, found,
+            self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found

@@ -38,6 +38,8 @@ from telltree.logic.signals import Signals
 
 _TINY = 5e-324
 """The margin of what is true, but only just; it is as good as 0 and keeps the sign."""
+_TELLING = 16
+"""Records that are kept in mind because they decided."""
 
 
 class Gauges(NamedTuple):
@@ -214,24 +216,34 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 @kernel
 def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, numbers, cutoff, out):
-    """For each formula the smallest absolute margin over the records, which lie as in planes; with `cutoff`, formulas
-    that fall behind the widest so far are given up, and get a number below it.
+    """For each formula the smallest absolute margin over the records, which lie as in planes. Formulas that fall behind
+    `cutoff`, or the widest so far, are given up, and get a number below it; with a negative one, none is.
 
+    Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
     `numbers` are registers for programs that count, None where there are none (see `machine.Counting`).
     """
     programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
-    widest = 0.0
+    telling, told = np.zeros(_TELLING, np.int64), 0
+    widest = cutoff
     for i in wanted:
         out[i] = np.inf
-        for place in range(len(starts)):
-            first, lane = blocks[place // LANES], place % LANES
+        first = min(told, _TELLING) if cutoff >= 0 else 0
+        for look in range(-first, len(starts)):
+            place = telling[first + look] if look < 0 else look
             margin = abs(
-                _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, numbers)
-            )
+                _of_record(
+                    programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+                    room, numbers,
+                )
+            )  # fmt: skip
             out[i] = min(out[i], margin)
-            if margin <= _TINY or (cutoff and margin < widest):
+            if margin <= _TINY or margin < widest:
+                if look >= 0:
+                    telling[told % _TELLING] = place
+                    told += 1
                 break
-        widest = max(widest, out[i])
+        if cutoff >= 0:
+            widest = max(widest, out[i])
 
 
 @kernel

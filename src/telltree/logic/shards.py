@@ -37,7 +37,7 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
 
-    def margins(self, formulas: F_contra, cutoff: bool = False) -> NDArray[np.float64]: ...
+    def margins(self, formulas: F_contra, cutoff: float | None = None) -> NDArray[np.float64]: ...
 
     def turning_points(self, formulas: F_contra, atom: Atom) -> NDArray[np.float64]: ...
 
@@ -80,7 +80,7 @@ class Shards(abc.ABC, Generic[F]):
             found[:, members] = part
         return found
 
-    def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         All of them are exact: a formula that falls behind in one shard may be ahead in all others.

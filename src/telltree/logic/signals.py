@@ -35,6 +35,8 @@ from telltree.operators.table import (
 )
 
 Floats = NDArray[np.float64]
+Grid = dict[float, int]
+"""Constants in ascending order, each with its place among them."""
 Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 
 
@@ -50,9 +52,10 @@ class Signals:
         self.spreads: dict[Expression, float] = {}
         """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
         self._misses: dict[Expression, bool] = {}
-        self.atoms: dict[int | tuple[Expression, Expression | None], Atom] = {}
-        """Atoms met so far, by name, or by the templates of their rule and its constant: what they are does not depend
-        on the records looked at."""
+        self.atoms: dict[int, Atom] = {}
+        """Atoms met so far, by name: what they are does not depend on the records looked at."""
+        self.grids: dict[Expression, Grid] = {}
+        """The constants that a grammar compares a signal with, where that is known."""
 
     def values(self, signal: Expression) -> Floats:
         """One number a row of the shared columns; rows of records outside the panel hold anything."""

@@ -24,6 +24,8 @@ from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
+from telltree.search.search import Remember
+from telltree.search.state import State
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
@@ -160,6 +162,11 @@ class Asking:
         return prepared(self.fitness, self.grammar, self.labels)
 
     @cached_property
+    def _naming(self) -> list[float]:
+        """The bits that name a formula of the grammar, by its size."""
+        return self.grammar.bits(LARGEST)
+
+    @cached_property
     def _missing(self) -> Collection[str]:
         return doubtful(self.panel)
 
@@ -167,8 +174,8 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench) -> Answer:
-        """What comes of a node."""
+    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
+        """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
         if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
@@ -183,6 +190,8 @@ class Asking:
             self._report(task),
             tolerance=getattr(criterion, "tolerance", 0.0),
             stop=self.stop,
+            state=state,
+            remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)
@@ -241,7 +250,7 @@ class Asking:
         others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
-            _runners_up(others), naming=self.grammar.bits(LARGEST)[min(len(asked.found), LARGEST)],
+            _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
             by_size=_runners_up([best for best, _ in search.by_size]),
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)

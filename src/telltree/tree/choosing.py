@@ -79,7 +79,7 @@ def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) 
     margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
     while done < len(margins) and not (done and late()):
         part, began = np.arange(done, min(done + at_a_time, len(margins))), time.monotonic()
-        margins[part] = engine.margins(ties.take(part), cutoff=True)
+        margins[part] = engine.margins(ties.take(part), cutoff=max(0.0, margins.max()))
         done += len(part)
         at_a_time *= 4 if time.monotonic() - began < _SHORT else 1
     return margins

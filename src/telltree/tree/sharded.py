@@ -118,7 +118,7 @@ class _NodeShards(Shards[F]):
         ]
         return number
 
-    def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._bench.spread(signal) for signal in signals}
