@@ -183,7 +183,7 @@ def case():
 def test_a_toy_is_known_to_everyone_and_then_forgotten(toy, case, tmp_path):
     with toy.added() as row:
         assert not lacking()
-        for plain in formulas_with(row, 8):
+        for plain in formulas_with(row, 6):
             asked = Asked(plain, case)
             asked.check_text()
             asked.check_engine()
