@@ -11,7 +11,8 @@ import numpy as np
 from peers.numpy_monte_carlo import Block, TwoAtoms, evaluate_prepared, prepare
 from results import Row
 from timing import in_turn, seconds
-from two_atoms import STEPS, Setting, engine_for, for_peer, setting, two_classes
+from two_atoms import Setting, engine_for, for_peer, setting, two_classes
+from walks import STEPS
 
 from telltree.logic.engine import Engine
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from auslan import load
 from results import Row
-from two_atoms import random_walks
+from walks import random_walks
 
 from telltree import GeneticProgramming, GrammarTreeClassifier, Panel
 from telltree.tree import NodeProgress

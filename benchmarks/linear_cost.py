@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from results import Row
 from timing import in_turn, seconds
-from two_atoms import DEPTH, GRAMMAR, STEPS, Setting, draw_formulas, engine_for, random_walks, two_classes
+from two_atoms import DEPTH, GRAMMAR, Setting, draw_formulas, engine_for, two_classes
+from walks import STEPS, random_walks
 
 from telltree import Grammar, Panel
 

@@ -25,8 +25,10 @@ BENCHMARKS = (
     "reading",
     "induction_cost",
     "whole_fit",
+    "wide_grammar",
     "plain_speech",
     "judgement",
+    "answers",
 )  # each is a module with a function `rows`
 RESULTS = Path(__file__).with_name("results.md")
 

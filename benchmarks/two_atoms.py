@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from peers.numpy_monte_carlo import TwoAtoms
+from walks import random_walks
 
 from telltree import Grammar, Panel
 from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
@@ -20,7 +21,6 @@ Start ::= F(A and A) | F(A or A) | G(A and A) | G(A or A)
 A ::= each real {<, <=, >, >=, =} grid(10)
 """
 DEPTH = 3
-STEPS = 50
 
 
 class Setting(NamedTuple):
@@ -30,16 +30,6 @@ class Setting(NamedTuple):
     panel: Panel
     grammar: Grammar
     population: Population
-
-
-def random_walks(records: int, columns: int, seed: int = 0) -> NDArray[np.float64]:
-    """Records × steps × columns, made piece by piece so that nothing else of that size is ever in memory."""
-    rng = np.random.default_rng(seed)
-    cube = np.empty((records, STEPS, columns))
-    for first in range(0, records, 1_000):
-        piece = cube[first : first + 1_000]
-        np.cumsum(rng.standard_normal(piece.shape), axis=1, out=piece)
-    return cube
 
 
 def setting(records: int, columns: int, formulas: int) -> Setting:

@@ -1,5 +1,7 @@
 """The default language: what it can say of which records, and where it cuts values in two."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
+from telltree.data.usable import unchanging
 from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
 
@@ -198,3 +201,49 @@ def test_the_more_columns_the_less_is_said_of_each(columns, most):
     rng = np.random.default_rng(0)
     panel = Panel.from_arrays(list(rng.normal(size=(20, 8, columns))))
     assert len(Grammar.for_panel(panel).rules) < most * columns
+
+
+@pytest.mark.parametrize(("least", "both_ways"), [(0.0, False), (0.5, False), (-1.0, True)])
+def test_sizes_are_spoken_of_where_many_values_lie_on_either_side_of_zero(least, both_ways):
+    panel = panel_of([{"x": [least, least, least, 1.0 + i]} for i in range(10)])  # 0 lies on neither side
+    assert ("abs(x)" in str(Grammar.for_panel(panel))) == both_ways
+    mirrored = panel_of([{"x": [-least, -least, -least, -1.0 - i]} for i in range(10)])
+    assert ("abs(x)" in str(Grammar.for_panel(mirrored))) == both_ways
+
+
+# records that come in parts
+
+
+def mixed(records=60, seed=3):
+    """Real, Boolean and categorical columns with gaps, infinite values and records of different lengths."""
+    rng = np.random.default_rng(seed)
+    series = []
+    for number in range(records):
+        steps = int(rng.integers(2, 15))
+        x, level = rng.normal(size=steps).cumsum().round(3), rng.integers(0, 14, steps)
+        x[rng.random(steps) < 0.05] = np.nan
+        x[rng.random(steps) < 0.02] = np.inf
+        on = rng.random(steps) < 0.4
+        names = [f"level {code}" for code in level]
+        still = np.full(steps, number % 7, float)
+        series.append({"x": x, "on": on, "mode": names, "still": still, "name": [f"r{number}"] * steps, "same": 1.5})
+    return series
+
+
+@pytest.mark.filterwarnings("ignore:infinite values")
+@pytest.mark.parametrize("places", [[1], [20, 40], list(range(1, 60))])
+def test_records_in_parts_make_the_same_language(places, monkeypatch):
+    panel, labels = panel_of(mixed()), np.arange(60) % 3
+    text = "Start ::= F(x < quantiles(7)) | G(x > grid(9)) | F(each real < quantiles(5)) | F(mode = levels)"
+
+    def made():
+        default, stock = Grammar.for_panel(panel, labels), Grammar.generic(panel)
+        return str(default), default.left_out, str(stock), stock.left_out, str(Grammar.parse(text, panel))
+
+    whole, still = made(), unchanging(panel)
+    edges = [0, *places, 60]
+    cut = [panel[start:end] for start, end in pairwise(edges)]
+    own = Panel.parts
+    monkeypatch.setattr(Panel, "parts", lambda view: cut if view is panel else own(view))
+    assert made() == whole
+    assert unchanging(panel) == still >= {"still", "name", "same"}

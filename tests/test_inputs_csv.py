@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from input_forms import csv_text
 
-from telltree.data import ColumnType, delimited, read
+from telltree.data import ColumnType, read
+from telltree.data.files import delimited
 from telltree.errors import DataError, DataWarning
 
 

@@ -46,6 +46,6 @@ def test_the_version_is_the_installed_one():
 def test_every_search_is_in_the_table_and_public():
     from telltree.search import SEARCHES, Search
 
-    own = {search for search in Search.__subclasses__() if search.__module__.startswith("telltree.")}
+    own = {search for search in Search.__subclasses__() if search.__module__.startswith("telltree.search.")}
     assert {search.load() for search in SEARCHES.values()} == own
     assert all(getattr(telltree, search.name) is search.load() for search in SEARCHES.values())

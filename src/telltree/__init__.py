@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.data import Read as Read
     from telltree.data import Schema as Schema
     from telltree.data import read as read
+    from telltree.errors import CheckpointError as CheckpointError
+    from telltree.errors import ClusterError as ClusterError
     from telltree.errors import DataError as DataError
     from telltree.errors import DataWarning as DataWarning
     from telltree.errors import FunctionError as FunctionError
@@ -50,6 +52,8 @@ _HOMES = {
     "Read": "data",
     "Schema": "data",
     "read": "data",
+    "CheckpointError": "errors",
+    "ClusterError": "errors",
     "DataError": "errors",
     "DataWarning": "errors",
     "FunctionError": "errors",

@@ -124,27 +124,148 @@ def pointer(typing_context: Any, address: Any) -> Any:
     return pointer_type(types.float64)(types.int64), generate
 
 
+_LANES = ir.VectorType(ir.DoubleType(), 64)
+
+
+def _lanes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any = None) -> Any:
+    """Where 64 numbers stand: an array of them, or a row of an array that has so many in each."""
+    first = context.make_array(kind)(context, builder, value).data
+    if row is not None:
+        first = builder.gep(first, [builder.mul(row, row.type(64))])
+    return builder.bitcast(first, _LANES.as_pointer())
+
+
+def _all_alike(builder: Any, number: Any) -> Any:
+    """The same number 64 times."""
+    nothing = ir.Constant(_LANES, ir.Undefined)
+    one = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
+
+
 def _compare_lanes(predicate: str) -> Any:
-    """Compare the 64 numbers in a row of an array with one number (SIMD); bit k of the word is that of number k."""
+    """A comparison of the 64 numbers in a row of an array with one number, or with 64 others, each with its own: bit k
+    of the word is that of number k."""
 
     @_intrinsic
     def compare(typing_context: Any, rows: Any, row: Any, number: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            lanes = ir.VectorType(ir.DoubleType(), 64)
-            first = builder.gep(array.data, [builder.mul(args[1], args[1].type(64))])
-            numbers = builder.load(builder.bitcast(first, lanes.as_pointer()), align=8)
-            one = builder.insert_element(ir.Constant(lanes, ir.Undefined), args[2], ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
-            all_alike = builder.shuffle_vector(one, ir.Constant(lanes, ir.Undefined), zeros)
-            return builder.bitcast(builder.fcmp_ordered(predicate, numbers, all_alike), ir.IntType(64))
+            numbers = builder.load(_lanes_at(context, builder, signature.args[0], args[0], args[1]), align=8)
+            if isinstance(number, types.Array):
+                others = builder.load(_lanes_at(context, builder, signature.args[2], args[2]), align=8)
+            else:
+                others = _all_alike(builder, args[2])
+            return builder.bitcast(builder.fcmp_ordered(predicate, numbers, others), ir.IntType(64))
 
-        return types.uint64(rows, types.int64, types.float64), generate
+        other = number if isinstance(number, types.Array) else types.float64
+        return types.uint64(rows, types.int64, other), generate
 
     return compare
 
 
 lanes_below, lanes_equal, lanes_above = (_compare_lanes(predicate) for predicate in ("<", "==", ">"))
+lanes_at_least = _compare_lanes(">=")
+
+
+_BYTES = ir.VectorType(ir.IntType(8), 64)
+
+
+def _bytes_at(context: Any, builder: Any, kind: Any, value: Any, row: Any) -> Any:
+    """Where a row of 64 bytes stands."""
+    first = builder.gep(context.make_array(kind)(context, builder, value).data, [builder.mul(row, row.type(64))])
+    return builder.bitcast(first, _BYTES.as_pointer())
+
+
+@_intrinsic
+def add_one_where(typing_context: Any, rows: Any, row: Any, word: Any) -> Any:
+    """Add 1 to those of the 64 bytes in a row whose bit of the word is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _bytes_at(context, builder, signature.args[0], args[0], args[1])
+        ones = builder.zext(builder.bitcast(args[2], ir.VectorType(ir.IntType(1), 64)), _BYTES)
+        builder.store(builder.add(builder.load(place, align=1), ones), place, align=1)
+        return context.get_dummy_value()
+
+    return types.none(rows, types.int64, types.uint64), generate
+
+
+def _compare_bytes(predicate: str) -> Any:
+    """A comparison of the 64 bytes in a row with one: bit k of the word is that of byte k."""
+
+    @_intrinsic
+    def compare(typing_context: Any, rows: Any, row: Any, byte: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            bytes_of_row = builder.load(_bytes_at(context, builder, signature.args[0], args[0], args[1]), align=1)
+            nothing = ir.Constant(_BYTES, ir.Undefined)
+            one = builder.insert_element(nothing, builder.trunc(args[2], ir.IntType(8)), ir.IntType(32)(0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            others = builder.shuffle_vector(one, nothing, zeros)
+            return builder.bitcast(builder.icmp_unsigned(predicate, bytes_of_row, others), ir.IntType(64))
+
+        return types.uint64(rows, types.int64, types.int64), generate
+
+    return compare
+
+
+bytes_below, bytes_equal, bytes_above = (_compare_bytes(predicate) for predicate in ("<", "==", ">"))
+
+
+@_intrinsic
+def add_where(typing_context: Any, lanes: Any, word: Any, number: Any) -> Any:
+    """Add a number to those of 64 whose bit of the word is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _lanes_at(context, builder, signature.args[0], args[0])
+        before = builder.load(place, align=8)
+        after = builder.fadd(before, _all_alike(builder, args[2]))
+        set_bits = builder.bitcast(args[1], ir.VectorType(ir.IntType(1), 64))
+        builder.store(builder.select(set_bits, after, before), place, align=8)
+        return context.get_dummy_value()
+
+    return types.none(lanes, types.uint64, types.float64), generate
+
+
+_EIGHT = [0, 8, 2, 10, 4, 12, 6, 14], [0, 1, 8, 9, 4, 5, 12, 13], [0, 1, 2, 3, 8, 9, 10, 11]
+"""By which numbers of two rows of eight the first of two new ones is made, in each of three rounds that turn them."""
+
+
+@_intrinsic
+def turn_eight(  # noqa: PLR0917  as kernels call it
+    typing_context: Any, column: Any, starts: Any, place: Any, t: Any, tile: Any, lane: Any
+) -> Any:
+    """Copy the numbers of eight records, from `place` on, at eight steps, from `t` on, into a tile of 64 lanes.
+
+    `starts` are where records begin in the column. Numbers that are moved one by one take half as long again.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 1, 4)]
+        row, index = ir.VectorType(ir.DoubleType(), 8), args[3].type
+        rows = []
+        for k in range(8):
+            start = builder.load(builder.gep(arrays[1], [builder.add(args[2], index(k))]))
+            first = builder.gep(arrays[0], [builder.add(start, args[3])])
+            rows.append(builder.load(builder.bitcast(first, row.as_pointer()), align=8))
+        for number, taken in enumerate(_EIGHT):
+            rows = _turned(builder, rows, 1 << number, taken)
+        for k in range(8):
+            first = builder.add(builder.mul(builder.add(args[3], index(k)), index(64)), args[5])
+            into = builder.bitcast(builder.gep(arrays[2], [first]), row.as_pointer())
+            builder.store(rows[k], into, align=8)
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.none(column, starts, whole, whole, tile, whole), generate
+
+
+def _turned(builder: Any, rows: list[Any], apart: int, taken: list[int]) -> list[Any]:
+    """Rows so far apart, two by two: the first gets these numbers of both, the second those that follow them."""
+    found = list(rows)
+    for k in range(8):
+        if not k & apart:
+            for into, first in ((k, 0), (k + apart, apart)):
+                mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), [number + first for number in taken])
+                found[into] = builder.shuffle_vector(rows[k], rows[k + apart], mask)
+    return found
 
 
 @_intrinsic

@@ -56,6 +56,10 @@ class FunctionError(TelltreeError):
     """A user-defined function failed, or returned something of the wrong shape or type."""
 
 
+class ClusterError(TelltreeError, RuntimeError):
+    """A cluster of machines stopped answering, or a part of the work failed on every machine that tried it."""
+
+
 class MissingLibraryError(TelltreeError, ImportError):
     """An optional library that is needed here is not installed; the message says how to install it."""
 
@@ -66,6 +70,10 @@ class ModelFormatError(TelltreeError, ValueError):
 
 class ModelVersionError(ModelFormatError):
     """A model file was written by a newer telltree than this one."""
+
+
+class CheckpointError(TelltreeError, ValueError):
+    """A checkpoint is damaged, or of other data, settings or another version; the message says how to start afresh."""
 
 
 class TelltreeWarning(UserWarning):

@@ -11,6 +11,7 @@ _NEEDS = {  # by library: what it is needed for, and the extra that installs it
     "jinja2": ("reports need", "report"),
     "matplotlib": ("figures need", "plot"),
     "pyarrow": ("Parquet files need", "parquet"),
+    "distributed": ("clusters need", "dask"),
 }
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +28,7 @@ from telltree.data.records.resample import How, resampled
 from telltree.data.records.rows import Roles, gather
 from telltree.data.records.wide import read_wide
 from telltree.data.schema import ColumnType, Schema, listed, require_known
+from telltree.data.statistics import Statistics
 from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
@@ -262,6 +264,17 @@ class Panel:
     def stacked(self, name: str) -> Array:
         """Return the values of this view's records one after another; a view of `column` where that is possible."""
         return frozen(self.column(name)[self.rows()])
+
+    def statistics(self, name: str) -> Statistics:
+        """Give what is asked of all values of this view in a column as a whole, encoded as in `column`."""
+        return Statistics([partial(part.stacked, name) for part in self.parts()])
+
+    def parts(self) -> Sequence["Panel"]:
+        """Give this view in parts of consecutive records that fit into memory, one at a time: here it is all of it.
+
+        What looks at all values of all records asks for them so.
+        """
+        return [self]
 
     def rows(self) -> slice | Array:
         """Return the rows of this view, in order: a slice if the records lie one after another."""

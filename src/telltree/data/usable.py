@@ -6,6 +6,7 @@ import numpy as np
 
 from telltree.data.panel import Panel
 from telltree.data.schema import Column, ColumnType, listed
+from telltree.data.statistics import Extent
 from telltree.data.store import Array, is_missing
 
 MOST_LEVELS = 64  # with more levels than this, a question about one level would concern very few records
@@ -40,49 +41,52 @@ def remedies(left_out: Mapping[str, str]) -> list[str]:
 
 
 def doubtful(panel: Panel) -> frozenset[str]:
-    """Return the columns of this view with missing or infinite values: comparisons say less about these."""
-    return frozenset(name for name, column in panel.schema.items() if _in_doubt(panel.stacked(name), column.type))
+    """Give the columns of this view in which a value is missing or infinite: comparisons say less of these."""
+    return frozenset(name for name in panel.schema if _in_doubt(panel.statistics(name).extent))
 
 
 def unchanging(panel: Panel) -> frozenset[str]:
-    """Return the columns of this view that are constant within each record, declared static or not."""
-    starts = np.cumsum(panel.lengths) - panel.lengths
-    return frozenset(name for name, column in panel.schema.items() if column.static or _still(panel, name, starts))
+    """Give the columns of this view that have one value in each record all along, declared static or not."""
+    return frozenset(name for name, column in panel.schema.items() if column.static or _is_still(panel, name))
 
 
-def _still(panel: Panel, name: str, starts: Array) -> bool:
-    values = panel.stacked(name)
-    firsts = np.repeat(values[starts], panel.lengths)
+def _is_still(panel: Panel, name: str) -> bool:
+    return all(_is_still_in(part, name) for part in panel.parts())
+
+
+def _is_still_in(part: Panel, name: str) -> bool:
+    values = part.stacked(name)
+    firsts = np.repeat(values[_starts(part)], part.lengths)
     return bool(((values == firsts) | (is_missing(values) & is_missing(firsts))).all())
 
 
-def _in_doubt(values: Array, kind: ColumnType) -> bool:
-    if kind is ColumnType.REAL:
-        return not bool(np.isfinite(values).all())
-    return bool(is_missing(values).any())
+def _starts(part: Panel) -> Array:
+    starts: Array = np.cumsum(part.lengths) - part.lengths
+    return starts
+
+
+def _in_doubt(extent: Extent) -> bool:
+    return bool(extent.missing or extent.below or extent.above)
 
 
 def _reason(panel: Panel, column: Column) -> str | None:
-    values = panel.stacked(column.name)
-    absent = is_missing(values)
-    if absent.all():
+    values = panel.statistics(column.name)
+    extent = values.extent
+    if not (extent.finite or extent.below or extent.above):
         return EMPTY
-    first = values[np.argmin(absent)]
-    if not absent.any() and (values == first).all():
+    if extent.same:
         return CONSTANT
-    if column.type is ColumnType.REAL and not np.isfinite(values).any():
+    if not extent.finite:
         return INFINITE
     if column.type is not ColumnType.CATEGORICAL:
         return None
-    present = np.unique(values[~absent])
+    present = values.codes()
     if len(panel) > 1 and len(present) >= len(panel) and _one_each(panel, column.name):
         return f"{NAMES} a different value in every record"
     return f"{NAMES} {len(present)} levels, more than {MOST_LEVELS}" if len(present) > MOST_LEVELS else None
 
 
 def _one_each(panel: Panel, name: str) -> bool:
-    """Whether every record has a single value, and no two records have the same."""
-    values = panel.stacked(name)
-    starts = np.cumsum(panel.lengths) - panel.lengths
-    firsts = values[starts]
-    return len(np.unique(firsts)) == len(panel) and bool((values == np.repeat(firsts, panel.lengths)).all())
+    """Tell whether every record has one value all along, and no two records the same."""
+    firsts = np.concatenate([part.stacked(name)[_starts(part)] for part in panel.parts()])
+    return len(np.unique(firsts)) == len(panel) and _is_still(panel, name)

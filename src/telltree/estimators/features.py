@@ -129,5 +129,5 @@ def _truth(formulas: Sequence[Formula], panel: Panel) -> NDArray[np.float64]:
 
 def _margins(formulas: Sequence[Formula], panel: Panel, reference: Panel) -> NDArray[np.float64]:
     measure = Margins(panel, reference)
-    rows = [[measure.over_time(f.expression, i)[0] for f in formulas] for i in range(len(panel))]
-    return np.clip(np.array(rows).reshape(len(panel), len(formulas)), -MOST_MARGIN, MOST_MARGIN)
+    columns = [measure.of_records(formula.expression) for formula in formulas]
+    return np.clip(np.array(columns).reshape(len(formulas), len(panel)).T, -MOST_MARGIN, MOST_MARGIN)

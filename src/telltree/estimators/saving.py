@@ -15,8 +15,9 @@ _WITHOUT_EFFECT = ("n_jobs", "progress")
 
 
 def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a fitted classifier to a file atomically."""
-    from telltree.tree.model import Model, encode
+    """Write a fitted classifier to a file, whole or not at all."""
+    from telltree.tree.model import Model
+    from telltree.tree.model.encode import encode
 
     target = Path(path)
     if target.is_dir() or (would_replace(target) and not overwrite):
@@ -29,7 +30,6 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
         Model(
             tree=classifier.tree_,
             front=classifier.front_,
-            classes=classifier.classes_,
             grammar=classifier.grammar_,
             training=classifier.training_,
             interrupted=classifier.interrupted_,

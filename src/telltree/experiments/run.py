@@ -5,6 +5,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
+from typing import Any
 
 from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
@@ -15,6 +17,7 @@ from telltree.experiments.studies import study_named
 from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
+from telltree.tree.cluster import Cluster
 from telltree.whole import require_whole
 
 _MOST_PROCESSES = 256
@@ -35,6 +38,7 @@ def run_experiment(
     records: int = 10_000,
     proximity: bool = False,
     paper_budgets: bool = False,
+    client: Any = None,
 ) -> Experiment:
     """Repeat an experiment of the paper: every model on the same stratified random 70/30 splits.
 
@@ -51,6 +55,7 @@ def run_experiment(
         time to closest approach.
     paper_budgets: search with the settings of the paper's authors (see `GeneticProgramming.paper`): those for "auslan",
         or else those for "acasx".
+    client: a Dask client, whose workers do the runs in place of processes of this machine.
 
     Ctrl-C ends it early, with what is finished; `interrupted` of the result says so.
     """
@@ -65,7 +70,7 @@ def run_experiment(
         study = study_named(study, data=data, records=records, proximity=proximity)
     keys = {name: run_key(study, model, seed) for name, model in models.items()}
     tasks = [Task(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
-    interrupted = _work(tasks, study, kept, jobs, progress)
+    interrupted = _work(tasks, study, kept, progress, partial(_runs, jobs=jobs, client=client))
     results = {}
     for name, model in models.items():
         runs = tuple(kept.runs[keys[name], trial] for trial in range(trials) if (keys[name], trial) in kept.runs)
@@ -85,13 +90,17 @@ def run_experiment(
 
 
 def _work(
-    tasks: list[Task], study: Study, kept: Store, jobs: int | None, progress: Callable[[Progress], None] | None
+    tasks: list[Task],
+    study: Study,
+    kept: Store,
+    progress: Callable[[Progress], None] | None,
+    runs_of: Callable[[list[Task], Study], Generator[Run]],
 ) -> bool:
     """Do the tasks that are not done yet; True if Ctrl-C cut it short."""
     to_do = [task for task in tasks if (task.key, task.trial) not in kept.runs]
     known = [kept.runs[task.key, task.trial] for task in tasks if (task.key, task.trial) in kept.runs]
     tell = progress or _silent
-    runs = _runs(to_do, study, _processes(jobs, len(to_do)))
+    runs = runs_of(to_do, study)
     try:
         clock = Clock([task.name for task in to_do], len(tasks), known)
         tell(clock.finished(None))
@@ -122,10 +131,14 @@ def _processes(jobs: int | None, tasks: int) -> int:
     return max(1, min(tasks, jobs or cpu_count(), _MOST_PROCESSES))
 
 
-def _runs(tasks: list[Task], study: Study, processes: int) -> Generator[Run]:
-    """The runs as they finish. The processes share large arrays as memory-mapped files."""
+def _runs(tasks: list[Task], study: Study, *, jobs: int | None, client: Any) -> Generator[Run]:
+    """The runs as they finish. Large arrays are shared by the processes through memory-mapped files."""
     if not tasks:
         return
+    if client is not None:
+        yield from (run for _, run in Cluster(client).finished(Task.run, tasks, study))
+        return
+    processes = _processes(jobs, len(tasks))
     searches = _searches(task.model for task in tasks)
     compile_all(searches)  # once, before several processes do it at the same time
     if processes == 1:

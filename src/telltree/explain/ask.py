@@ -11,13 +11,13 @@ from telltree.amounts import counted, percent, times_all
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError
 from telltree.explain.english import english
-from telltree.explain.evidence import decisive_steps
+from telltree.explain.evidence import Margins
 from telltree.explain.moments import Moments, has_moments, how_decided
 from telltree.explain.question import read_question
-from telltree.explain.shares import wilson
 from telltree.explain.verdict import Verdict, verdict_of
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.shares import wilson
 
 _MEMBERS = 5  # members that a text names
 _CLASSES = 12  # classes that get a line in a text
@@ -149,9 +149,9 @@ def ask(
     panel = panel.with_schema(schema)
     used = dict.fromkeys(formula.expression.attributes())
     missing = {name for name, count in panel.select(used).missing().items() if count}
-    holds = formula(panel)
-    positions = np.flatnonzero(holds)
-    steps = decisive_steps(formula, panel, positions)
+    evidence = Margins(panel).evidence(formula.expression)
+    holds, positions = evidence.truth, np.flatnonzero(evidence.truth)
+    steps = evidence.steps[positions]
     times = _times_of(panel, positions, steps)
     return Answer(
         formula=formula,

@@ -1,6 +1,7 @@
 """Evidence: the step of a record at which a formula was decided, or came nearest to it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -8,28 +9,25 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.errors import DataError
-from telltree.explain.counts import Tally, compares_counts, counted, timeless
 from telltree.logic import Formula
-from telltree.logic.atoms import Atom
-from telltree.logic.formulas import signals_of
-from telltree.logic.instructions import EQUAL, GREATER, LESS
-from telltree.operators import Expression, Operator
-from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.logic.walk import DEVIATIONS, STEPS
+from telltree.logic.walking import Walked, Walker, signals_of
+from telltree.operators import Expression
 
 Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
 """What margins are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
 
-_TINY = 5e-324
-"""The margin of what is only just true: as good as 0, and it keeps the sign."""
+Unit = Literal["standard deviations", "steps"]
+_UNITS: dict[int, Unit] = {DEVIATIONS: "standard deviations", STEPS: "steps"}
 
 
 class Distance(NamedTuple):
     """How far a record is from the other answer; positive if the answer is yes."""
 
     size: float
-    unit: Literal["standard deviations", "steps"] | None
-    """None if distance is meaningless; the size is then 1."""
+    unit: Unit | None
+    """None where distance has no sense: the size is 1 then."""
 
 
 def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None) -> int:
@@ -48,10 +46,39 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
 def decisive_steps(
     formula: Formula, panel: Panel, records: Iterable[int] | None = None, *, reference: Reference | None = None
 ) -> NDArray[np.int64]:
-    """The decisive step of each of the records (by default all), as found by `decisive_step`."""
-    chosen = range(len(panel)) if records is None else list(records)
-    margins = Margins(panel, reference)
-    return np.array([_decisive(formula.expression, margins, i) for i in chosen], np.int64)
+    """The decisive step of each of the records (by default all), as `decisive_step` finds it."""
+    return Margins(panel, reference).evidence(formula.expression, records).steps
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one walk over some records found out about a formula, record by record in the order that was asked for."""
+
+    truth: NDArray[np.bool_]
+    margins: Floats
+    """Of the formula at the first step."""
+    steps: NDArray[np.int64]
+    """The decisive ones."""
+    _walked: Walked
+
+    def distance(self, place: int) -> Distance:
+        """How far the record at a place is from the other answer, for people to read.
+
+        It is the margin of the formula, which is that of the part that decides; if that part compares counts, which
+        have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value
+        is at no distance from any other.
+        """
+        decided = self._walked.decided
+        assert decided is not None
+        return Distance(float(decided.sizes[place]), _UNITS.get(int(decided.units[place])))
+
+    def held(self, part: Expression, place: int) -> NDArray[np.bool_]:
+        """Where a part that was followed holds in the record at a place, step by step."""
+        return self._walked.held(part, place)
+
+    def count(self, part: Expression, place: int) -> int:
+        """At how many steps of it that part holds."""
+        return self._walked.count(part, place)
 
 
 class Margins:
@@ -64,113 +91,40 @@ class Margins:
 
     def __init__(self, panel: Panel, reference: Reference | None = None) -> None:
         self._panel = panel
-        self._signals = signals_of(panel)
-        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._signals
+        self._walker = Walker(panel)
+        self._reference = signals_of(reference) if isinstance(reference, Panel) else self._walker.signals
         self._kept = reference if isinstance(reference, Mapping) else {}
 
     def over_time(self, e: Expression, record: int) -> Floats:
         """The margin of a Boolean vector (or formula) at every step of the record at this position."""
-        head = e.head
-        if isinstance(head, Operator) and head in _COMBINE:
-            return _COMBINE[head](*(self.over_time(arg, record) for arg in e.args))
-        if compares_counts(e):
-            rows = self._rows(record)
-            return np.full(rows.stop - rows.start, 1.0 if self.tally(e, record).holds else -1.0)
-        atom = Atom.of(e, self._panel.schema)
-        values = self._signals.values(atom.signal)[self._rows(record)]
-        with np.errstate(over="ignore"):  # a deviation that overflows counts as 1, a distance as infinite
-            return _atom_margin(atom, values, self._spread(atom.signal) if atom.graded else None)
+        return self._walker.over_time(e, int(self._places([record])[0]), self._spread)
+
+    def distance(self, e: Expression, record: int) -> Distance:
+        """How far the record at this position is from the other answer to a formula; see `Evidence.distance`."""
+        return self.evidence(e, [record]).distance(0)
+
+    def of_records(self, e: Expression) -> Floats:
+        """The margin of a formula in every record: at its first step."""
+        return self._walker.walk(e, spread=self._spread).found.margins
+
+    def evidence(
+        self, e: Expression, records: Iterable[int] | None = None, *, follow: Sequence[Expression] = ()
+    ) -> Evidence:
+        """All that one walk finds out about a formula in records given by their positions, by default all.
+
+        `follow` are parts of the formula of which it is told where they hold.
+        """
+        places = None if records is None else self._places(records)
+        walked = self._walker.walk(e, places, spread=self._spread, follow=follow, decide=True)
+        assert walked.decided is not None
+        return Evidence(walked.truth, walked.found.margins, walked.decided.steps, walked)
 
     def _spread(self, signal: Expression) -> float:
         kept = self._kept.get(str(signal)) if self._kept else None
         return self._reference.spread(signal) if kept is None else kept
 
-    def tally(self, e: Expression, record: int) -> Tally:
-        """A comparison of counts in the record at this position."""
-        return Tally(e, {operand: self.over_time(operand, record) for operand in counted(e)})
-
-    def distance(self, e: Expression, record: int) -> Distance:
-        """How far the record is from the other answer to a formula, for people to read.
-
-        It is the margin of the formula, which is that of the part that decides; if that part compares counts, which
-        have no standard deviation, it is how many true steps more or fewer would change the answer. A missing value has
-        no distance.
-        """
-        part, step = _deciding(e, self, record)
-        if compares_counts(part):
-            turned = (self.over_time(e, record)[0] > 0) != self.tally(part, record).holds
-            size = self.tally(part, record).margin
-            return Distance(-size if turned else size, "steps")
-        size, atom = float(self.over_time(e, record)[0]), Atom.of(part, self._panel.schema)
-        if not atom.graded or np.isnan(self._signals.values(atom.signal)[self._rows(record)][step]):
-            return Distance(size, None)
-        return Distance(size, "standard deviations")
-
-    def _rows(self, record: int) -> slice:
-        if not 0 <= record < len(self._panel):
+    def _places(self, records: Iterable[int]) -> NDArray[np.int64]:
+        places = np.array(list(records), np.int64)
+        for record in places[(places < 0) | (places >= len(self._panel))].tolist():
             raise DataError(f"there is no record {record}: the panel has {len(self._panel)}, counted from 0")
-        start = int(self._panel.starts[record])
-        return slice(start, start + int(self._panel.lengths[record]))
-
-
-def _atom_margin(atom: Atom, values: Floats, spread: float | None) -> Floats:
-    """The margins of an atom, given its signal's values, and the unit of distance if distance is meaningful."""
-    holds = np.zeros(len(values), np.bool_)
-    for outcome, compare in ((LESS, np.less), (EQUAL, np.equal), (GREATER, np.greater)):
-        if atom.outcomes & outcome:
-            holds |= compare(values, atom.constant)
-    size = np.ones(len(values))
-    if spread is not None:
-        distance = np.abs(values - atom.constant) / spread
-        size = np.where(np.isnan(values), 1.0, np.maximum(distance, _TINY))
-    return np.where(holds, size, -size)
-
-
-def _suffix(best: np.ufunc) -> Callable[[Floats], Floats]:
-    return lambda margin: best.accumulate(margin[::-1])[::-1]
-
-
-_COMBINE: dict[Operator, Callable[..., Floats]] = {
-    NOT: np.negative,
-    AND: np.minimum,
-    OR: np.maximum,
-    IMPLIES: lambda a, b: np.maximum(-a, b),
-    EVENTUALLY: _suffix(np.maximum),
-    GLOBALLY: _suffix(np.minimum),
-}
-
-
-def _decisive(e: Expression, margins: Margins, record: int) -> int:
-    if e.head is NOT or (e.head in (EVENTUALLY, GLOBALLY) and timeless(e)):
-        return _decisive(e.args[0], margins, record)
-    if e.head is EVENTUALLY or e.head is GLOBALLY:
-        return _witness(e, margins, record)
-    if e.head is AND or e.head is OR or e.head is IMPLIES:
-        return _decisive(_weightier(e, margins, record), margins, record)
-    return margins.tally(e, record).step
-
-
-def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tuple[Expression, int]:
-    """The comparison, column or call that decides a formula at a step, and the step that it looks at."""
-    if e.head is NOT:
-        return _deciding(e.args[0], margins, record, step)
-    if e.head is EVENTUALLY or e.head is GLOBALLY:
-        return _deciding(e.args[0], margins, record, _witness(e, margins, record, step))
-    if e.head is AND or e.head is OR or e.head is IMPLIES:
-        return _deciding(_weightier(e, margins, record, step), margins, record, step)
-    return e, step
-
-
-def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:
-    """The first step from `start` on that proves F, or refutes G; if there is none, the one nearest to it."""
-    inner = margins.over_time(e.args[0], record)[start:]
-    toward = inner if e.head is EVENTUALLY else -inner
-    return start + int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
-
-
-def _weightier(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
-    """The operand of ∧, ∨ or ⇒ that has the margin, and so the truth, of the whole."""
-    first, second = (float(margins.over_time(arg, record)[step]) for arg in e.args)
-    first = -first if e.head is IMPLIES else first
-    earlier = first <= second if e.head is AND else first >= second
-    return e.args[0] if earlier else e.args[1]
+        return places

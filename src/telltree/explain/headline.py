@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from telltree.amounts import percent
 from telltree.data import Panel
 from telltree.explain.english import english
-from telltree.logic import truth_of
+from telltree.logic import Answers
 from telltree.tree.headlines import APART
 from telltree.tree.tree import Headline, Leaf, Tree
 
@@ -19,15 +19,17 @@ def headline_text(headline: Headline, leaf: Leaf, tree: Tree) -> str:
     return f"{tree.says(headline.formula.expression)} ({reach})"
 
 
-def headlines_of(tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str]) -> list[str | None]:
+def headlines_of(
+    tree: Tree, panel: Panel, clusters: NDArray[np.int64], missing: Container[str], answers: Answers
+) -> list[str | None]:
     """The headline of each leaf, in order, with its reach among the records of a panel; None where there is none.
 
-    A headline that is true of less than half of the leaf's records in this panel is left out. `missing` names the
-    columns that may miss values in the panel.
+    A headline that is true of less than half of the leaf's records in this panel is none here. `missing` names the
+    columns that may miss values in the panel; `answers` are those of its records.
     """
     shown = [leaf.headline for leaf, _ in tree.leaves]
     formulas = [headline.formula.expression for headline in shown if headline is not None]
-    truth = iter(truth_of(formulas, panel.aligned(tree.schema) if formulas else panel))
+    truth = iter(answers.truth(formulas))
     found: list[str | None] = []
     for number, headline in enumerate(shown, 1):
         if headline is None:

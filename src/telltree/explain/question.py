@@ -10,7 +10,7 @@ from telltree.data.schema import require_known
 from telltree.errors import GrammarError, SettingsError, SpeechError
 from telltree.logic import Formula
 from telltree.operators import Expression, Type, UserFunction
-from telltree.speech import read
+from telltree.speech.read import read
 from telltree.speech.tokens import Kind, tokens_of
 from telltree.speech.words import number_before, number_of, stands_bare
 

@@ -1,8 +1,22 @@
 """What may be said: grammars in text, their normal form, and the derivations they allow."""
 
-from telltree.grammar.derivations.derivation import Derivation
-from telltree.grammar.grammar import Grammar
-from telltree.grammar.parse import parse_formula
-from telltree.grammar.rules.rule import Rule
+from typing import TYPE_CHECKING
 
-__all__ = ["Derivation", "Grammar", "Rule", "parse_formula"]
+from telltree.lazy import lazily
+
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.grammar.derivations.derivation import Derivation as Derivation
+    from telltree.grammar.grammar import Grammar as Grammar
+    from telltree.grammar.parse import parse_formula as parse_formula
+    from telltree.grammar.rules.rule import Rule as Rule
+
+_HOMES = {
+    "Derivation": "derivations.derivation",
+    "Grammar": "grammar",
+    "Rule": "rules.rule",
+    "parse_formula": "parse",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

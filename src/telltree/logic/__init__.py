@@ -1,5 +1,5 @@
 """What formulas mean: bit planes, the compiled machine that evaluates programs on them, margins."""
 
-from telltree.logic.formula import Formula, truth_of
+from telltree.logic.formula import Answers, Formula, truth_of
 
-__all__ = ["Formula", "truth_of"]
+__all__ = ["Answers", "Formula", "truth_of"]

@@ -1,6 +1,7 @@
 """The engine: populations of derivations in, counts and answers out."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,17 +9,17 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.grammar.derivations.derivation import expression_at
 from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.microcode import MicroOp
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
-from telltree.logic.formulas import signals_of
 from telltree.logic.instructions import Programs
 from telltree.logic.lowering import Absent, LoweringScratch, lower
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
-from telltree.operators import Expression
+from telltree.logic.walking import signals_of
+from telltree.operators import Expression, Hole, Number
+from telltree.operators.meaning import OF_NUMBERS
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -39,7 +40,7 @@ class Engine(Evaluator[Population]):
         before: int = 0,
     ) -> None:
         """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
-        counts = bool((tables.micro["code"] >= MicroOp.COUNT).any())
+        counts = not OF_NUMBERS.isdisjoint(tables.micro["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
             threads=threads, part_of=part_of, before=before,
@@ -51,6 +52,7 @@ class Engine(Evaluator[Population]):
         self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
+        self._families: dict[int, list[tuple[int, Atom]]] = {} if part_of is None else part_of[0]._families
 
     @staticmethod
     def _how_many(formulas: Population) -> int:
@@ -118,20 +120,32 @@ class Engine(Evaluator[Population]):
         left = np.flatnonzero(~adopted)
         if not len(left):
             return True
-        atoms = self._numbered_atoms(population, left) if numbers else self._atoms(population, left)
-        return self._planes.add(atoms, numbers)
+        if not numbers:
+            return self._planes.add(self._atoms(population, left))
+        rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[left].tolist()]
+        families = {number: atom for rule in dict.fromkeys(rules) for number, atom in self._family(rule)}
+        return self._planes.add_numbered(absent[left], families)
 
-    def _numbered_atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
-        found, takes = [], self._tables.rule["takes"]
-        for number, individual, node in self._lacking[which].tolist():
-            rule = population.rules.item(individual, node)
-            template, constant = self._rules[rule].template, None
-            if takes.item(rule):
-                constant = self._rules[population.rules.item(individual, node + 1)].template
-            atom = self._known.get((template, constant))
-            if atom is None:
-                atom = self._known[template, constant] = Atom.of(template, self.panel.schema, constant)
-            found.append((number, atom))
+    def _family(self, rule: int) -> list[tuple[int, Atom]]:
+        """The numbered atoms that a rule makes, with their numbers: one, or one with each of its constants."""
+        if rule not in self._families:
+            template, holes = self._rules[rule].template, self._rules[rule].holes
+            constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
+            first = Atom.of(template, self.panel.schema, constants[0])
+            numbers = [e.head.value for e in constants if e is not None and isinstance(e.head, Number)]
+            if first.graded and numbers:  # all that differs is the number
+                atoms = [Atom(first.signal, first.outcomes, number, True) for number in numbers]
+            else:
+                atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
+            self._families[rule] = list(enumerate(atoms, int(self._tables.rule["first_atom"][rule])))
+        return self._families[rule]
+
+    @cached_property
+    def _written(self) -> dict[str, list[Expression]]:
+        """The templates of each symbol's rules, in their order."""
+        found: dict[str, list[Expression]] = {}
+        for rule in self._rules:
+            found.setdefault(rule.symbol, []).append(rule.template)
         return found
 
     def _atoms(self, population: Population, which: NDArray[np.int64]) -> list[tuple[int, Atom]]:
@@ -144,20 +158,28 @@ class Engine(Evaluator[Population]):
                 drawn = constants if len(constants) else np.full(population.rules.shape[1], np.nan)
                 whole, _ = expression_at(self._rules, population.rules[individual], drawn, node)
                 rule = population.rules[individual, node]
-                template = self._rules[rule].template
-                e = _counterpart(template, whole, micro - int(self._tables.rule["code_start"][rule]))
+                position = micro - int(self._tables.rule["code_start"][rule])
+                written, e = _counterparts(self._rules[rule].template, whole, position)
                 self._known[name] = Atom.of(e, self.panel.schema)
+                self._note_grid(self._known[name], written)
             found.append((name, self._known[name]))
         return found
 
+    def _note_grid(self, atom: Atom, written: Expression) -> None:
+        """Keep in mind with which constants the grammar compares a signal, if that is said beside it."""
+        last = written.args[-1].head if written.args else None
+        if atom.signal not in self.signals.grids and isinstance(last, Hole):
+            numbers = [e.head.value for e in self._written[last.symbol] if isinstance(e.head, Number)]
+            self.signals.grids[atom.signal] = {number: place for place, number in enumerate(sorted(set(numbers)))}
 
-def _counterpart(template: Expression, whole: Expression, position: int) -> Expression:
-    """The node of `whole`, an instance of `template`, that corresponds to the template's node number `position`."""
+
+def _counterparts(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:
+    """Node number `position` of a template, and what stands there in the `whole`, which fills its holes."""
     pairs = [(template, whole)]
     while True:
         node, filled = pairs.pop()
         if position == 0:
-            return filled
+            return node, filled
         position -= 1
         if node.args:
             pairs.extend(reversed(list(zip(node.args, filled.args, strict=True))))

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
-from telltree.logic.atoms import Atom
 from telltree.logic.findings import Asked, Findings, joined
-from telltree.logic.instructions import COUNT, WORD_AND, Programs
+from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
-from telltree.logic.margins import Gauges, MarginRegisters, each, narrowest
+from telltree.logic.margins import Gauges, MarginRegisters, narrowest
 from telltree.logic.operands import RECORD, STEPS
 from telltree.logic.planes import Planes
 from telltree.logic.signals import Signals
@@ -72,8 +71,9 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
         self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts, self._before = max(1, threads), counts, before
-        self._too_many = sys.maxsize  # this many formulas had planes that did not fit into memory
+        self._threads, self._counts = max(1, threads), counts
+        self.before = before
+        self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
 
     @staticmethod
@@ -133,10 +133,11 @@ class Evaluator(abc.ABC, Generic[F]):
         found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
-        With `cutoff` only the widest is exact: a formula is abandoned as soon as it falls behind.
+        With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
+        other are not followed to the end.
         """
         everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
         # an atom that is constant over these records still has a margin, so nothing may be simplified
@@ -154,28 +155,9 @@ class Evaluator(abc.ABC, Generic[F]):
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
             self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-            self._planes.bits, gauges, scratch, numbers, cutoff, found,
+            self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
-        return found
-
-    def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
-        """For the first formula and one of its atoms, the threshold at which the answer for each record flips, in the
-        panel's order; ±∞ if no constant flips it.
-
-        The formula must not count, and must contain the atom only once.
-        """
-        self._fits(formulas, np.arange(1), simplify=False)
-        plane, outcomes = self._planes.place(atom)
-        gauges = Gauges.empty(self._planes.used, np.inf)
-        gauges.measure(plane, self.signals.values(atom.signal), outcomes, 0.0, 1.0)  # the distance to 0 is the value
-        scratch = MarginRegisters.of(len(self._scratch[0][0].words), self.layout.longest)
-        margins, layout, found = np.empty(self.layout.records), self.layout, np.empty(self.layout.records)
-        each(
-            self._programs, 0, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges, scratch, margins
-        )  # fmt: skip
-        found[layout.order] = margins
-        found[np.abs(found) < LEAST_MARGIN] = 0.0
         return found
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -187,7 +169,7 @@ class Evaluator(abc.ABC, Generic[F]):
             np.repeat(bounds[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(owner))
         ]
         on_words = steps[:, 0] == WORD_AND
-        reads = on_words | (steps[:, 0] <= COUNT)
+        reads = READS_PLANES[steps[:, 0]]
         planes = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
         planes = np.concatenate([planes, results >> 1]).astype(np.int64)
         owner = np.concatenate([np.repeat(owner[reads], 2), np.arange(len(part))])
@@ -235,7 +217,7 @@ class Evaluator(abc.ABC, Generic[F]):
         layout, planes = self.layout, self._planes
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
-            self._before, tiles, masks, *scratch, found.tally, found.opposite,
+            self.before, tiles, masks, *scratch, found.tally, found.opposite,
         )  # fmt: skip
 
     def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:
@@ -265,7 +247,7 @@ class Evaluator(abc.ABC, Generic[F]):
         blocks = len(self.layout.blocks) - 1
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
             records = np.sort(self.layout.order[low * LANES : high * LANES])
-            yield self._for_part(self.panel[records], self._before + low), slice(low, high)
+            yield self._for_part(self.panel[records], self.before + low), slice(low, high)
 
     @abc.abstractmethod
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":

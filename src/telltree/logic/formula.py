@@ -1,6 +1,6 @@
 """Formulas: sentences that are true or false for a record."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar import parse_formula
-from telltree.logic.formulas import Formulas
+from telltree.logic.walking import Walker
 from telltree.operators import Expression, Type, UserFunction
-from telltree.speech import read
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class Formula:
         `telltree.speech.quotations`. SpeechError says where the text cannot be understood, what was expected, and the
         nearest phrase.
         """
+        from telltree.speech.read import read  # most formulas are evaluated, and never spoken of
+
         return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
 
     def __str__(self) -> str:
@@ -69,14 +70,29 @@ class Formula:
 
     def __call__(self, panel: Panel) -> NDArray[np.bool_]:
         """Its truth for every record of the panel."""
-        truth: NDArray[np.bool_] = Formulas(panel).truth([self.expression])[0]
-        return truth
+        return Walker(panel).walk(self.expression).truth
 
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
         """Its truth at every step of every record: F and G look from there to the end."""
-        return Formulas(panel).trace([self.expression], 0)
+        walked = Walker(panel).walk(self.expression, follow=[self.expression])
+        return [walked.held(self.expression, record) for record in range(len(panel))]
+
+
+class Answers:
+    """The truth of formulas for the records of one panel, each worked out once; some may be `known` beforehand."""
+
+    def __init__(self, panel: Panel, known: Mapping[Expression, NDArray[np.bool_]] | None = None) -> None:
+        self._walker, self._known = Walker(panel), dict(known or {})
+
+    def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
+        """The truth of many formulas: formulas × records."""
+        for formula in formulas:
+            if formula not in self._known:
+                self._known[formula] = self._walker.walk(formula).truth
+        found = [self._known[formula] for formula in formulas]
+        return np.array(found, np.bool_).reshape(len(formulas), len(self._walker.panel))
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:
     """The truth of many formulas at once: formulas × records."""
-    return Formulas(panel).truth(formulas)
+    return Answers(panel).truth(formulas)

@@ -7,9 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, popcount, small
+from telltree.compiled import (
+    add_where,
+    at,
+    borrowed,
+    inline,
+    kernel,
+    lanes_above,
+    lanes_below,
+    lanes_equal,
+    popcount,
+    small,
+)
 from telltree.grammar.derivations.streams import GOLDEN, mix
-from telltree.logic.aligned import aligned_words
+from telltree.logic.aligned import VECTOR, aligned_words
 from telltree.logic.instructions import (
     ABS,
     COMPARE,
@@ -20,9 +31,11 @@ from telltree.logic.instructions import (
     LESS,
     REDUCE,
     REDUCE_AND,
+    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
     VECTOR_AND,
+    WINDOW_OR,
     WORD_AND,
 )
 
@@ -57,56 +70,72 @@ class Counting(NamedTuple):
 
 
 @small
-def _count(vector, negate, valid, counters, lanes):
-    """Bit-sliced counting: each step adds one bit to 64 counters at once, then the counters are read out."""
-    bits = 1
-    while (1 << bits) <= len(vector):
-        bits += 1
-    counters[:bits] = _ZERO
-    for t in range(len(vector)):
-        carry = (vector[t] ^ negate) & valid[t]
-        k = 0
-        while carry != _ZERO:
-            kept = counters[k]
-            counters[k] = kept ^ carry
-            carry &= kept
-            k += 1
-    for lane in range(LANES):
-        total = np.int64(0)
-        for k in range(bits):
-            total |= np.int64((counters[k] >> np.uint64(lane)) & _ONE) << k
-        lanes[lane] = total
+def _added(a, b, c):
+    """Three bits in each of 64 lanes added up: the ones, and the twos."""
+    either = a ^ b
+    return either ^ c, (a & b) | (either & c)
 
 
 @small
-def _compare(a, b, outcomes):
-    word = _ZERO
-    for lane in range(LANES):
-        x, y = a[lane], b[lane]
-        if (outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y):
-            word |= _ONE << np.uint64(lane)
-    return word
+def _count(vector, negate, valid, counters, lanes):
+    """Bit-sliced counting: four steps are added to 64 counters at once, then the counters are read out.
+
+    Blocks have whole vectors of four words. Ones and twos stay at hand; only fours are carried on.
+    """
+    bits = 2
+    while (1 << bits) <= len(vector):
+        bits += 1
+    counters[:bits] = _ZERO
+    ones, twos = _ZERO, _ZERO
+    for t in range(0, len(vector), VECTOR):
+        a, b, c, d = at(t), at(t + 1), at(t + 2), at(t + 3)
+        ones, some = _added(ones, (vector[a] ^ negate) & valid[a], (vector[b] ^ negate) & valid[b])
+        ones, more = _added(ones, (vector[c] ^ negate) & valid[c], (vector[d] ^ negate) & valid[d])
+        twos, carry = _added(twos, some, more)
+        for k in range(2, bits):  # to look whether there is still a carry takes longer
+            kept = counters[at(k)]
+            counters[at(k)] = kept ^ carry
+            carry &= kept
+    counters[0], counters[1] = ones, twos
+    lanes[:] = 0.0
+    for k in range(bits):
+        add_where(lanes, counters[at(k)], np.float64(1 << k))
 
 
 @small
 def _on_lanes(step, one, two, out, flags, value, word, vector):
     """The instructions on 64 numbers: arithmetic and comparison of counts."""
     if step == COMPARE:
-        word[0] = _compare(one, two, flags)
-        for t in range(len(vector)):
-            vector[t] = word[0]
-        return
-    for lane in range(LANES):
-        x = one[lane]
-        if step == CONSTANT:
-            x = value
-        elif step == SUBTRACT:
-            x -= two[lane]
-        elif step == ABS:
-            x = abs(x)
-        else:
-            x = np.sign(x)
-        out[lane] = x
+        found = lanes_below(one, 0, two) if flags & LESS else _ZERO
+        found |= lanes_equal(one, 0, two) if flags & EQUAL else _ZERO
+        found |= lanes_above(one, 0, two) if flags & GREATER else _ZERO
+        word[0] = found
+        vector[:] = found
+    elif step == CONSTANT:
+        out[:] = value
+    else:
+        for lane in range(LANES):
+            x = one[lane]
+            out[lane] = x - two[lane] if step == SUBTRACT else abs(x) if step == ABS else np.sign(x)
+
+
+@small
+def _within(vector, further):
+    """At each step whether the vector holds there or at one of so many further steps: a window twice as long each time,
+    as the vector and itself some steps later."""
+    seen = 1
+    while seen <= further and seen < len(vector):
+        by = seen if 2 * seen <= further + 1 else further + 1 - seen
+        for t in range(len(vector) - by):
+            vector[t] |= vector[t + by]
+        seen += by
+
+
+@small
+def _shifted(vector, by):
+    """At each step what the vector is so many steps later, and nothing beyond the end."""
+    for t in range(len(vector)):
+        vector[t] = vector[t + by] if t + by < len(vector) else _ZERO
 
 
 @small
@@ -166,6 +195,15 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 for t in range(stop - 1, start - 1, -1):
                     found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
                     out[at(t)] = found
+            elif step == WINDOW_OR or step == SHIFT:
+                for t in range(start, stop):
+                    out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+                steps = np.int64(min(programs.values[k], np.float64(stop - start)))
+                if step == WINDOW_OR:
+                    _within(out[start:stop], steps)
+                else:
+                    _shifted(out[start:stop], steps)
+                words[destination, at(block - low)] = out[at(start)]
             elif counting is not None:
                 lanes, here = borrowed(counting.lanes), block - low
                 if step == COUNT:

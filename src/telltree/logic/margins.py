@@ -21,22 +21,26 @@ from telltree.logic.instructions import (
     ABS,
     COMPARE,
     CONSTANT,
-    COUNT,
     EQUAL,
     GREATER,
     LESS,
+    ON_LANES,
     REDUCE,
     REDUCE_AND,
+    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
     VECTOR_AND,
+    WINDOW_OR,
     WORD_AND,
 )
 from telltree.logic.machine import LANES
 from telltree.logic.signals import Signals
 
 _TINY = 5e-324
-"""The margin of what is only just true; it is as good as 0 and keeps the sign."""
+"""The margin of what is true, but only just; it is as good as 0 and keeps the sign."""
+_TELLING = 16
+"""Records that are kept in mind because they decided."""
 
 
 class Gauges(NamedTuple):
@@ -138,6 +142,24 @@ def _number(step, a, b, value):
 
 
 @small
+def _along(vector, shifts, value, sure):
+    """The vector over windows of so many further steps, or so many steps later; what it is at the first step then."""
+    steps = len(vector)
+    by = np.int64(min(value, np.float64(steps)))
+    if shifts:
+        for t in range(steps):
+            vector[t] = vector[t + by] if t + by < steps else -sure
+        return vector[0]
+    seen = np.int64(1)
+    while seen <= by and seen < steps:
+        more = seen if 2 * seen <= by + 1 else by + 1 - seen
+        for t in range(steps - more):
+            vector[t] = max(vector[t], vector[t + more])
+        seen = seen + more
+    return vector[0]
+
+
+@small
 def _compared(a, b, outcomes):
     holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
     return 1.0 if holds else -1.0
@@ -155,7 +177,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
         if k < end:
             step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
             a, b = programs.steps[k, 2], programs.steps[k, 3]
-        if numbers is not None and step > COUNT:
+        if numbers is not None and ON_LANES[step]:
             numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
             if step == COMPARE:
                 words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
@@ -186,6 +208,8 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             true += x > 0
             vectors[to, t] = most if step == SUFFIX_OR else x
         words[to] = most
+        if step == WINDOW_OR or step == SHIFT:
+            words[to] = _along(vectors[to, :steps], step == SHIFT, programs.values[k], gauges.sure[0])
         if numbers is not None:
             numbers[to] = true
     return margin
@@ -193,29 +217,31 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 @kernel
 def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, numbers, cutoff, out):
-    """For each formula the smallest absolute margin over the records, in the order of planes. With `cutoff`, formulas
-    that fall behind the widest so far are abandoned, and get a number below it.
+    """For each formula the smallest absolute margin over the records, which lie as in planes. Formulas that fall behind
+    `cutoff`, or the widest so far, are given up, and get a number below it; with a negative one, none is.
 
-    `numbers` are registers for programs that count, None if none does (see `machine.Counting`).
+    Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
+    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`).
     """
     programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
-    widest = 0.0
+    telling, told = np.zeros(_TELLING, np.int64), 0
+    widest = cutoff
     for i in wanted:
         out[i] = np.inf
-        for place in range(len(starts)):
-            first, lane = blocks[place // LANES], place % LANES
+        first = min(told, _TELLING) if cutoff >= 0 else 0
+        for look in range(-first, len(starts)):
+            place = telling[first + look] if look < 0 else look
             margin = abs(
-                _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, numbers)
-            )
+                _of_record(
+                    programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+                    room, numbers,
+                )
+            )  # fmt: skip
             out[i] = min(out[i], margin)
-            if margin <= _TINY or (cutoff and margin < widest):
+            if margin <= _TINY or margin < widest:
+                if look >= 0:
+                    telling[told % _TELLING] = place
+                    told += 1
                 break
-        widest = max(widest, out[i])
-
-
-@kernel
-def each(programs, i, starts, lengths, blocks, planes, gauges, room, out):
-    """The margin of formula i, which has no counts, for each record, in the order of planes."""
-    for place in range(len(starts)):
-        first, lane = blocks[place // LANES], place % LANES
-        out[place] = _of_record(programs, i, gauges, planes, first, lane, starts[place], lengths[place], room, None)
+        if cutoff >= 0:
+            widest = max(widest, out[i])

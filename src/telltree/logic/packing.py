@@ -4,21 +4,23 @@
 
 import numpy as np
 
-from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small
+from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small, turn_eight
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
 
-_LINE = 8
-"""Numbers per cache line: this many records are copied together, so that each line is written once."""
+LINE = 8
+"""Numbers in a line of the cache: as many records are copied together, so that each line is written once."""
 
 
 @small
-def _fill(column, starts, lengths, place, tile, lane):
-    """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: one cache line."""
-    number = min(_LINE, len(starts) - place)
-    shared = lengths[place + _LINE - 1] if number == _LINE else 0
-    for t in range(shared):
-        for k in range(_LINE):
+def fill(column, starts, lengths, place, tile, lane):
+    """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
+    number = min(LINE, len(starts) - place)
+    shared = lengths[place + LINE - 1] if number == LINE else 0
+    for t in range(0, shared - LINE + 1, LINE):
+        turn_eight(column, starts, place, t, tile, lane)
+    for t in range(shared - shared % LINE, shared):
+        for k in range(LINE):
             tile[at(t), at(lane + k)] = column[at(starts[at(place + k)] + t)]
     for k in range(number):
         for t in range(shared, lengths[place + k]):
@@ -40,8 +42,8 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, pla
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         tile[:steps, :] = np.nan
-        for lane in range(0, LANES, _LINE):
-            _fill(column, starts, lengths, block * LANES + lane, tile, lane)
+        for lane in range(0, LANES, LINE):
+            fill(column, starts, lengths, block * LANES + lane, tile, lane)
         for k in range(len(constants)):
             constant, slot = constants[k], slots[k]
             ever, ever_not = np.uint64(0), np.uint64(0)

@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,23 @@ from telltree.compiled import kernel
 from telltree.grammar.derivations.naming import place_of
 from telltree.logic.aligned import aligned_words
 from telltree.logic.atoms import Atom
+from telltree.logic.coding import MOST, encode, pack_codes
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
+from telltree.logic.machine import LANES
 from telltree.logic.packing import pack
 from telltree.logic.plain import UNKNOWN
-from telltree.logic.signals import Signals
+from telltree.logic.signals import Grid, Signals
 from telltree.logic.subset import Subset, pick
+from telltree.operators import Expression
 
 _LEAST_PLANES = 64
 """The fewest planes to keep, however small the budget."""
 _AHEAD = 1 << 14
 """Planes that a search is likely to need: memory for them is reserved at once, and costs nothing until it is used."""
+
+_PLANES_FOR_CODES = 8
+"""Planes that take as much memory as the codes of a signal."""
 
 
 class Planes:
@@ -44,10 +50,10 @@ class Planes:
         self.reduced = np.zeros((2, len(layout.blocks) - 1), np.uint64)
         """Rows 2p and 2p + 1: for which records plane p, and its negation, hold at some step."""
         self.numbered = np.empty((2, max(1, numbered)), np.int32)
-        """The planes of numbered atoms: twice the plane, plus one for the negation. In the first row, atoms that are
-        constant over all records and steps are plane 0 or its negation. This simplifies formulas: many thresholds lie
-        at the edge of the data.
-        """
+        """The planes of atoms that the grammar numbers: twice the plane, plus one if it is the negation. In the first
+        row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
+        it, and many thresholds lie at the edge."""
+        self._codes: dict[Expression, NDArray[np.uint8]] = {}
         self._age = 0
         self._spare: list[NDArray[np.uint64]] = []  # memory of planes of subsets, to be reused
         self._memory = self._lent() if source is not None else None
@@ -90,25 +96,66 @@ class Planes:
         if not self._pick(planes):
             return None
         self._enter(names[known], 2 * self._own[planes] + negated, numbers)
+        self._adopt_ahead()
         return known
 
-    def add(self, named: Sequence[tuple[int, Atom]], numbers: bool) -> bool:
-        """Make planes for atoms, and register them by these names or numbers; False if they do not fit into memory."""
+    def _adopt_ahead(self) -> None:
+        """Take as many planes again from the source as there are here, while there is room: a search needs most of them
+        in the end, and asks for a few at a time."""
+        assert self._source is not None
+        whole = self._source[0]
+        more = (1 + np.flatnonzero(self._own[1 : whole.used] == 0))[: self.used]
+        if not len(more) or 2 * (self.used + len(more)) > self.capacity or not self._pick(more):
+            return
+        self._enter_as(whole.numbered[1], np.arange(len(whole.numbered[1]), dtype=np.uint64), self.numbered[1], True)
+        held = np.flatnonzero(whole.keys)
+        names = whole.keys[held]
+        self._enter_as(whole.slots[1, held], names, find(self.keys, self.slots[1], names), False)
+
+    def _enter_as(
+        self, theirs: NDArray[np.int32], names: NDArray[np.uint64], own: NDArray[np.int32], numbers: bool
+    ) -> None:
+        """Know by these names, or numbers, what the source knows by them and is here as well, but not yet by them."""
+        new = np.flatnonzero((theirs >= 0) & (own < 0) & (self._own[theirs >> 1] > 0))
+        self._enter(names[new], 2 * self._own[theirs[new] >> 1] + (theirs[new] & 1), numbers)
+
+    def add(self, named: Sequence[tuple[int, Atom]]) -> bool:
+        """Make planes for atoms, known from now on by these names; False if they do not fit into memory."""
         names = np.array([name for name, _ in named], np.uint64)
-        if self._source is not None and self._source[0].add(named, numbers):
-            return self.adopt(names, numbers) is not None
-        slots = self.held([atom for _, atom in named])
+        if self._source is not None and self._source[0].add(named):
+            return self.adopt(names, False) is not None
+        return self._hold_as(names, [atom for _, atom in named], False)
+
+    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, Atom]) -> bool:
+        """Make planes for atoms that have these numbers; False if they do not fit into memory.
+
+        `families` has them, and others that are worth making with them while there is room: to fetch the numbers of a
+        signal takes many times as long as to compare them once more.
+        """
+        if self._source is not None and self._source[0].add_numbered(numbers, families):
+            return self.adopt(numbers, True) is not None
+        if 2 * (self.used + len(families)) <= self.capacity:
+            known = self.numbered[1, list(families)] >= 0
+            wanted = [number for number, held in zip(families, known.tolist(), strict=True) if not held]
+            numbers = np.array(wanted, np.uint64)
+        return self._hold_as(numbers, [families[number] for number in numbers.tolist()], True)
+
+    def _hold_as(self, names: NDArray[np.uint64], atoms: Sequence[Atom], numbers: bool) -> bool:
+        """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
+        slots = self.held(atoms)
         if slots is None:
             return False
-        self._enter(names, np.array(slots), numbers)
+        self._enter(names, np.array(slots, np.int64), numbers)
         return True
 
     def held(self, atoms: Sequence[Atom]) -> list[int] | None:
         """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
         wanted: dict[Atom, int] = {}
-        found = []
+        found, signal, outcomes, negated = [], None, 0, 0
         for atom in atoms:
-            kept, negated = self._canonical(atom)
+            if atom.signal is not signal or atom.outcomes != outcomes:  # those of a signal often come together
+                signal, outcomes, negated = atom.signal, atom.outcomes, self._is_negated(atom)
+            kept = atom.complement if negated else atom
             plane = self._slot.get(kept)
             if plane is None:
                 plane = wanted.setdefault(kept, self.used + len(wanted))
@@ -124,10 +171,13 @@ class Planes:
     def release(self) -> None:
         """Drop all planes, and free their memory."""
         self.forget()
+        self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
     def _hold(self, wanted: dict[Atom, int]) -> bool:
-        """Make planes for new atoms, at the next free places; False if they do not fit into memory."""
+        """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
+        if self.used + len(wanted) + len(self._codes) * _PLANES_FOR_CODES > self.capacity:
+            self._codes.clear()
         if self.used + len(wanted) > self.capacity:
             return False
         self._slot |= wanted
@@ -159,22 +209,37 @@ class Planes:
         return True
 
     def _make(self, wanted: dict[Atom, int]) -> None:
-        by_signal: dict[object, list[Atom]] = {}
+        by_signal: dict[Expression, list[Atom]] = {}
         for atom in wanted:
             by_signal.setdefault(atom.signal, []).append(atom)
-        for atoms in by_signal.values():
-            pack(
-                self._signals.values(atoms[0].signal),
-                self._layout.starts,
-                self._layout.lengths,
-                self._layout.blocks,
-                self._layout.valid,
-                np.array([atom.outcomes for atom in atoms]),
-                np.array([atom.constant for atom in atoms]),
-                np.array([wanted[atom] for atom in atoms]),
-                self.bits,
-                self.reduced,
-            )
+        layout = self._layout
+        for signal, atoms in by_signal.items():
+            outcomes = np.array([atom.outcomes for atom in atoms])
+            constants = np.array([atom.constant for atom in atoms])
+            slots = np.array([wanted[atom] for atom in atoms])
+            grid = self._signals.grids.get(signal, {})
+            places = [grid.get(atom.constant, -1) for atom in atoms]
+            codes = self._codes_of(signal, grid) if min(places) >= 0 else None
+            if codes is None:
+                values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
+                pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, constants, slots, self.bits,
+                     self.reduced)  # fmt: skip
+            else:
+                pack_codes(codes, layout.blocks, layout.valid, outcomes, np.array(places), slots, self.bits,
+                           self.reduced)  # fmt: skip
+
+    def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
+        """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
+        if signal not in self._codes:
+            if not self._search or self._source is not None or len(grid) > MOST:
+                return None
+            if 2 * (len(self._codes) + 1) * _PLANES_FOR_CODES > self.capacity:
+                return None
+            layout, codes = self._layout, np.empty((self._layout.words, LANES), np.uint8)
+            values, constants = self._signals.values(signal), np.array(list(grid))
+            encode(values, layout.starts, layout.lengths, layout.blocks, constants, codes)
+            self._codes[signal] = codes
+        return self._codes[signal]
 
     def _simplest(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """The planes or their negations; constant ones as plane 0, which is never true, or its negation."""
@@ -185,16 +250,10 @@ class Planes:
         """The atoms of planes 1, 2, …"""
         return self._atoms
 
-    def place(self, atom: Atom) -> tuple[int, int]:
-        """The plane of an atom, and the outcomes for which the plane is true."""
-        kept, _ = self._canonical(atom)
-        return self._slot[kept], kept.outcomes
-
-    def _canonical(self, atom: Atom) -> tuple[Atom, int]:
-        """x ≥ c is ¬(x < c) and needs no plane of its own, unless values are missing."""
-        if atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal):
-            return atom.complement, 1
-        return atom, 0
+    def _is_negated(self, atom: Atom) -> int:
+        """Whether the plane is that of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
+        missing."""
+        return int(atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal))
 
     def _make_room(self) -> None:
         if self.used <= len(self.bits):

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from telltree.data import Schema
 from telltree.grammar.derivations.population import Population
 from telltree.logic.atoms import Atom
-from telltree.logic.evaluator import Evaluator
-from telltree.logic.findings import joined
+from telltree.logic.findings import Findings, joined
 from telltree.logic.machine import Tally
 from telltree.operators import Expression
 
@@ -38,15 +37,18 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
 
-    def margins(self, formulas: F_contra, cutoff: bool = False) -> NDArray[np.float64]: ...
-
-    def turning_points(self, formulas: F_contra, atom: Atom) -> NDArray[np.float64]: ...
+    def margins(self, formulas: F_contra, cutoff: float | None = None) -> NDArray[np.float64]: ...
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]: ...
 
 
+class OfFormulas(AnyEvaluator[Sequence[Expression]], Protocol):
+    """Of formulas as they stand it can also be asked what turns them."""
+
+    def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]: ...
+
+
 OfPopulations: TypeAlias = AnyEvaluator[Population]
-OfFormulas: TypeAlias = AnyEvaluator[Sequence[Expression]]
 
 
 class Shards(abc.ABC, Generic[F]):
@@ -67,7 +69,11 @@ class Shards(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
-        return joined(self._each("findings", formulas, wanted, own=masks)).of_all()
+        return self._joined(self._each("findings", formulas, wanted, own=masks))
+
+    @staticmethod
+    def _joined(findings: Sequence[Findings]) -> Tally:
+        return joined(findings).of_all()
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """The truth of every formula for every record."""
@@ -77,7 +83,7 @@ class Shards(abc.ABC, Generic[F]):
             found[:, members] = part
         return found
 
-    def margins(self, formulas: F, cutoff: bool = False) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         All of them are exact: a formula that falls behind in one shard may be ahead in all others.
@@ -95,17 +101,3 @@ class Shards(abc.ABC, Generic[F]):
     def distinct(self, signal: Expression) -> NDArray[np.float64]:
         """The finite values of a signal, each once, in order."""
         return np.unique(np.concatenate(self._each("distinct", signal)))
-
-
-class LocalShards(Shards[F]):
-    """Shards in this process, asked one after the other."""
-
-    def __init__(self, evaluators: Sequence[Evaluator[F]], members: Sequence[NDArray[np.int64]]) -> None:
-        super().__init__(evaluators[0].schema, members)
-        self._evaluators = evaluators
-
-    def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None) -> list[Any]:
-        asked = [getattr(evaluator, question) for evaluator in self._evaluators]
-        if own is None:
-            return [ask(*given) for ask in asked]
-        return [ask(*given, its) for ask, its in zip(asked, own, strict=True)]

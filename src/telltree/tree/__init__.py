@@ -1,9 +1,34 @@
 """What is learned: fitness, induction, and the tree itself."""
 
-from telltree.tree.asking import Limits, NodeProgress
-from telltree.tree.bits import Bits
-from telltree.tree.fitness import Fitness, GiniSize
-from telltree.tree.induction import Induction, Learned
-from telltree.tree.tree import Leaf, Node, Tree
+from typing import TYPE_CHECKING
 
-__all__ = ["Bits", "Fitness", "GiniSize", "Induction", "Leaf", "Learned", "Limits", "Node", "NodeProgress", "Tree"]
+from telltree.lazy import lazily
+
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.tree.asking import Limits as Limits
+    from telltree.tree.asking import NodeProgress as NodeProgress
+    from telltree.tree.bits import Bits as Bits
+    from telltree.tree.fitness import Fitness as Fitness
+    from telltree.tree.fitness import GiniSize as GiniSize
+    from telltree.tree.induction import Induction as Induction
+    from telltree.tree.induction import Learned as Learned
+    from telltree.tree.tree import Leaf as Leaf
+    from telltree.tree.tree import Node as Node
+    from telltree.tree.tree import Tree as Tree
+
+_HOMES = {
+    "Bits": "bits",
+    "Fitness": "fitness",
+    "GiniSize": "fitness",
+    "Induction": "induction",
+    "Leaf": "tree",
+    "Learned": "induction",
+    "Limits": "asking",
+    "Node": "tree",
+    "NodeProgress": "asking",
+    "Tree": "tree",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -19,25 +19,28 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.logic.engine import Engine
-from telltree.logic.formulas import Formulas, signals_of
+from telltree.logic.formulas import Formulas
 from telltree.logic.shards import OfFormulas, OfPopulations
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
+from telltree.search.search import Remember
+from telltree.search.state import State
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
 from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
-from telltree.tree.labels import ONE, Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, RunnerUp
 from telltree.tree.trimming import trimmed
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a node stays a leaf, besides when all its records have one class.
+    """When a node stays a leaf, beside when its records leave nothing to tell apart.
 
     max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
     a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
@@ -118,17 +121,21 @@ class LocalBench:
         self._signals = signals_of(panel)
         self._whole: Engine | None = None
 
-    def engine(self, members: NDArray[np.int64]) -> Engine:
-        """An evaluator of populations on these records. That for all records is kept: others reuse its planes."""
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
+        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from.
+
+        `before`: of a shard, the blocks of the node's records in the shards that come first.
+        """
         if self._whole is None:
             self._whole = self._engine(self._panel)
-        if len(members) == len(self._panel):
-            return self._whole
-        return self._engine(self._panel[members], (self._whole, members))
+        whole = len(members) == len(self._panel)
+        found = self._whole if whole else self._engine(self._panel[members], (self._whole, members))
+        found.before = before
+        return found
 
-    def formulas(self, members: NDArray[np.int64]) -> Formulas:
-        """An evaluator of formulas on these records."""
-        return Formulas(self._panel[members], self._signals)
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
+        """What evaluates formulas as they stand on these records."""
+        return Formulas(self._panel[members], self._signals, before=before)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables
@@ -156,6 +163,11 @@ class Asking:
         return prepared(self.fitness, self.grammar, self.labels)
 
     @cached_property
+    def _naming(self) -> list[float]:
+        """The bits that name a formula of the grammar, by its size."""
+        return self.grammar.bits(LARGEST)
+
+    @cached_property
     def _missing(self) -> Collection[str]:
         return doubtful(self.panel)
 
@@ -163,12 +175,11 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench) -> Answer:
-        """The result for a node."""
+    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
+        """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
-        leaf = leaf_of(labels)
-        pure = np.count_nonzero(leaf.counts) <= 1
-        if self.stop() or pure or task.depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
+        leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
+        if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
             return Answer(leaf)
         late, engine = self._lateness(), bench.engine(members)
         criterion = fitness_at(self._criterion, len(members))
@@ -180,6 +191,8 @@ class Asking:
             self._report(task),
             tolerance=getattr(criterion, "tolerance", 0.0),
             stop=self.stop,
+            state=state,
+            remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)
@@ -200,7 +213,8 @@ class Asking:
         least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
         if least is not None and not gain >= least:
             return False
-        return not limits.prevent_same_label or len({leaf_of(self.labels[side]).label for side in sides}) > 1
+        true, false = (self.labels[side].summary().predicted for side in sides)
+        return not limits.prevent_same_label or true != false
 
     def _lateness(self) -> Callable[[], bool]:
         """A function that tells whether the rest of the work at the node that begins now must be cut short: after
@@ -236,8 +250,8 @@ class Asking:
         assert search is not None
         others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
         node = Node(
-            asked.formula, true, false, answer.leaf.counts, asked.fitness, asked.gain, asked.margin,
-            _runners_up(others), naming=self.grammar.bits(LARGEST)[min(len(asked.found), LARGEST)],
+            asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
+            _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
             by_size=_runners_up([best for best, _ in search.by_size]),
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)
@@ -257,15 +271,6 @@ class Asking:
 
 def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
     return tuple(RunnerUp(Formula(one.derivation.expression), one.fitness) for one in candidates)
-
-
-def leaf_of(labels: Labels) -> Leaf:
-    """The leaf for records with these labels."""
-    counts, weights = labels.counts(), labels.totals()
-    if not weights.any():  # records of weight 0 only
-        weights = counts * ONE
-    unit = 1 if labels.weights is None else ONE
-    return Leaf(tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
 
 def _seed(seed: int, number: int) -> int:

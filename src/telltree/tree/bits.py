@@ -5,7 +5,6 @@
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +12,14 @@ from numpy.typing import NDArray
 from telltree.compiled import kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.tree.fitness import Floats, Ints
-from telltree.tree.labels import Labels
+from telltree.tree.fitness import Floats, Ints, require_classes
+from telltree.tree.target import Labels
+from telltree.tree.target.message import label_bits
 
 LARGEST = 48
 """Formulas are counted up to this many terminals; larger ones cost as much as the last."""
 _MANY = 400  # number of records from which formulas have their full price
 _LEAST = 0.1  # lowest share of the full price, for very few records
-
-
-def label_bits(weights: Any, unit: float) -> float:
-    """The bits that encode classes of these weights, one record after another.
-
-    Each record is predicted from the classes before it, starting as if each of k classes had been seen 1/k times.
-    """
-    share, whole, told = 1.0 / len(weights), 0.0, 0.0
-    for k in range(len(weights)):
-        if weights[k] > 0:
-            known = weights[k] * unit
-            whole += known
-            told += math.lgamma(known + share) - math.lgamma(share)
-    return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
 
 
 _label_bits = small(label_bits)
@@ -86,14 +72,15 @@ class Bits:
         return self.price * min(1.0, max(_LEAST, math.sqrt(records / _MANY)))
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
-        """The criterion for formulas of this grammar on records with these labels."""
+        """The criterion for formulas of this grammar as splits of records that have these labels."""
+        require_classes(self, labels)
         weight = int(labels.totals().sum())
         return BitsOf(
-            self.price_for(len(labels.codes)),
+            self.price_for(len(labels)),
             self.tolerance,
             self.leniency,
             np.array(grammar.bits(LARGEST)),
-            len(labels.codes) / weight,
+            len(labels) / weight,
         )
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:

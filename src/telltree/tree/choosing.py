@@ -12,7 +12,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic.shards import OfPopulations
 from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of
-from telltree.tree.labels import Labels
+from telltree.tree.target import Labels
 
 _SHORT = 0.05  # seconds; after a shorter part, four times as many are done before the next look at the clock
 
@@ -31,9 +31,9 @@ class Ties(NamedTuple):
 
 
 def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
-    """Choose one of the formulas that tie for the best. In this order: it leaves the levels below enough room to tell
-    the classes apart, if any does; it is the shortest, if that takes precedence; it has the widest margin; it is the
-    smallest; by text.
+    """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell kinds of
+    records apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
+    then the smallest; then by text.
     """
     assert found.ties is not None
     ties, size = _rivals(found.ties, engine, labels, by)
@@ -47,10 +47,10 @@ def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels
 
 
 def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
-    """The formulas among which margins decide, and the size of the smallest."""
-    classes = [labels.codes == k for k in range(labels.classes)]
-    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(classes))
-    rivals = _with_room(tally.counts, labels.counts(), by.levels)
+    """Those of some formulas between which margins decide, and the size of the smallest."""
+    kinds = labels.kinds()
+    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(kinds))
+    rivals = _with_room(tally.counts, np.array([np.count_nonzero(kind) for kind in kinds], np.int64), by.levels)
     least = int(tally.size[rivals].min())
     if by.shorter_first:
         rivals = rivals[tally.size[rivals] == least]
@@ -79,15 +79,15 @@ def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) 
     margins, done, at_a_time = np.full(len(ties.lengths), -1.0), 0, 1
     while done < len(margins) and not (done and late()):
         part, began = np.arange(done, min(done + at_a_time, len(margins))), time.monotonic()
-        margins[part] = engine.margins(ties.take(part), cutoff=True)
+        margins[part] = engine.margins(ties.take(part), cutoff=max(0.0, margins.max()))
         done += len(part)
         at_a_time *= 4 if time.monotonic() - began < _SHORT else 1
     return margins
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """The splits in which neither side has more classes than the levels below can tell apart, one class per level. If
-    there are none, those for which halving at each level is enough; if there are none of these either, all.
+    """Those splits of which neither side has more kinds than the levels below can tell apart if each sets one apart; if
+    there is none, those for which halving at each level would do; and all if there is none of these either.
 
     Gini impurity does not see this: of eight classes, splitting off one is as good as splitting four from four.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from telltree.amounts import counted
+from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import Json
 from telltree.cli.outcome import INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import put
@@ -43,6 +44,7 @@ def experiment(
         bool, typer.Option("--paper-budgets", help="Search with the settings of the paper's authors: slow.")
     ] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    dask: Dask = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same table, but for times.")] = 0,
     data: Annotated[
         Path | None,
@@ -86,7 +88,7 @@ def experiment(
     if pictures is not None:
         _check_folder(pictures)
     kept = store or _unfinished(name)
-    with _watching() as progress:
+    with _watching() as progress, client_of(dask) as client:
         found = run_experiment(
             str(name),
             trials=trials,
@@ -99,6 +101,7 @@ def experiment(
             records=records,
             proximity=proximity,
             paper_budgets=paper_budgets,
+            client=client,
         )
     put(found.to_json() if json else str(found), exact=json)
     if found.interrupted:

@@ -2,14 +2,18 @@
 
 import dataclasses
 import datetime
+import functools
 import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from telltree.data.columns.cells import Cells
 from telltree.data.columns.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
+from telltree.data.columns.growing import Growing
 from telltree.data.columns.levels import align_codes
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.written import ISO, Clock
@@ -44,48 +48,65 @@ class TextColumn:
         self._example = ""  # the first value and its place
         self._whole = True
         self._rounded = 0
-        self._chunks: list[Array | int] = []  # an int: this many missing values, before the type is known
+        self._room = 0
+        self._gaps = 0  # missing values before the type is known
+        self._values: Growing | None = None
         self._seen: dict[str, int] = {}  # cell -> flag or code
         self._levels: list[str] = []
 
-    def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
+    def expect(self, count: int) -> None:
+        """Make room for about so many cells."""
+        self._room = count
+
+    def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells; with `comma`, 1,5 is a number."""
         if not self._as_text and self._type in (None, ColumnType.REAL):
-            numbers = _all_numbers(cells)
+            numbers = cells.numbers(comma=comma)
             if numbers is not None and not np.isnan(numbers).all():
-                self._agree(ColumnType.REAL, cells[int(np.argmin(np.isnan(numbers)))], cells, place)
-                self._whole = self._whole and "." not in "".join(cells)
-                self._rounded += _count_rounded(cells, numbers)
-                self._chunks.append(numbers)
+                self._begin_numbers(cells, numbers, place)
+                self._add_numbers(cells, numbers, comma)
                 return
-        fresh = self._sorted_out(cells, place, comma)
+        distinct, which = cells.coded()
+        fresh = self._sorted_out(distinct, lambda code: place(int(np.argmax(which == code))), comma)
         if self._type is None:
-            self._chunks.append(len(cells))
+            self._gaps += len(cells)
         elif self._type is ColumnType.REAL:
-            self._whole = self._whole and all(math.isnan(value) or value.is_integer() for value in fresh.values())
-            read = np.fromiter(map(fresh.__getitem__, cells), Real, len(cells))
-            self._rounded += _count_rounded(cells, read)
-            self._chunks.append(read)
+            self._add_numbers(cells, np.array([fresh[cell] for cell in distinct], Real)[which], comma)
         else:
             self._number(fresh)
             dtype = Flag if self._type is ColumnType.BOOLEAN else Code
-            self._chunks.append(np.fromiter(map(self._seen.__getitem__, cells), dtype, len(cells)))
+            self._keep(np.array([self._seen[cell] for cell in distinct], dtype)[which])
 
-    def _sorted_out(self, cells: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
-        """Read each new cell: its number or flag, NaN if missing; all must have one type."""
+    def _begin_numbers(self, cells: Cells, numbers: Array, place: Place) -> None:
+        """Keep the first value of the column, which is a number."""
+        if self._type is None:
+            written = cells.at(range(int(np.argmin(np.isnan(numbers))) + 1))
+            first = next(at for at, cell in enumerate(written) if not says_missing(cell))
+            self._agree(ColumnType.REAL, written[first], functools.partial(place, first))
+
+    def _add_numbers(self, cells: Cells, numbers: Array, comma: bool) -> None:
+        self._whole = self._whole and not (cells.have(".") or (comma and cells.have(","))) and _are_whole(numbers)
+        self._rounded += _count_rounded(cells, numbers)
+        self._keep(numbers)
+
+    def _keep(self, values: Array) -> None:
+        if self._values is None:
+            self._values = Growing(nothing(self._type or ColumnType.REAL, self._gaps).array, self._room)
+        self._values.add(values)
+
+    def _sorted_out(self, distinct: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
+        """Read each cell not met before: its number or flag, NaN if missing; the type of all must agree."""
         fresh: dict[str, float] = {}
-        for cell in dict.fromkeys(cells):
+        for code, cell in enumerate(distinct):
             if cell in self._seen:
                 continue
             kind, fresh[cell] = (ColumnType.CATEGORICAL, 0.0) if self._as_text else _kind(cell, comma)
-            if kind is not None:
-                self._agree(kind, cell, cells, place)
+            if kind is not None and kind is not self._type:
+                self._agree(kind, cell, functools.partial(place, code))
         return fresh
 
-    def _agree(self, kind: ColumnType, cell: str, cells: Sequence[str], place: Place) -> None:
-        if self._type is kind:
-            return
-        example = f"{cell!r:.60} in {place(cells.index(cell))}"
+    def _agree(self, kind: ColumnType, cell: str, place: Callable[[], str]) -> None:
+        example = f"{cell!r:.60} in {place()}"
         if self._type is not None:
             remedy = "let all be names: give it the type 'categorical' in the schema"
             raise DataError(
@@ -110,9 +131,7 @@ class TextColumn:
 
     def _encoded(self) -> Encoded:
         kind = self._type or ColumnType.REAL
-        chunks = [nothing(kind, chunk).array if isinstance(chunk, int) else chunk for chunk in self._chunks]
-        self._chunks.clear()
-        array = np.concatenate(chunks) if chunks else nothing(kind, 0).array
+        array = nothing(kind, self._gaps).array if self._values is None else self._values.finish()
         levels = tuple(sorted(self._levels))
         if levels:
             array = align_codes(array, tuple(self._levels), levels)
@@ -145,27 +164,57 @@ class TimeColumn:
         """Start an empty column."""
         self._name = name
         self._clock = clock
-        self._chunks: list[Array] = []
+        self._room = 0
+        self._dated: set[bool] = set()  # whether times were dates
+        self._values: Growing | None = None
 
-    def add(self, cells: Sequence[str], place: Place, *, comma: bool = False) -> None:
+    def expect(self, count: int) -> None:
+        """Make room for about so many cells."""
+        self._room = count
+
+    def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
-        try:
-            if self._clock.format is None:
-                self._chunks.append(np.fromiter(map(int, cells), np.int64, len(cells)))
-                return
-        except (ValueError, OverflowError):
-            pass  # not all integers: one by one, below
-        values = [self._read(cell, index, place, comma) for index, cell in enumerate(cells)]
+        at_once = self._at_once(cells, comma) if self._clock.format is None else None
+        if at_once is not None:
+            self._keep(at_once)
+            return
+        distinct, which = cells.coded()
+
+        def where(code: int) -> str:
+            return place(int(np.argmax(which == code)))
+
+        values = [self._read(cell, code, where, comma) for code, cell in enumerate(distinct)]
         dated = [isinstance(value, datetime.datetime) for value in values]
         if any(dated) and not all(dated):
             odd = dated.index(not dated[0])
-            raise DataError(f"the time column {self._name!r} mixes dates and numbers: {cells[odd]!r} in {place(odd)}")
-        self._chunks.append(_ticks(values) if any(dated) else np.array(values, Real))
+            raise DataError(
+                f"the time column {self._name!r} mixes dates and numbers: {distinct[odd]!r} in {where(odd)}"
+            )
+        self._keep((_ticks(values) if any(dated) else np.array(values, Real))[which])
 
-    def _read(self, cell: str, index: int, place: Place, comma: bool) -> Any:
+    def _keep(self, times: Array) -> None:
+        self._dated.add(times.dtype.names is not None)
+        if self._values is None:
+            self._values = Growing(times, self._room)
+        elif len(self._dated) == 1:
+            self._values.add(times)
+
+    @staticmethod
+    def _at_once(cells: Cells, comma: bool) -> Array | None:
+        """Give the usual times: whole numbers, other numbers, or dates without offsets; None if they are others."""
+        whole = cells.whole_numbers()
+        if whole is not None:
+            return whole
+        numbers = cells.numbers(comma=comma)
+        if numbers is not None:
+            return None if np.isnan(numbers).any() else numbers
+        dates = cells.dates()
+        return None if dates is None else _stamped(dates, UNSAID)
+
+    def _read(self, cell: str, code: int, where: Place, comma: bool) -> Any:
         bare = cell.strip()
         if says_missing(bare):
-            raise DataError(f"the time column {self._name!r} is missing in {place(index)}")
+            raise DataError(f"the time column {self._name!r} is missing in {where(code)}")
         if self._clock.format is None:
             kind, value = _kind(cell, comma)
             if kind is ColumnType.REAL:
@@ -174,15 +223,14 @@ class TimeColumn:
             return self._clock.read(bare)
         except ValueError:
             problem = self._clock.problem(bare)
-            raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {place(index)}, {problem}") from None
+            raise DataError(f"the time column {self._name!r} has {cell!r:.60} in {where(code)}, {problem}") from None
 
     def finish(self) -> Array:
-        """Return the whole column: integers, floats, dates, or dates with offsets from UTC as they were written."""
-        dated = {chunk.dtype.names is not None for chunk in self._chunks}
-        if len(dated) > 1:
+        """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
+        if len(self._dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
-        whole = np.concatenate(self._chunks) if self._chunks else np.empty(0, Real)
-        return _with_offsets(whole) if dated == {True} else whole
+        whole = np.empty(0, Real) if self._values is None else self._values.finish()
+        return _with_offsets(whole) if self._dated == {True} else whole
 
 
 def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
@@ -211,21 +259,16 @@ def _whole_numbers(levels: Sequence[str]) -> Array | None:
     return np.array([int(level) for level in levels], np.int64) if whole else None
 
 
-def _all_numbers(cells: Sequence[str]) -> Array | None:
-    """Parse cells that are all numbers, the usual case, at once."""
-    try:
-        numbers = np.fromiter(map(float, cells), Real, len(cells))
-    except ValueError:
-        return None
-    return None if "_" in "".join(cells) else numbers  # Python parses 1_000 as a number; in data it is a name
+def _are_whole(numbers: Array) -> bool:
+    return bool((np.isnan(numbers) | (numbers == np.floor(numbers))).all())
 
 
-def _count_rounded(cells: Sequence[str], numbers: Array) -> int:
-    """Count the integers that a float cannot represent exactly."""
+def _count_rounded(cells: Cells, numbers: Array) -> int:
+    """Count the whole numbers that floats do not hold to the last digit."""
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
     if not large:
         return 0
-    written = (cells[place].strip() for place in large)
+    written = (cell.strip() for cell in cells.at(large))
     return count_rounded(object_array(int(cell) for cell in written if INTEGER.fullmatch(cell)))
 
 
@@ -252,9 +295,13 @@ def _ticks(dates: Sequence[datetime.datetime]) -> Array:
     offsets = [date.utcoffset() for date in dates]
     bare = (date.replace(tzinfo=None) for date in dates)
     ticks = [(date - EPOCH - (ahead or NONE)) // TICK for date, ahead in zip(bare, offsets, strict=True)]
-    found = np.empty(len(dates), stamped("us"))
-    found["utc"] = np.array(ticks, np.int64).view("M8[us]")
-    found["offset"] = [UNSAID if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
+    said = [UNSAID if ahead is None else ahead // datetime.timedelta(seconds=1) for ahead in offsets]
+    return _stamped(np.array(ticks, np.int64).view("M8[us]"), said)
+
+
+def _stamped(utc: Array, offsets: npt.ArrayLike) -> Array:
+    found = np.empty(len(utc), stamped("us"))
+    found["utc"], found["offset"] = utc, offsets
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from telltree.amounts import counted
+from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import Values
 from telltree.data.columns.text import KeyColumn, TextColumn, TimeColumn
 from telltree.data.columns.written import Clock, Writing
@@ -17,8 +18,8 @@ from telltree.errors import DataError
 
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
-CELLS = 1 << 18  # cells per chunk: about 20 MB as text
-MOST_COLUMNS = 100_000
+CELLS = 1 << 18  # a chunk: as text, some 20 MB
+MOST_COLUMNS = 25_000
 
 AnyColumn = TextColumn | TimeColumn
 
@@ -36,12 +37,12 @@ def read_delimited(
     lengths = []
     for file in files:
         with file.lines(writing.encoding) as lines:
-            reader, delimiter = _reader(lines, file)
-            names = _header(reader, file, writing.wide)
+            reader, delimiter = find_rows(lines, file)
+            names = header_of(reader, file, writing.wide)
             if not columns:
                 first = names
                 columns = {
-                    name: _column(name, use, types.get(name), writing.clock) for name, use in plan(names).items()
+                    name: make_column(name, use, types.get(name), writing.clock) for name, use in plan(names).items()
                 }
             require_same(first, names, files[0], file)
             lengths.append(_read_rows(reader, names, columns, file, comma=delimiter == ";"))
@@ -60,14 +61,15 @@ def too_wide(count: int) -> str:
     return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
 
 
-def _column(name: str, use: Use, wanted: ColumnType | None, clock: Clock) -> AnyColumn:
+def make_column(name: str, use: Use, wanted: ColumnType | None, clock: Clock) -> AnyColumn:
+    """Begin a column by what it is for."""
     if use in (Use.ID, Use.LABEL):
         return KeyColumn(name, label=use is Use.LABEL)
     as_text = wanted is ColumnType.CATEGORICAL
     return TimeColumn(name, clock) if use is Use.TIME else TextColumn(name, as_text=as_text)
 
 
-class _Rows:
+class TextRows:
     """The rows of a file, with the line that each ends in."""
 
     def __init__(self, lines: Iterator[str], delimiter: str, file: File) -> None:
@@ -89,7 +91,13 @@ class _Rows:
         self._back.append(row)
 
     @property
+    def has_back(self) -> bool:
+        """Whether a row was given back."""
+        return bool(self._back)
+
+    @property
     def line(self) -> int:
+        """The line in which the last row ends."""
         return self._reader.line_num
 
     def wrong(self, what: object) -> DataError:
@@ -111,8 +119,8 @@ class _Rows:
         return row
 
 
-def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
-    """Find the delimiter in the header; the lines read for that are pushed back."""
+def find_rows(lines: Iterator[str], file: File) -> tuple[TextRows, str]:
+    """Find the delimiter in the header; what was read for that is read again."""
     taken: list[str] = []
     bare, length = "", 0
     for line in lines:
@@ -124,7 +132,7 @@ def _reader(lines: Iterator[str], file: File) -> tuple[_Rows, str]:
         elif not _opens(bare) or length > MOST_LINE:
             break
     delimiter = max(DELIMITERS, key=bare.count)
-    return _Rows(chain(taken, lines), delimiter, file), delimiter
+    return TextRows(chain(taken, lines), delimiter, file), delimiter
 
 
 def _opens(bare: str) -> bool:
@@ -132,7 +140,8 @@ def _opens(bare: str) -> bool:
     return bare.startswith('"') or any(f'{delimiter}"' in bare for delimiter in DELIMITERS)
 
 
-def _header(rows: _Rows, file: File, wide: bool) -> list[str]:
+def header_of(rows: TextRows, file: File, wide: bool) -> list[str]:
+    """Read the names; of a wide table that has none, its first row stays to be read."""
     names = next(rows, None)
     if names is None:
         raise DataError(f"{file.name} is empty; its first line must name the columns")
@@ -148,7 +157,7 @@ def _header(rows: _Rows, file: File, wide: bool) -> list[str]:
         raise rows.wrong(f"{error}; {REMEDY}" if bare else error) from None
 
 
-def _read_rows(rows: _Rows, names: list[str], columns: Mapping[str, AnyColumn], file: File, *, comma: bool) -> int:
+def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn], file: File, *, comma: bool) -> int:
     width, count = len(names), 0
     places = {name: index for index, name in enumerate(names)}
     chunk: list[list[str]] = []
@@ -157,7 +166,7 @@ def _read_rows(rows: _Rows, names: list[str], columns: Mapping[str, AnyColumn], 
     def flush() -> None:
         cells = list(zip(*chunk, strict=True))
         for name, column in columns.items() if cells else ():
-            column.add(cells[places[name]], lambda at: f"line {ends[at]} of {file.name}", comma=comma)
+            column.add(PythonCells(cells[places[name]]), lambda at: f"line {ends[at]} of {file.name}", comma=comma)
         chunk.clear()
         ends.clear()
 

@@ -4,6 +4,7 @@ import codecs
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -77,12 +78,40 @@ class File:
             with _explained(self.name):
                 yield _without_mark(_lines(self.target, self.name), self.name)
             return
+        with self.unpacked() as stream:
+            yield _decoded(stream, encoding, self.name)
+
+    @contextmanager
+    def unpacked(self) -> Iterator[io.BufferedReader]:
+        """Open for reading; unpacked if gzipped."""
         with self.bytes() as packed:
             if packed.peek(2)[:2] == GZIP:
                 with gzip.open(packed) as unpacked:
-                    yield _decoded(io.BufferedReader(cast(Any, unpacked)), encoding, self.name)
+                    yield io.BufferedReader(cast(Any, unpacked))
             else:
-                yield _decoded(packed, encoding, self.name)
+                yield packed
+
+    def left(self) -> int | None:
+        """Count the bytes that are left to read, as they are packed; None if they cannot be read twice."""
+        if self.is_path:
+            with _explained(self.name):
+                found = os.stat(self.target)
+            return found.st_size if stat.S_ISREG(found.st_mode) else None
+        if _is_text(self.target) or not (hasattr(self.target, "seekable") and self.target.seekable()):
+            return None
+        here = self.place()
+        size = int(self.target.seek(0, io.SEEK_END)) - here
+        self.go_back(here)
+        return size
+
+    def place(self) -> int:
+        """Give the place up to which a stream was read."""
+        return 0 if self.is_path else int(self.target.tell())
+
+    def go_back(self, place: int) -> None:
+        """Let a stream be read from that place again."""
+        if not self.is_path:
+            self.target.seek(place)
 
     def small_text(self) -> str:
         """Read a file written by people; a DataError if it is too large for that."""
@@ -145,19 +174,26 @@ def _without_mark(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def _decoded(stream: io.BufferedReader, encoding: str | None, name: str) -> Iterator[str]:
+    encoding = settled_encoding(stream, encoding)
+    plain = "\n".encode(encoding) == b"\n"
+    return line_by_line(stream, encoding, name) if plain else _as_a_whole(stream, encoding, name)
+
+
+def settled_encoding(stream: io.BufferedReader, encoding: str | None) -> str:
+    """Tell the encoding by the byte order mark, if none is said; the mark of UTF-8 is taken from the stream."""
     if encoding is None:
         head = stream.peek(4)[:4]
         encoding = next((known for mark, known in MARKS.items() if head.startswith(mark)), "utf-8")
     try:
-        newline = "\n".encode(encoding)
-    except (LookupError, TypeError, ValueError):  # such as 'undefined', which is a codec of Python, and null characters
+        "\n".encode(encoding)
+    except (LookupError, TypeError, ValueError):  # such as 'undefined', which Python has, and null characters
         raise DataError(
             f"unknown encoding {encoding!r:.60}; there are 'utf-8', 'utf-16', 'latin-1', 'cp1252' ..."
         ) from None
-    if codecs.lookup(encoding).name == "utf-8-sig":
-        stream.read(3 if stream.peek(3).startswith(codecs.BOM_UTF8) else 0)
-        encoding, newline = "utf-8", b"\n"
-    return _line_by_line(stream, encoding, name) if newline == b"\n" else _as_a_whole(stream, encoding, name)
+    if codecs.lookup(encoding).name != "utf-8-sig":
+        return encoding
+    stream.read(3 if stream.peek(3).startswith(codecs.BOM_UTF8) else 0)
+    return "utf-8"
 
 
 def _lines(stream: Any, name: str) -> Iterator[Any]:
@@ -173,7 +209,7 @@ def _lines(stream: Any, name: str) -> Iterator[Any]:
         yield line
 
 
-def _line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
+def line_by_line(stream: BinaryIO, encoding: str, name: str) -> Iterator[str]:
     """Decode each line by itself, so that a wrong byte has an exact place."""
     for number, line in enumerate(_lines(stream, name), 1):
         try:

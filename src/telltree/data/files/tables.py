@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from telltree.data.columns.encode import Values
 from telltree.data.columns.written import Writing
+from telltree.data.files.blocks import read_blocks
 from telltree.data.files.delimited import read_delimited
 from telltree.data.files.directory import require_one_kind
 from telltree.data.files.opening import File
@@ -28,7 +29,7 @@ def _read(
     files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
 ) -> tuple[dict[str, Values], list[int]]:
     if not require_one_kind(files, [file.is_parquet() for file in files]):
-        return read_delimited(files, plan, types, writing)
+        return read_blocks(files, plan, types, writing) or read_delimited(files, plan, types, writing)
     from telltree.data.files.parquet import read_parquet
 
     # Parquet is read from its end, more than once: a stream is read into memory first.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from telltree.amounts import counted
+from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import object_array
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn, plain
@@ -124,7 +125,7 @@ def _stamped(line: str, number: int, found: _Series) -> list[list[float]]:
     if any(other != stamps[0] for other in stamps):
         raise _wrong(found, number, "the dimensions of a record have different time stamps; all must have the same")
     if stamps[0]:
-        found.times.add(stamps[0], lambda _: f"line {number} of {found.file.name}")
+        found.times.add(PythonCells(stamps[0]), lambda _: f"line {number} of {found.file.name}")
     return [_numbers([value for _, value in part], number, found) for part in steps]
 
 

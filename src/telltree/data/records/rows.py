@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from telltree.amounts import counted
+from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import Encoded, Values, as_it_is, object_array
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn
@@ -211,7 +212,8 @@ def _read_text(encoded: Encoded, name: str, clock: Clock) -> Array:
     """Parse the times that a dataframe or a Parquet file has as text, each distinct one once."""
     codes, rows, places = np.unique(encoded.array, return_index=True, return_inverse=True)
     column = TimeColumn(name, clock)
-    column.add([encoded.levels[code] for code in codes], lambda at: f"row {rows[at]} (counted from 0)")
+    written = PythonCells([encoded.levels[code] for code in codes])
+    column.add(written, lambda at: f"row {rows[at]} (counted from 0)")
     return column.finish()[places]
 
 

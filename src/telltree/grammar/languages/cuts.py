@@ -1,43 +1,75 @@
 """Cuts: constants that split the values of a signal in two, chosen without labels."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BAND = 0.05  # how far from the middle, as a share of the gap, a rounder cut may lie
-_NOISE = 1e-9  # a gap below this share of the range is rounding error between equal values
+from telltree.data.statistics import Statistics
+
+Floats = NDArray[np.float64]
+
+_BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
+_NOISE = 1e-9  # a gap of such a share of the range is what arithmetic left between equal values
 
 
-def cuts(values: NDArray[Any], most: int) -> list[float]:
-    """At most `most` cuts: sort the values, divide them into parts of equal number, cut the widest gap of each.
+def cuts(values: NDArray[Any] | Statistics, most: int) -> list[float]:
+    """At most so many numbers between the values: of each share of them, ordered by size, the middle of the widest gap.
 
     Parts are equal in number, not in width, so that an outlier moves only its own cut, and a value that repeats is
     separated from the others. In the widest gap, the fewest unseen records should fall on the wrong side.
     """
-    if most < 1:
+    numbers = values if isinstance(values, Statistics) else Statistics.of(np.asarray(values, np.float64))
+    count = numbers.extent.finite
+    if most < 1 or not count:
         return []
-    ordered = values[np.isfinite(values)].astype(np.float64, copy=False)
-    ordered.sort()
-    with np.errstate(over="ignore"):
-        gaps = ordered[1:] - ordered[:-1]
-        least = 2 * _NOISE * (ordered[-1] / 2 - ordered[0] / 2) if len(ordered) else 0.0
-    after = np.flatnonzero(gaps > least)  # by the rank of the value below the gap
-    aside = len(ordered) // (4 * most)  # the widest gaps of all lie beside outliers
-    inner = after[(after + 1 >= aside) & (after + 1 <= len(ordered) - aside)]
-    after = inner if len(inner) else after
-    low, high = ordered[after], ordered[after + 1]
-    if len(after) > most:
-        share, place = np.divmod((after + 1) * most, len(ordered))
-        off_centre = np.abs(place / len(ordered) - 0.5)
-        widest = _widest(share, gaps[after], off_centre)
-        low, high = low[widest], high[widest]
+    aside = count // (4 * most)  # the widest gaps of all are those beside outliers
+    low, high = _chosen(numbers, most, aside)
+    if not len(low):
+        low, high = _chosen(numbers, most, 0)
     return list(dict.fromkeys(map(roundest, low.tolist(), high.tolist())))
 
 
-def _widest(share: NDArray[Any], width: NDArray[np.float64], off_centre: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The widest gap of each part, with parts in order; among equal gaps the most central, then the first."""
+def _chosen(numbers: Statistics, most: int, aside: int) -> tuple[Floats, Floats]:
+    """What is below and above the gaps to cut in: all if they are few, else of each share the widest.
+
+    Gaps with fewer than `aside` values on one side are passed over.
+    """
+    count, met = numbers.extent.finite, 0
+    low, high, rank = np.empty(0), np.empty(0), np.empty(0, np.int64)
+    for gaps in _gaps(numbers):
+        inner = slice(np.searchsorted(gaps[2], aside), np.searchsorted(gaps[2], count - aside, side="right"))
+        met += len(gaps[2][inner])
+        low, high, rank = (_after(kept, more[inner]) for kept, more in zip((low, high, rank), gaps, strict=True))
+        if met > most:
+            share, place = np.divmod(rank * most, count)
+            with np.errstate(over="ignore"):
+                widest = _widest(share, high - low, np.abs(place / count - 0.5))
+            low, high, rank = low[widest], high[widest], rank[widest]
+    return low, high
+
+
+def _gaps(numbers: Statistics) -> Iterator[tuple[Floats, Floats, NDArray[np.int64]]]:
+    """The values below and above each gap, in order, and how many values are below it; some at a time."""
+    least = 2 * _NOISE * (numbers.extent.high / 2 - numbers.extent.low / 2)
+    below, last = 0, np.empty(0)  # of what was before
+    for values, counts in numbers.in_order():
+        ordered = _after(last, values)
+        with np.errstate(over="ignore"):
+            at = np.flatnonzero(ordered[1:] - ordered[:-1] > least)
+        ranks = below + _after(np.zeros(len(last), np.int64), np.cumsum(counts))
+        yield ordered[at], ordered[at + 1], ranks[at]
+        below, last = int(ranks[-1]), ordered[-1:]
+
+
+def _after(some: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate((some, more)) if len(some) else more
+
+
+def _widest(share: NDArray[Any], width: Floats, off_centre: Floats) -> NDArray[np.intp]:
+    """Of each share, which come in order, the widest gap; of several the most central, and of those the first."""
     begins = np.empty(len(share), np.bool_)
     begins[0] = True
     np.not_equal(share[1:], share[:-1], out=begins[1:])

@@ -5,6 +5,7 @@ that must hold at once, and those whose steps are counted, have constants among 
 themselves, the language can say when something happened, how long it lasted, and how much a value changed.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Column, ColumnType, Panel, unusable
+from telltree.data.statistics import Statistics
 from telltree.data.store import is_missing
 from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
 from telltree.grammar.languages.level_groups import together
+from telltree.grammar.languages.signals import Signal, column_signal, elapsed_signal
 from telltree.grammar.text.source import (
     Alternative,
     Apply,
@@ -99,7 +102,6 @@ class _Words:
 
     def __init__(self, panel: Panel, labels: NDArray[Any] | None, rich: Richness) -> None:
         self._panel, self._labels, self._rich = panel, labels, rich
-        self._starts = np.cumsum(panel.lengths) - panel.lengths
         self._lasting = bool(len(panel) and panel.lengths.max() > 1)
         typical = int(np.median(panel.lengths)) if len(panel) else 1
         spans = (1, max(2, round(typical / 20)), max(4, round(typical / 6)))
@@ -113,19 +115,19 @@ class _Words:
     def add(self, column: Column) -> bool:
         """Add what can be said of a column; False if there is nothing."""
         before = len(self.own)
-        name, values = Name(column.name, quoted=True), self._panel.stacked(column.name)
+        name, signal = Name(column.name, quoted=True), column_signal(self._panel, column.name)
         if column.type is ColumnType.REAL:
-            self._add_real(column, name, values)
+            self._add_real(column, name, signal)
         elif column.type is ColumnType.BOOLEAN:
             self._add_facts([name])
-            self._add_long(column, name, values == 1)
+            self._add_long(column, name, signal.where(lambda values: values == 1))
         else:
-            self._add_facts(self._levels(column, name, values))
-        gaps = is_missing(values)
-        if gaps.any() and not gaps.all():
+            self._add_facts(self._levels(column, name, signal))
+        extent = signal.statistics.extent
+        if extent.missing and (extent.finite or extent.below or extent.above):
             missing = Call(MISSING.name, (name,))
             self._add_facts([missing])
-            self._add_long(column, missing, gaps)
+            self._add_long(column, missing, signal.where(is_missing))
         return len(self.own) > before
 
     def _add_facts(self, facts: Sequence[Source]) -> None:
@@ -133,76 +135,60 @@ class _Words:
         self.peak += both
         self.own += both
 
-    def _levels(self, column: Column, name: Name, values: NDArray[Any]) -> list[Source]:
-        """Each level by itself (the most common, if there are many), and the groups of levels that go with a class."""
-        present = [column.levels[code] for code in np.unique(values[values >= 0])]
+    def _levels(self, column: Column, name: Name, signal: Signal) -> list[Source]:
+        """Each level by itself, or of many the commonest, and those together that go with a class."""
+        present = [column.levels[code] for code in signal.statistics.codes() if code >= 0]
         if len(present) <= _SINGLE_LEVELS:
             return [_is(name, level) for level in present]
         groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
         return [_joined([_is(name, level) for level in group]) for group in groups]
 
-    def _add_real(self, column: Column, name: Name, values: NDArray[np.float64]) -> None:
-        rich, given = self._rich, column.thresholds
-        least, most = self._extremes(values)
+    def _add_real(self, column: Column, name: Name, signal: Signal) -> None:
+        rich, given, values = self._rich, column.thresholds, signal.statistics
+        least, most = signal.extremes()
         self.peak += _compared(name, _GREATER, given or cuts(most, rich.peaks))
         if not column.static:
             self.peak += _compared(name, _LESS, given or cuts(least, rich.peaks))
         self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
         if _both_ways(values):
-            self._add_size(Call(ABS.name, (name,)), np.abs(values), sorted({abs(bound) for bound in given or ()}))
+            size = signal.where(np.abs)
+            self._add_size(Call(ABS.name, (name,)), size, sorted({abs(bound) for bound in given or ()}))
         if column.static or not self._lasting:
             return
         for bound in _some_of(given, rich.counted) if given else cuts(values, rich.counted):
-            self._add_long(column, Comparison(_GREATER, name, Constant(float(bound))), values > bound)
+            above = signal.where(functools.partial(np.less, bound))
+            self._add_long(column, Comparison(_GREATER, name, Constant(float(bound))), above)
         for span in self._spans:
-            self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), self._changes(values, span))
+            self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), signal.change(span))
 
-    def _add_size(self, signal: Source, sizes: NDArray[np.float64], given: Sequence[float]) -> None:
-        least, most = self._extremes(sizes)
-        self.peak += _compared(signal, _GREATER, given or cuts(most, self._rich.peaks // 2))
-        self.peak += _compared(signal, _LESS, given or cuts(least, self._rich.peaks // 2))
-        self.own += _compared(signal, _EITHER, given or cuts(sizes, self._rich.values // 2))
+    def _add_size(self, name: Source, size: Signal, given: Sequence[float]) -> None:
+        least, most = size.extremes()
+        self.peak += _compared(name, _GREATER, given or cuts(most, self._rich.peaks // 2))
+        self.peak += _compared(name, _LESS, given or cuts(least, self._rich.peaks // 2))
+        self.own += _compared(name, _EITHER, given or cuts(size.statistics, self._rich.values // 2))
 
-    def _add_change(self, signal: Source, changes: NDArray[np.float64]) -> None:
-        least, most = self._extremes(changes)
-        self.peak += _compared(signal, _GREATER, cuts(most, self._rich.changes))
-        self.peak += _compared(signal, _LESS, cuts(least, self._rich.changes))
-        self.change += _compared(signal, _EITHER, cuts(changes, self._rich.changes))
+    def _add_change(self, name: Source, change: Signal) -> None:
+        least, most = change.extremes()
+        self.peak += _compared(name, _GREATER, cuts(most, self._rich.changes))
+        self.peak += _compared(name, _LESS, cuts(least, self._rich.changes))
+        self.change += _compared(name, _EITHER, cuts(change.statistics, self._rich.changes))
 
-    def _add_long(self, column: Column, condition: Source, holds: NDArray[np.bool_]) -> None:
-        """How many steps a condition holds. Not 0 or all steps: F and G already ask for those."""
+    def _add_long(self, column: Column, condition: Source, holds: Signal) -> None:
+        """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
         if column.static or not self._lasting or not self._rich.counts:
             return
-        counts = np.add.reduceat(holds.astype(np.int64), self._starts)
-        bounds = sorted({int(np.floor(bound)) for bound in cuts(counts, self._rich.counts)} - {0})
+        bounds = sorted({int(np.floor(bound)) for bound in cuts(holds.counts(), self._rich.counts)} - {0})
         self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
 
     def add_when(self) -> None:
         """How much time has passed, and, if records differ in length, which share of the record."""
         if not self._lasting:
             return
-        times = self._panel.stacked_times()
-        if times is None:
-            times = np.arange(self._panel.steps, dtype=np.float64)
-        elapsed = times - np.repeat(times[self._starts], self._panel.lengths)
-        moments = np.unique(elapsed)
-        begun = {float(moments[np.searchsorted(moments, cut)]) for cut in cuts(elapsed, self._rich.values)}
+        elapsed = elapsed_signal(self._panel).statistics
+        begun = set(elapsed.next_above(cuts(elapsed, self._rich.values)))
         self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
             self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
-
-    def _extremes(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the greatest finite value of each record."""
-        finite = np.isfinite(values)
-        least = np.minimum.reduceat(np.where(finite, values, np.inf), self._starts)
-        return least, np.maximum.reduceat(np.where(finite, values, -np.inf), self._starts)
-
-    def _changes(self, values: NDArray[np.float64], span: int) -> NDArray[np.float64]:
-        rows = np.arange(len(values))
-        before = np.maximum(rows - span, np.repeat(self._starts, self._panel.lengths))
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
-            changes: NDArray[np.float64] = values - values[before]
-        return changes
 
     def definitions(self) -> list[Definition]:
         """The grammar. Its weights make simple sentences as common as all others together."""
@@ -231,11 +217,10 @@ def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:
     return [constants[round(i)] for i in np.linspace(0, len(constants) - 1, min(most, len(constants)))]
 
 
-def _both_ways(values: NDArray[np.float64]) -> bool:
-    """Whether a column has many values on each side of 0, so that its absolute value may matter more than its sign."""
-    known = values[np.isfinite(values)]
-    below, above = np.count_nonzero(known < 0), np.count_nonzero(known > 0)
-    return bool(min(below, above) >= _EACH_WAY * max(len(known), 1))
+def _both_ways(values: Statistics) -> bool:
+    """Whether a column has many values on either side of 0, so that its size may matter more than its sign."""
+    below, above = values.beside(0.0)
+    return min(below, above) >= _EACH_WAY * max(values.extent.finite, 1)
 
 
 def _is(name: Name, level: str) -> Source:

@@ -31,9 +31,13 @@ def together(panel: Panel, name: str, labels: NDArray[Any] | None, single: int) 
 
 def _met(panel: Panel, name: str, levels: int) -> NDArray[np.bool_]:
     """Whether each record has each level at some step: records × levels."""
-    codes = panel.stacked(name)
-    records = np.repeat(np.arange(len(panel)), panel.lengths)
+    return np.concatenate([_met_in(part, name, levels) for part in panel.parts()])
+
+
+def _met_in(part: Panel, name: str, levels: int) -> NDArray[np.bool_]:
+    codes = part.stacked(name)
+    records = np.repeat(np.arange(len(part)), part.lengths)
     known = codes >= 0
-    met = np.zeros((len(panel), levels), np.bool_)
+    met = np.zeros((len(part), levels), np.bool_)
     met[records[known], codes[known]] = True
     return met

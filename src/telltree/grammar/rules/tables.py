@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.grammar.rules.microcode import Microcode, MicroOp, code_of
+from telltree.grammar.rules.microcode import Microcode, code_of
 from telltree.grammar.rules.rule import Rule
 from telltree.operators import Expression, Hole, Level, Number, Type
 from telltree.operators.expression import RandomNumber
+from telltree.operators.meaning import PLAIN, MicroOp
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -30,9 +31,9 @@ _RULE = np.dtype(
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # number of its atom, or of the first of its atoms; −1 if none is numbered
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # first opcode, if the template is connectives, F and G, then only holes; else 0
-        ("lead", np.int32),  # how many of these opcodes there are
-        ("constant", np.int32),  # if it only writes a constant: its position among its symbol's rules
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first; or HOLE
+        ("lead", np.int32),  # how many of them there are
+        ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
 )
 _SYMBOL = np.dtype(
@@ -88,6 +89,8 @@ class Reading(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    code_outcomes: Ints
+    code_window: Ints
 
 
 class Tables(NamedTuple):
@@ -109,7 +112,9 @@ class Tables(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
-    atoms: Ints  # how many numbered atoms there are
+    code_outcomes: Ints
+    code_window: Ints
+    atoms: Ints  # how many atoms have a number
 
     @property
     def growing(self) -> Growing:
@@ -155,6 +160,8 @@ class Tables(NamedTuple):
             code_ident=microcode.ident,
             code_value=microcode.value,
             code_mode=microcode.mode,
+            code_outcomes=microcode.outcomes,
+            code_window=microcode.window,
             atoms=np.array([atoms], np.int32),
         )
 
@@ -260,8 +267,8 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
 def _simple(template: Expression) -> tuple[int, int]:
     codes = [code_of(e) for e in template.walk()]
     lead = sum(code is not MicroOp.HOLE for code in codes)
-    plain = all(MicroOp.AND <= code <= MicroOp.GLOBALLY for code in codes[:lead])
-    return (int(codes[0]), lead) if lead and plain else (0, 0)
+    plain = PLAIN.issuperset(codes[:lead])
+    return (int(codes[0]), lead) if lead and plain else (int(MicroOp.HOLE), 0)
 
 
 def _nests_formulas(e: Expression) -> bool:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Column, ColumnType, Panel, Schema, unusable
+from telltree.data.statistics import Statistics
 from telltree.errors import GrammarError
+from telltree.grammar.text.amount import room_for
 from telltree.grammar.text.draft import Draft, Term, pick
 from telltree.grammar.text.names import attribute, nearest
 from telltree.grammar.text.source import Each, Place, Supply
@@ -17,7 +19,6 @@ from telltree.operators import Level, Number, Operator
 from telltree.operators.expression import RandomNumber, level_text, name_text
 
 MOST_POINTS = 10_000  # of one grid
-MOST_CONSTANTS = 500_000  # of all grids of a grammar together
 OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"})
 """Supplies that depend on the attribute they are compared with, unless their range is given."""
 
@@ -64,7 +65,7 @@ class Groups:
 
     def attributes(self, each: Each) -> Draft:
         """A choice among the attributes a selector selects."""
-        return pick([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
+        return self._any([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
 
     def comparisons(self, each: Each | Column, operators: tuple[Operator, ...], supply: Supply, place: Place) -> Draft:
         """The group `each … {operators} supply`: attribute, then operator, then constant."""
@@ -78,7 +79,7 @@ class Groups:
             against = shared or self._against(column, columns if isinstance(each, Each) else None, supply)
             if against is not None:
                 left = Term(attribute(column), (), place)
-                choices.append(pick([Term(operator, (left, against), place) for operator in operators], place))
+                choices.append(self._any([Term(operator, (left, against), place) for operator in operators], place))
         if not choices:
             raise GrammarError(
                 "other finds no two attributes of one kind to compare; give columns a kind in the schema", *supply.place
@@ -104,8 +105,8 @@ class Groups:
     def constants(self, supply: Supply, columns: list[Column]) -> Draft:
         """A choice among the constants of a supply, or a random one; from the values of these columns if needed."""
         place, numbers = supply.place, [float(v) for v in supply.values if not isinstance(v, str)]
-        if supply.word == "list":
-            return self._choice(supply.values, place)
+        if supply.word == "list":  # which stands in the text, and counted there
+            return pick([Term(constant(v), (), place) for v in dict.fromkeys(supply.values)], place)
         if supply.word == "thresholds":
             return self._choice(columns[0].thresholds or (), place)
         if supply.word == "random":
@@ -113,7 +114,7 @@ class Groups:
             return Term(RandomNumber(low, high), (), place)
         points = _points(numbers[-1], supply.word, place)
         if supply.word == "quantiles":
-            values = np.quantile(self._values(columns, supply), np.linspace(0, 1, points))
+            values = self._values(columns, supply).quantiles(np.linspace(0, 1, points))
         else:
             low, high = _range(numbers[:2], place) if len(numbers) == 3 else self._extent(columns, supply)
             values = _spread(low, high, points)
@@ -125,11 +126,19 @@ class Groups:
 
     def _any(self, terms: list[Draft], place: Place) -> Draft:
         self._made += len(terms)
-        if self._made > MOST_CONSTANTS:
-            raise GrammarError(f"more than {MOST_CONSTANTS:,} constants in all groups; make them coarser", *place)
+        if self._made > self._room:
+            raise GrammarError(
+                f"all groups up to here, written out, have more than the {self._room:,} attributes and constants that "
+                f"are read; choose from fewer attributes, or make grids coarser",
+                *place,
+            )
         return pick(terms, place)
 
-    def _values(self, columns: list[Column], supply: Supply) -> NDArray[np.float64]:
+    @cached_property
+    def _room(self) -> int:
+        return room_for(self.schema)
+
+    def _values(self, columns: list[Column], supply: Supply) -> Statistics:
         for column in columns:
             if column.type is not ColumnType.REAL:
                 raise GrammarError(
@@ -137,16 +146,14 @@ class Groups:
                 )
         if self.panel is None:
             _need_data(supply)
-        each = [self.panel.stacked(column.name) for column in columns]
-        stacked = each[0] if len(each) == 1 else np.concatenate(each)
-        finite: NDArray[np.float64] = stacked[np.isfinite(stacked)]
-        if not len(finite):
+        values = Statistics.joined(self.panel.statistics(column.name) for column in columns)
+        if not values.extent.finite:
             raise GrammarError(f"{name_text(columns[0].name)} has no finite values to choose from", *supply.place)
-        return finite
+        return values
 
     def _extent(self, columns: list[Column], supply: Supply) -> tuple[float, float]:
-        values = self._values(columns, supply)
-        return float(values.min()), float(values.max())
+        extent = self._values(columns, supply).extent
+        return extent.low, extent.high
 
 
 def _said(each: Each) -> str:

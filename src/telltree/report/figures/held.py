@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.explain import Margins, decisive_step
-from telltree.explain.counts import compares_counts
+from telltree.explain import Margins
+from telltree.explain.counts import compares_counts, count_text, counted
 from telltree.operators import Expression
 from telltree.operators.table import COUNT
 from telltree.report.figures.mentions import temporal
@@ -37,13 +37,14 @@ def held(branches: Sequence[Branch], panel: Panel, record: int, reference: Panel
     """All parts of all branches; a comparison of several counts once for each count."""
     margins = Margins(panel, reference)
     for number, (formula, _) in enumerate(branches, 1):
-        step = decisive_step(formula, panel, record, reference=reference)
-        for part in temporal(formula.expression):
-            true = bool(margins.over_time(part, record)[0] > 0)
-            if compares_counts(part):
-                tally = margins.tally(part, record)
-                for operand, steps in tally.held.items():
-                    which = Expression(COUNT, (operand,)) if len(tally.held) > 1 else None
-                    yield Held(number, part, steps, true, step, tally.told(operand), which)
-            else:
-                yield Held(number, part, margins.over_time(part.args[0], record) > 0, true, step)
+        parts = temporal(formula.expression)
+        looks = {part: counted(part) if compares_counts(part) else part.args for part in parts}
+        followed = [*parts, *(look for several in looks.values() for look in several)]
+        evidence = margins.evidence(formula.expression, [record], follow=followed)
+        step = int(evidence.steps[0])
+        for part in parts:
+            true, counts = bool(evidence.held(part, 0)[0]), compares_counts(part)
+            for look in looks[part]:
+                told = count_text(part, evidence.count(look, 0)) if counts else ""
+                which = Expression(COUNT, (look,)) if len(looks[part]) > 1 else None
+                yield Held(number, part, evidence.held(look, 0), true, step, told, which)

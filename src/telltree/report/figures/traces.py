@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from telltree.data import MISSING, UNSEEN, ColumnType, Panel, Schema
 from telltree.data.clock import axis_unit, offset_text
-from telltree.logic.formulas import signals_of
+from telltree.logic.walking import signals_of
 from telltree.report.figures.layout import spread
 from telltree.report.figures.mentions import Pane, Threshold
 from telltree.report.figures.style import (

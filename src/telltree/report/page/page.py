@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,9 @@ SCRIPTS = (
     "dom.js", "speech.js", "clock.js", "look.js", "traces.js", "tree.js", "details.js", "thumbnails.js",
     "categories.js", "compare.js", "chart.js", "record.js", "export.js", "start.js",
 )  # fmt: skip
-MOST_PAGE = 1_950_000  # bytes, unless names alone exceed it
-FIXED = 200_000  # bytes for style, script, and the overview besides its sentences
-_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+MOST_PAGE = 1_950_000  # bytes, where names do not fill it by themselves
+FIXED = 200_000  # bytes: style, script, and what an overview says beside its sentences
+_ESCAPED = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def write_report(
@@ -120,8 +121,7 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
     entries = cards(subject, gallery, members, shown)
     return {
         "title": title,
-        "classes": list(subject.names),
-        "learned": len(subject.tree.classes),
+        **_target(subject),
         "labelled": subject.labels is not None,
         "time_unit": words(subject.panel.time_unit or ""),
         "daily": subject.panel.daily,
@@ -132,6 +132,18 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "columns": gallery.columns(),
         "records": records,
         "list": everyone,
+    }
+
+
+def _target(subject: Subject) -> dict[str, Any]:
+    """What the tree tells: what its parts are called, and the labels, and in which parts they are, if they differ."""
+    target, labels = subject.target, subject.labels
+    names, parts = (None, None) if labels is None else (labels.named()[0], labels.parts_of_named())
+    return {
+        "words": target.words._asdict(),
+        "parts": [words(name) for name in target.parts],
+        "labels": None if names is None or parts is None else [words(name) for name in names],
+        "label_parts": None if parts is None else parts.tolist(),
     }
 
 
@@ -152,7 +164,9 @@ def _room(subject: Subject, others: list[Any]) -> int:
 def data_block(data: Any) -> str:
     """JSON that cannot end its script element, whatever text it holds."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPED)
+    for character, escaped in _ESCAPED.items():
+        text = text.replace(character, escaped)
+    return text
 
 
 def policy(style: str, script: str) -> str:
@@ -167,6 +181,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+@cache
 def _joined(names: tuple[str, ...]) -> str:
     return "\n" + "\n".join(_template(name).strip() for name in names) + "\n"
 
@@ -175,6 +190,7 @@ def _template(name: str) -> str:
     return (files("telltree.report.page") / "templates" / name).read_text("utf-8")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
@@ -183,5 +199,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_template),
     )
-    environment.filters |= {"percent": percent, "counted": counted, "short": lambda name: clip(name, 70)}
+    environment.filters |= {
+        "percent": percent, "counted": counted, "short": lambda name: clip(words(name), 70), "words": words,
+    }  # fmt: skip
     return environment

@@ -1,7 +1,7 @@
 """The records that the page shows in full: examples of every category, then as many others as fit."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -13,13 +13,14 @@ from telltree.data import ColumnType, unusable
 from telltree.report.page.members import Members, drawn
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import words
-from telltree.report.page.traces import band, clock, line, reduced_levels
+from telltree.report.page.traces import band, clock, lines, reduced_levels
 from telltree.report.page.ways import Way, ways_of
 
 MOST_RECORDS = 600
 MOST_BYTES = 900_000
 MOST_LISTED = 560_000  # bytes, for the list of all records
-MOST_COLUMNS = 16  # per record, besides those on its own path
+AT_A_TIME = 64  # records that are encoded together
+MOST_COLUMNS = 16  # of a record, beside those that its own way mentions
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,12 @@ class ShownColumn:
 
 
 class Gallery:
-    """Encodes records one by one; columns are numbered as they first occur."""
+    """Encodes records; columns are numbered as they are met."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject, self._schema = subject, subject.schema
         self._panel = subject.panel
+        self._named = None if subject.labels is None else subject.labels.named()[1]
         self._columns: dict[str, ShownColumn] = {}
         self._number: dict[str, int] = {}
         self._always = tuple(_worth_showing(subject))
@@ -47,13 +49,15 @@ class Gallery:
 
     def column(self, name: str) -> int:
         """The number of a column in the page."""
-        if name not in self._number:
+        return self._number.setdefault(name, len(self._number))
+
+    def _column(self, name: str) -> ShownColumn:
+        if name not in self._columns:
             column = self._panel.schema[name]
             categorical = column.type is ColumnType.CATEGORICAL
             levels, places = reduced_levels(self._panel, name) if categorical else ([], None)
-            self._number[name] = len(self._number)
             self._columns[name] = ShownColumn(name, column.type, column.static, levels, places)
-        return self._number[name]
+        return self._columns[name]
 
     def columns(self) -> list[dict[str, Any]]:
         """What the page must know of the columns so far."""
@@ -62,33 +66,41 @@ class Gallery:
                 "name": words(name),
                 "words": words(self._schema[name].words),
                 "unit": words(self._schema[name].unit or ""),
-                "type": column.type.value,
-                "levels": [words(level) for level in column.levels],
+                "type": self._column(name).type.value,
+                "levels": [words(level) for level in self._column(name).levels],
             }
-            for name, column in self._columns.items()
+            for name in self._number
         ]
 
-    def encoded(self, record: int, way: Way, mentioned: Sequence[str]) -> dict[str, Any]:
-        """A record: its position in the panel, its category and label, its clock, its columns and its path."""
-        names = dict.fromkeys([*mentioned, *self._always])
-        labels = self._subject.labels
-        return {
-            "at": record,
-            "id": words(self._panel.ids[record]),
-            "category": int(self._subject.clusters[record]),
-            "label": None if labels is None else int(labels[record]),
-            **clock(self._panel, record),
-            "x": {str(self.column(name)): self._trace(name, record) for name in names},
-            "way": way,
-        }
+    def encoded(
+        self, records: Sequence[int], ways: Mapping[int, Way], mentioned: Sequence[Sequence[str]]
+    ) -> Iterator[dict[str, Any]]:
+        """Each record: its place in the panel, its category and label, its clock, its columns and its way.
 
-    def _trace(self, name: str, record: int) -> Any:
-        column, values = self._columns[name], self._panel.values(name, record)
+        `mentioned` are the columns of each category.
+        """
+        clusters, labels, wrong = self._subject.clusters, self._named, self._subject.wrong
+        names = {record: dict.fromkeys([*mentioned[clusters[record] - 1], *self._always]) for record in records}
+        traces = {name: self._traces(name, records) for name in dict.fromkeys(chain.from_iterable(names.values()))}
+        for place, record in enumerate(records):
+            yield {
+                "at": record,
+                "id": words(self._panel.ids[record]),
+                "category": int(clusters[record]),
+                "label": None if labels is None else int(labels[record]),
+                "wrong": bool(wrong[record]),
+                **clock(self._panel, record),
+                "x": {str(self.column(name)): traces[name][place] for name in names[record]},
+                "way": ways[record],
+            }
+
+    def _traces(self, name: str, records: Sequence[int]) -> list[Any]:
+        column, values = self._column(name), [self._panel.values(name, record) for record in records]
         if column.static:
-            values = values[:1]
+            values = [value[:1] for value in values]
         if column.type is ColumnType.REAL:
-            return line(values)
-        return band(values if column.places is None else column.places[values])
+            return lines(values)
+        return [band(value if column.places is None else column.places[value]) for value in values]
 
 
 def _worth_showing(subject: Subject) -> list[str]:
@@ -118,8 +130,8 @@ def records_view(
     """The chosen records, encoded, as many as fit into `room` bytes; `mentioned` are the columns of each category."""
     ways = ways_of(subject, chosen)
     found: list[dict[str, Any]] = []
-    for record in chosen:
-        entry = gallery.encoded(record, ways[record], mentioned[subject.clusters[record] - 1])
+    batches = (chosen[first : first + AT_A_TIME] for first in range(0, len(chosen), AT_A_TIME))
+    for entry in chain.from_iterable(gallery.encoded(batch, ways, mentioned) for batch in batches):
         room -= len(json.dumps(entry))
         if room < 0 and found:
             break
@@ -136,5 +148,5 @@ def listing(subject: Subject, seed: int) -> dict[str, Any]:
     return {
         "ids": [words(name) for name in subject.panel.ids[kept].tolist()],
         "category": subject.clusters[kept].tolist(),
-        "label": None if subject.labels is None else subject.labels[kept].tolist(),
+        "label": None if subject.labels is None else subject.labels.named()[1][kept].tolist(),
     }

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Column, Panel, Schema, check_labels
-from telltree.data.schema import listed
+from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Margins, categorize
-from telltree.report.page.text import words
+from telltree.explain.evidence import Evidence
+from telltree.logic import Answers
+from telltree.report.page.looks import looked_at
+from telltree.tree.target import Labels, Target
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
 
@@ -29,26 +31,26 @@ class Subject:
     panel: Panel
     """The records with all their columns."""
     known: Panel
-    """The same records with only the columns of the tree, as the tree reads them."""
-    labels: Ints | None
-    """The records' classes, as indices into `names`; None if no labels were given."""
-    names: tuple[str, ...]
-    """The classes of the tree, then unknown labels, as text."""
-    truth: NDArray[np.bool_]
-    """The truth of every node's formula for every record, nodes in preorder."""
+    """The same with the columns of the tree, as the tree knows them."""
+    labels: Labels | None
+    """What the records are labelled; None if no labels were given."""
+    evidence: tuple[Evidence, ...]
+    """On every node's formula, for every record, nodes in preorder."""
     categories: tuple[Category, ...]
     clusters: Ints
     """The category of every record, from 1."""
 
     @property
-    def predicted(self) -> Ints:
-        """The class that the tree predicts for each record."""
-        return np.array([leaf.label for leaf, _ in self.tree.leaves])[self.clusters - 1]
+    def target(self) -> Target:
+        """What the tree tells, and what it has never seen but is among the labels."""
+        return self.tree.target if self.labels is None else self.labels.target
 
-    @property
+    @cached_property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which records have a prediction other than their label; none if there are no labels."""
-        return np.zeros(len(self.panel), np.bool_) if self.labels is None else self.predicted != self.labels
+        """Which records have another label than the tree predicts; none if there are no labels."""
+        if self.labels is None:
+            return np.zeros(len(self.panel), np.bool_)
+        return self.labels.exceptions(self.tree.summaries, self.clusters - 1)
 
     @cached_property
     def schema(self) -> Schema:
@@ -58,19 +60,13 @@ class Subject:
 
     @property
     def training(self) -> Training | None:
-        """What a classifier kept of its training records."""
-        kept = getattr(self.fitted, "training_", None)
-        return kept if isinstance(kept, Training) else None
+        """What a classifier kept of the records it was learned from."""
+        return _training(self.fitted)
 
     @cached_property
-    def margins(self) -> Margins:
-        """Margins of the records, in standard deviations of training if known."""
-        return Margins(self.known, self.reference)
-
-    @property
-    def reference(self) -> dict[str, float] | None:
-        """The standard deviations of training; None if the panel's own must serve."""
-        return None if self.training is None else self.training.spread
+    def truth(self) -> NDArray[np.bool_]:
+        """Of every node's formula for every record."""
+        return _truth(self.evidence, len(self.panel))
 
 
 def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
@@ -81,20 +77,39 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
     if not len(panel):
         raise DataError("there are no records to report on")
     known = tree.aligned(panel)
-    labels = None if y is None else check_labels(y, panel)
-    codes, strangers = (None, []) if labels is None else coded(labels.tolist(), tree.classes)
-    truth = tree.truth(known)
+    labels = None if y is None else known_labels(tree, panel, y)
+    evidence = _evidence(tree, known, _training(model))
+    answers = {node.formula.expression: found.truth for node, found in zip(tree.nodes, evidence, strict=True)}
     return Subject(
         tree=tree,
         fitted=None if model is tree else model,
         panel=panel,
         known=known,
-        labels=codes,
-        names=tuple(words(name) for name in (*tree.classes, *strangers)),
-        truth=truth,
-        categories=categorize(tree, known, labels),
-        clusters=tree.apply_truth(truth),
+        labels=labels,
+        evidence=evidence,
+        categories=categorize(tree, known, y, answers=Answers(known, answers)),
+        clusters=tree.apply_truth(_truth(evidence, len(panel))),
     )
+
+
+def _training(fitted: Any) -> Training | None:
+    kept = getattr(fitted, "training_", None)
+    return kept if isinstance(kept, Training) else None
+
+
+def _evidence(tree: Tree, panel: Panel, training: Training | None) -> tuple[Evidence, ...]:
+    """All that the page tells of the nodes' formulas, in the standard deviations of training where they are known.
+
+    A formula is walked once, whatever the page shows of it, and though several nodes ask for it.
+    """
+    margins = Margins(panel, None if training is None else training.spread)
+    asked = [node.formula.expression for node in tree.nodes]
+    found = {e: margins.evidence(e, follow=[look.what for look in looked_at(e)]) for e in dict.fromkeys(asked)}
+    return tuple(found[e] for e in asked)
+
+
+def _truth(evidence: Sequence[Evidence], records: int) -> NDArray[np.bool_]:
+    return np.array([found.truth for found in evidence], np.bool_).reshape(len(evidence), records)
 
 
 def _told(column: Column, told: Column | None) -> Column:
@@ -114,13 +129,8 @@ def tree_of(model: Any) -> Tree:
     return tree
 
 
-def coded(labels: Sequence[Any], classes: Sequence[Any]) -> tuple[Ints, list[Any]]:
-    """Labels as indices into the classes followed by unknown labels; returns those too."""
-    place = {name: k for k, name in enumerate(classes)}
-    if not any(label in place for label in labels):
-        raise DataError(
-            f"none of the labels is a class of the tree: they are {listed(dict.fromkeys(labels))}, the tree's are "
-            f"{listed(classes)}; give the labels as they were when the tree was learned"
-        )
-    codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
-    return codes, list(place)[len(classes) :]
+def known_labels(tree: Tree, panel: Panel, y: Any) -> Labels:
+    """The labels of records; DataError if the tree could be right about none of them."""
+    labels = tree.target.read(y, panel)
+    labels.check_known(tree.target)
+    return labels

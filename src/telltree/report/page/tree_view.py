@@ -1,26 +1,23 @@
 """The tree as the page draws it: nodes and leaves in preorder, each with its text and the records that visit it."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.explain import english
 from telltree.explain.categories import missing_columns
-from telltree.explain.counts import compares_counts, counted, timeless
-from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Number, Operator
 from telltree.operators.rounding import rounded
-from telltree.operators.table import ABS, AND, COMPARISONS, IMPLIES, NOT, OR
+from telltree.operators.table import ABS, COMPARISONS, NOT
+from telltree.report.page.looks import looked_at
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
 from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
 
-_JOINING = {NOT, AND, OR, IMPLIES}
-"""Operators that join whole sentences; operators below these look at steps."""
-DIGITS = 4  # for the constants of runners-up, which nobody copies
+DIGITS = 4  # of the constants of runners-up, which nobody copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +51,8 @@ def spots(tree: Tree) -> list[Spot]:
 
 
 def tree_view(subject: Subject) -> list[dict[str, Any]]:
-    """One entry per spot, for the page."""
-    passes = subject.tree.passes(subject.known)
+    """One entry a spot, for the page."""
+    passes = subject.tree.passes_truth(subject.truth)
     missing = missing_columns(subject.tree, subject.known)
     entries = []
     for spot, here in zip(spots(subject.tree), passes.T, strict=True):
@@ -64,7 +61,8 @@ def tree_view(subject: Subject) -> list[dict[str, Any]]:
             "side": spot.side,
             "records": int(here.sum()),
             "counts": _counts(subject, here),
-            "trained": list(spot.node.counts),
+            "trained": list(spot.node.summary.parts),
+            "learned": spot.node.summary.support,
         }
         if isinstance(spot.node, Leaf):
             entry["category"] = spot.row
@@ -75,10 +73,7 @@ def tree_view(subject: Subject) -> list[dict[str, Any]]:
 
 
 def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
-    if subject.labels is None:
-        return None
-    found: list[int] = np.bincount(subject.labels[here], minlength=len(subject.names)).tolist()
-    return found
+    return None if subject.labels is None else list(subject.labels[here].summary().parts)
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
@@ -113,26 +108,6 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
     known = all(name in subject.schema for name in e.attributes())
     told = _told(e, subject, missing) if known else {"english": None, "paper": None}
     return {"formula": words(e), **told, "fitness": number(other.fitness)}
-
-
-class Look(NamedTuple):
-    """What a formula looks for, step by step."""
-
-    what: Expression
-    counts: Expression | None = None
-    """The comparison that counts it, if it is counted."""
-
-
-def looked_at(formula: Formula | Expression) -> Iterator[Look]:
-    """What a formula looks for, step by step: the operands of F, G and count, at any depth."""
-    e = formula.expression if isinstance(formula, Formula) else formula
-    if compares_counts(e):
-        yield from (Look(operand, e) for operand in counted(e))
-    elif e.head in _JOINING or timeless(e):
-        for arg in e.args:
-            yield from looked_at(arg)
-    else:
-        yield from (Look(arg) for arg in e.args)
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:

@@ -1,18 +1,20 @@
 """The paths of the records shown: which branches they took, when that was decided, and by how much."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from telltree.data import Panel
 from telltree.data.clock import date_text
-from telltree.explain import decisive_steps
+from telltree.explain.counts import count_text
+from telltree.explain.evidence import Evidence
 from telltree.explain.way import distance_text
-from telltree.operators import Expression
+from telltree.report.page.looks import Look, looked_at
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import moment, number, words
 from telltree.report.page.traces import band
-from telltree.report.page.tree_view import looked_at, spots
+from telltree.report.page.tree_view import spots
 from telltree.tree.tree import Node
 
 Way = list[dict[str, Any]]
@@ -27,36 +29,35 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
     """
     chosen = np.array(list(records), np.int64)
     found: dict[int, Way] = {int(record): [] for record in chosen}
-    passes = subject.tree.passes(subject.known[chosen])
+    passes = subject.tree.passes_truth(subject.truth[:, chosen])
     for spot, here in zip(spots(subject.tree), passes.T, strict=True):
         if not isinstance(spot.node, Node):
             continue
-        coming = chosen[here]
-        steps = decisive_steps(spot.node.formula, subject.known, coming, reference=subject.reference)
-        for record, step in zip(coming.tolist(), steps.tolist(), strict=True):
-            holds = bool(subject.truth[spot.row, record])
-            turn = {"node": spot.place, "holds": holds, "step": step}
-            e = spot.node.formula.expression
-            found[record].append(turn | _when(subject, record, step) | _measured(subject, e, record))
+        evidence, looks = subject.evidence[spot.row], list(looked_at(spot.node.formula.expression))
+        for record in chosen[here].tolist():
+            step = int(evidence.steps[record])
+            turn = {"node": spot.place, "holds": bool(evidence.truth[record]), "step": step}
+            told = _measured(subject.known, evidence, looks, record)
+            found[record].append(turn | _when(subject.known, record, step) | told)
     return found
 
 
-def _when(subject: Subject, record: int, step: int) -> dict[str, Any]:
-    times, date = subject.known.times(record), date_text(subject.known, record, step)
+def _when(panel: Panel, record: int, step: int) -> dict[str, Any]:
+    times, date = panel.times(record), date_text(panel, record, step)
     told = {"time": None if times is None else moment(float(times[step]))}
     return told if date is None else {**told, "date": date}
 
 
-def _measured(subject: Subject, e: Expression, record: int) -> dict[str, Any]:
-    margins, looks = subject.margins, list(looked_at(e))
-    distance = margins.distance(e, record)
+def _measured(panel: Panel, evidence: Evidence, looks: Sequence[Look], record: int) -> dict[str, Any]:
+    distance = evidence.distance(record)
     told: dict[str, Any] = {
         "margin": number(abs(distance.size)),
-        "looks": [band(margins.over_time(look.what, record) > 0) for look in looks],
+        "looks": [band(evidence.held(look.what, record)) for look in looks],
     }
     if distance.unit is not None:
-        size = distance_text(distance, subject.known).lstrip("+-")
+        size = distance_text(distance, panel).lstrip("+-")
         told["distance"] = words(size if distance.unit == "steps" else f"{size} {distance.unit}")
     if any(look.counts for look in looks):
-        told["counts"] = [look.counts and margins.tally(look.counts, record).told(look.what) for look in looks]
+        counts = (look.counts and count_text(look.counts, evidence.count(look.what, record)) for look in looks)
+        told["counts"] = list(counts)
     return told

@@ -1,8 +1,18 @@
 """Models as files: one JSON document without code. docs/model-format.md describes it."""
 
-from telltree.tree.model.decode import decode
-from telltree.tree.model.encode import encode
-from telltree.tree.model.loading import load_model
-from telltree.tree.model.model import Model
+from typing import TYPE_CHECKING
 
-__all__ = ["Model", "decode", "encode", "load_model"]
+from telltree.lazy import lazily
+
+if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.tree.model.loading import load_model as load_model
+    from telltree.tree.model.model import Model as Model
+
+_HOMES = {
+    "Model": "model",
+    "load_model": "loading",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

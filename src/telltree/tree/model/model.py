@@ -22,8 +22,6 @@ class Model:
 
     tree: Tree
     front: Front
-    classes: NDArray[Any]
-    """The tree's classes, with the type that labels had."""
     grammar: Grammar | None
     """The grammar that was searched; None if no column could be used."""
     training: Training

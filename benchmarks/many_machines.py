@@ -1,0 +1,133 @@
+"""What a Dask cluster on this machine gains: one process against a LocalCluster of one and of two, on the same records.
+
+    python benchmarks/many_machines.py                     # 500,000 records
+    python benchmarks/many_machines.py --linear            # how the cost grows from 10,000 to 1,000,000 records
+
+It wants two idle cores and 16 GB. Threads are one a process throughout, so that processes are all that differs.
+"""
+
+import argparse
+import pickle
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from distributed import Client, LocalCluster
+from two_atoms import random_walks
+
+from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
+from telltree.tree import cluster as on_cluster
+
+STEPS, COLUMNS, CLASSES = 50, 10, 3
+
+
+@dataclass
+class Traffic:
+    """What goes between the client and its workers."""
+
+    calls: int = 0
+    generations: int = 0
+    sent: int = 0
+    received: int = 0
+    busy: float = 0.0
+    """Seconds in which workers evaluated, summed over workers."""
+    waited: float = 0.0
+    """Seconds in which the client waited for them."""
+
+
+def records_of(number: int) -> tuple[Panel, np.ndarray]:
+    """Random walks, with classes that a formula of two atoms tells apart, but for a tenth of them."""
+    cube = random_walks(number, COLUMNS)
+    rng = np.random.default_rng(1)
+    y = (cube[:, :, 0].max(axis=1) > 1).astype(int) + (cube[:, :, 1].min(axis=1) < -1)
+    y = np.where(rng.random(number) < 0.1, rng.integers(0, CLASSES, number), y)
+    return Panel.from_arrays(cube, layout="records, steps, columns"), y
+
+
+def model_for(panel: Panel, evaluations: int) -> GrammarTreeClassifier:
+    search = GeneticProgramming(evaluations=evaluations)
+    return GrammarTreeClassifier(Grammar.generic(panel), search, max_depth=3, random_state=0, centre=True)
+
+
+@contextmanager
+def watched() -> Iterator[Traffic]:
+    """Count what is sent and received, and how long workers work."""
+    traffic, ask = Traffic(), on_cluster._Workers.ask
+
+    def asked(self: on_cluster._Workers, messages: list) -> list:
+        began = time.perf_counter()
+        answers = ask(self, messages)
+        traffic.waited += time.perf_counter() - began
+        traffic.calls += 1
+        traffic.generations += messages[0].call.question == "findings"
+        traffic.sent += sum(
+            len(pickle.dumps(one if one.open_first else one._replace(opening=None))) for one in messages
+        )
+        traffic.received += len(pickle.dumps(answers))
+        traffic.busy = sum(actor.seconds for actor in self._actors)
+        return answers
+
+    on_cluster._Workers.ask = asked
+    try:
+        yield traffic
+    finally:
+        on_cluster._Workers.ask = ask
+
+
+def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int) -> tuple[float, Traffic, str]:
+    """Seconds for a whole fit, the traffic, and the tree; no workers: in this process alone."""
+    model = model_for(panel, evaluations)
+    if not workers:
+        began = time.perf_counter()
+        model.fit(panel, y)
+        return time.perf_counter() - began, Traffic(), str(model.tree_)
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
+        Client(local) as client,
+    ):
+        model_for(panel[:200], 200).fit(panel[:200], y[:200], client=client)  # loads what was compiled
+        with watched() as traffic:
+            began = time.perf_counter()
+            model.fit(panel, y, client=client)
+            return time.perf_counter() - began, traffic, str(model.tree_)
+
+
+def compare(records: int, evaluations: int) -> None:
+    panel, y = records_of(records)
+    model_for(panel[:200], 200).fit(panel[:200], y[:200])  # compiles
+    found = {workers: timed(panel, y, evaluations, workers) for workers in (0, 1, 2)}
+    assert len({tree for _, _, tree in found.values()}) == 1, "the trees differ"
+    alone = found[0][0]
+    print(f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth 3")
+    print("| processes | seconds | speed | bytes a generation: sent, received | workers idle |")
+    print("|---|---|---|---|---|")
+    for workers, (seconds, traffic, _) in found.items():
+        name = f"{workers} of a LocalCluster" if workers else "1, without Dask"
+        each = max(1, traffic.generations)
+        told = f"{traffic.sent // each:,}, {traffic.received // each:,}" if workers else ""
+        idle = f"{1 - traffic.busy / (workers * seconds):.0%}" if workers else ""
+        print(f"| {name} | {seconds:.1f} | {alone / seconds:.2f} × | {told} | {idle} |")
+
+
+def linear(evaluations: int) -> None:
+    sizes, costs = [10_000, 30_000, 100_000, 300_000, 1_000_000], []
+    whole, labels = records_of(sizes[-1])
+    print("| records | seconds on two processes | seconds for 100,000 |\n|---|---|---|")
+    for size in sizes:
+        seconds, _, _ = timed(whole[:size], labels[:size], evaluations, 2)
+        costs.append(seconds)
+        print(f"| {size:,} | {seconds:.1f} | {seconds / size * 1e5:.2f} |", flush=True)
+    slopes = [np.log(b / a) / np.log(n / m) for (a, b), (m, n) in zip(pairwise(costs), pairwise(sizes), strict=True)]
+    print("log-log slopes:", ", ".join(f"{slope:.2f}" for slope in slopes))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=500_000)
+    parser.add_argument("--evaluations", type=int, default=5_000, help="for each node")
+    parser.add_argument("--linear", action="store_true")
+    options = parser.parse_args()
+    linear(options.evaluations) if options.linear else compare(options.records, options.evaluations)

@@ -1,0 +1,206 @@
+"""Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from telltree.data import Panel
+from telltree.errors import ClusterError, SettingsError
+from telltree.extras import extras
+from telltree.grammar import Grammar
+from telltree.logic.machine import LANES
+from telltree.logic.walking import signals_of
+from telltree.tree.shard import NotOpenError, Shard
+from telltree.tree.sharded import Message, Places, ShardedBench, answered
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+
+_ATTEMPTS = 4
+"""How often a shard is put somewhere else before it is given up."""
+
+
+class Cluster:
+    """A Dask client whose workers evaluate formulas: they hold the records, and this process searches.
+
+    Close it, or leave the `with` that it is used in, and workers forget what they held.
+    """
+
+    def __init__(self, client: "Client") -> None:
+        with extras():
+            from distributed import Client
+        if not isinstance(client, Client):
+            raise SettingsError(f"client must be a dask.distributed.Client, got {type(client).__name__}")
+        self._client, self._places = client, list[_Workers]()
+
+    def bench(self, panel: Panel, grammar: Grammar) -> ShardedBench:
+        """What evaluates formulas for the nodes of one tree."""
+        places = _Workers(self._client, panel, grammar)
+        self._places.append(places)
+        return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+
+    def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
+        """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
+
+        Tasks whose worker died are done again elsewhere.
+        """
+        from distributed import as_completed
+
+        _workers(self._client)
+        everywhere = self._client.scatter(shared, broadcast=True, hash=False)
+        futures = [self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS) for task in tasks]
+        numbers = {future.key: number for number, future in enumerate(futures)}
+        try:
+            for future in as_completed(futures):
+                yield numbers[future.key], future.result()
+        except _lost() as error:
+            raise ClusterError(
+                f"the workers were lost ({error}); see their logs, and whether memory ran out"
+            ) from error
+        finally:
+            self._client.cancel(futures)
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for places in self._places:
+            places.close()
+
+
+@contextmanager
+def connected(address: str) -> "Iterator[Client]":
+    """A client of the scheduler at an address, such as tcp://10.0.0.1:8786."""
+    with extras():
+        from distributed import Client
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"there is no Dask scheduler at {address!r}; start one with `dask scheduler`, and give the address it "
+            "prints, such as tcp://10.0.0.1:8786"
+        ) from error
+    with client:
+        yield client
+
+
+class _Workers(Places):
+    """The shards of one tree, each an actor: an object that stays on its worker, and is asked without detours."""
+
+    def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
+        workers = _workers(client)
+        super().__init__(_bounds(panel, len(workers)))
+        self._client, self._panel, self._grammar = client, panel, grammar
+        self._homes = [workers[k % len(workers)] for k in range(len(self.bounds) - 1)]
+        beginning = [self._sent(k) for k in range(len(self._homes))]
+        self._actors: list[Any] = [begun.result() for begun in beginning]
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
+        asked = [(message, self._submit(message)) for message in messages]
+        return [self._answer(message, future) for message, future in asked]
+
+    def close(self) -> None:
+        """Let workers forget the records and what they made of them."""
+        self._actors.clear()
+
+    def _submit(self, message: Message) -> Any | None:
+        """Ask a shard; None if its worker is known to be lost."""
+        needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
+        try:
+            return self._actors[message.shard].ask(needed)
+        except RuntimeError:
+            return None
+
+    def _answer(self, message: Message, future: Any) -> Any:
+        for _ in range(_ATTEMPTS):
+            try:
+                if future is not None:
+                    return future.result()
+            except _lost():
+                pass  # by beginning anew
+            message = message._replace(open_first=True)
+            future = self._moved(message)
+        low, high = self.bounds[message.shard : message.shard + 2].tolist()
+        first, last = self._panel.ids[low], self._panel.ids[high - 1]
+        raise ClusterError(
+            f"the shard with records {first} to {last} failed {_ATTEMPTS} times in a row; see the workers' logs, and "
+            "whether they have enough memory, or use more workers"
+        )
+
+    def _moved(self, message: Message) -> Any:
+        """Begin a shard anew where a worker lives, and ask it."""
+        shard = message.shard
+        alive = _workers(self._client)
+        if self._homes[shard] not in alive:
+            self._homes[shard] = min(alive, key=lambda worker: (self._homes.count(worker), worker))
+        begun = self._sent(shard)
+        try:
+            self._actors[shard] = begun.result()
+        except _lost():  # this one died as well
+            return None
+        return self._submit(message)
+
+    def _sent(self, shard: int) -> "Future[Any]":
+        """Send the records of a shard to its worker, and make a shard of them there."""
+        low, high = self.bounds[shard : shard + 2].tolist()
+        home = [self._homes[shard]]
+        records = self._client.scatter(self._panel[low:high], workers=home, hash=False)
+        return self._client.submit(_begun, records, self._grammar, workers=home, actor=True, pure=False)
+
+
+class RemoteShard(Shard):
+    """A shard on a worker."""
+
+    seconds = 0.0
+    """How long it has worked; the rest of the time it was idle."""
+
+    def ask(self, message: Message) -> Any:
+        """The answer to a question."""
+        began = time.perf_counter()
+        found = answered(self, message)
+        self.seconds += time.perf_counter() - began
+        return found
+
+
+def _begun(records: Panel, grammar: Grammar) -> RemoteShard:
+    from distributed import get_worker
+
+    return RemoteShard(records, grammar, get_worker().state.nthreads)
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """What is raised when a worker died, or was started again."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+
+    return CancelledError, KilledWorker, OSError, TimeoutError, NotOpenError
+
+
+def _workers(client: "Client") -> list[str]:
+    """The addresses of the workers; ClusterError if there are none, or nobody to ask."""
+    try:
+        client.wait_for_workers(1, timeout=30)
+        return sorted(client.scheduler_info(n_workers=-1)["workers"])
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise ClusterError(
+            f"the Dask scheduler does not answer, or has no workers ({error}); start the cluster again, and fit again"
+        ) from error
+
+
+def _bounds(panel: Panel, shards: int) -> list[int]:
+    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    ends = np.cumsum(panel.lengths)
+    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
+    inner = (wanted // LANES * LANES).tolist()
+    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]

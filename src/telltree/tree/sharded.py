@@ -1,0 +1,152 @@
+"""A bench for records in several shards, each in its own place."""
+
+import abc
+from collections.abc import Callable, Sequence
+from itertools import accumulate, count, pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.data import Panel, Schema
+from telltree.grammar import Grammar
+from telltree.grammar.derivations.population import Population
+from telltree.logic.formulas import graded_signals
+from telltree.logic.machine import LANES, Tally
+from telltree.logic.shards import Masks, OfFormulas, OfPopulations, Shards
+from telltree.operators import Expression
+from telltree.tree.shard import Call, Form, NotOpenError, Opening, Shard
+
+F = TypeVar("F")
+
+
+class Message(NamedTuple):
+    """A question for a shard, and the node that it is about, if the shard may not know it yet."""
+
+    shard: int
+    call: Call
+    opening: Opening | None
+    open_first: bool
+
+
+class Places(abc.ABC):
+    """Where shards are, and how to reach them."""
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        """`bounds`: the first record of each shard, and one past the last of all."""
+        self.bounds = np.asarray(bounds, np.int64)
+
+    @abc.abstractmethod
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions."""
+
+
+class InProcess(Places):
+    """Shards in this process, one after the other."""
+
+    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int]) -> None:
+        super().__init__(bounds)
+        self._shards = [Shard(panel[low:high], grammar) for low, high in pairwise(bounds)]
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        """The answers, in the order of the questions."""
+        return [answered(self._shards[message.shard], message) for message in messages]
+
+
+def answered(shard: Shard, message: Message) -> Any:
+    """What a shard says, which is told of the node first where it must be."""
+    if message.open_first:
+        assert message.opening is not None
+        shard.open(message.opening)
+    try:
+        return shard.answer(message.call)
+    except NotOpenError:
+        if message.open_first or message.opening is None:
+            raise
+        return answered(shard, message._replace(open_first=True))
+
+
+class ShardedBench:
+    """Evaluates formulas for one node at a time, with the records of the node in several shards."""
+
+    def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
+        """`spread`: the standard deviation of a signal over the records of all shards."""
+        self.places, self.schema, self.grammar, self.spread = places, schema, grammar, spread
+        self.serial = count()
+
+    def engine(self, members: NDArray[np.int64]) -> OfPopulations:
+        """What evaluates populations on these records."""
+        return _PopulationShards(self, members, "engine")
+
+    def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
+        """What evaluates formulas as they stand on these records."""
+        return _FormulaShards(self, members, "formulas")
+
+
+class _NodeShards(Shards[F]):
+    """The shards that have records of a node."""
+
+    def __init__(self, bench: ShardedBench, members: NDArray[np.int64], form: Form) -> None:
+        bounds = bench.places.bounds
+        cuts = np.searchsorted(members, bounds).tolist()
+        own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
+        super().__init__(bench.schema, [np.arange(low, high) for _, low, high in own])
+        before = accumulate((-(-(high - low) // LANES) for _, low, high in own), initial=0)
+        self._bench, self._node, self._known = bench, next(bench.serial), False
+        self._shards = [k for k, _, _ in own]
+        self._openings = [
+            Opening(self._node, form, members[low:high] - bounds[k], blocks)
+            for (k, low, high), blocks in zip(own, before, strict=False)
+        ]
+
+    def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
+        givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
+        messages = [
+            Message(shard, Call(self._node, question, its, **more), opening, not self._known)
+            for shard, its, opening in zip(self._shards, givens, self._openings, strict=True)
+        ]
+        self._known = True
+        return self._bench.places.ask(messages)
+
+    def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
+        """Groups of records to count. They stay with the shards; what is handed out is their number."""
+        parts = [[group[members] for group in groups] for members in self._members]
+        number = len(self._openings[0].masks)
+        self._each("masks", own=parts)
+        self._openings = [
+            opening._replace(masks=(*opening.masks, part)) for opening, part in zip(self._openings, parts, strict=True)
+        ]
+        return number
+
+    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
+        """The smallest absolute margin of each formula over the records."""
+        signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
+        spread = {signal: self._bench.spread(signal) for signal in signals}
+        found: NDArray[np.float64] = np.min(self._each("margins", formulas, spread=spread), axis=0)
+        return found
+
+    @abc.abstractmethod
+    def _expressions(self, formulas: F) -> Sequence[Expression]: ...
+
+
+class _PopulationShards(_NodeShards[Population]):
+    def evaluate(self, formulas: Population, wanted: NDArray[np.int64], masks: Masks) -> Tally:
+        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        asked = _narrow(formulas.take(wanted))
+        return self._joined(self._each("findings", asked, np.arange(len(wanted)), masks=masks))
+
+    def _expressions(self, formulas: Population) -> Sequence[Expression]:
+        grammar = self._bench.grammar
+        return [formulas.derivation(i, grammar).expression for i in range(len(formulas.lengths))]
+
+
+class _FormulaShards(_NodeShards[Sequence[Expression]]):
+    def _expressions(self, formulas: Sequence[Expression]) -> Sequence[Expression]:
+        return formulas
+
+
+def _narrow(population: Population) -> Population:
+    """The same without columns that no row uses: what is sent to shards should be small."""
+    width = int(population.lengths.max(initial=1))
+    rules, constants, lengths, names = population
+    return Population(np.ascontiguousarray(rules[:, :width]), constants[:, :width], lengths, names)

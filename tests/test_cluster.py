@@ -1,0 +1,169 @@
+"""Work on a Dask cluster: the same model as on one machine, also when workers die."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from programs import telltree
+
+from telltree import (
+    ClusterError,
+    FunctionError,
+    GeneticProgramming,
+    GrammarTreeClassifier,
+    SettingsError,
+    user_function,
+)
+from telltree.datasets import make_encounters
+from telltree.experiments import run_experiment
+
+SEARCH = GeneticProgramming(evaluations=400, population=100)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes of one thread each, which are started again when they die."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as found:
+        found.wait_for_workers(2)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def records():
+    panel, y, _ = make_encounters(300, 60, 0)
+    return panel.select(list(panel.schema)[:12]), y
+
+
+def saved(model, folder):
+    model.set_params(progress=None).save(folder / "model.json", overwrite=True)
+    return (folder / "model.json").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def alone(records, tmp_path_factory):
+    """The model of one machine."""
+    return saved(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*records), tmp_path_factory.mktemp("alone"))
+
+
+def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*records, client=client)
+    assert saved(model, tmp_path) == alone
+
+
+def test_folds_are_learnt_on_workers(client, records, tmp_path):
+    models = [
+        GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
+        for given in ({}, {"client": client})
+    ]
+    assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
+    assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
+
+
+@pytest.mark.parametrize("moment", [1, 5, 12])
+def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, moment):
+    victims, told = list(client.run(os.getpid).values()), iter(range(10**6))
+
+    def kill(_event):
+        if next(told) == moment:
+            os.kill(victims[0], signal.SIGKILL)
+
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=kill).fit(*records, client=client)
+    assert next(told) > moment
+    assert saved(model, tmp_path) == alone
+
+
+@user_function(takes=["real"], gives="real", elementwise=True)
+def deadly(x):
+    """Kill any process but that of the tests."""
+    if str(os.getpid()) != os.environ["SPARED"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+@user_function(takes=["real"], gives="real", elementwise=True)
+def faulty(x):
+    """Fail in any process but that of the tests."""
+    if str(os.getpid()) != os.environ["SPARED"]:
+        raise ValueError("on purpose")
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "says"),
+    [
+        (deadly, ClusterError, r"the shard with records 0 to \d+ failed 4 times in a row; .* memory"),
+        (faulty, FunctionError, "on purpose"),
+    ],
+)
+def test_a_shard_that_always_fails_is_named(records, monkeypatch, function, error, says):
+    monkeypatch.setenv("SPARED", str(os.getpid()))
+    panel, y = records
+    column = next(name for name, kind in panel.schema.items() if kind.type == "real")
+    grammar = f"Start ::= F({function.name}(`{column}`) > grid(-9, 9, 5))"
+    model = GrammarTreeClassifier(grammar, SEARCH, functions=[function], random_state=0)
+    own = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
+    with own, Client(own) as client, pytest.raises(error, match=says):
+        model.fit(panel, y, client=client)
+
+
+def test_a_scheduler_that_goes_away_is_one_error(records):
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own, Client(own) as client:
+
+        def leave(_event):
+            own.close()
+
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=leave)
+        with pytest.raises(ClusterError, match=r"scheduler .* again"):
+            model.fit(*records, client=client)
+
+
+def test_what_is_no_client_is_refused(records):
+    with pytest.raises(SettingsError, match=r"dask\.distributed\.Client"):
+        GrammarTreeClassifier(search=SEARCH).fit(*records, client="tcp://nowhere")
+
+
+def test_an_experiment_runs_on_workers(client, tmp_path):
+    given = {"trials": 2, "searches": ("mc",), "baselines": ("tree",), "records": 200}
+    tables = [run_experiment("encounters", **given, **more) for more in ({"jobs": 1}, {"client": client})]
+    runs = [
+        [(run.model, run.trial, run.f1) for result in table.models.values() for run in result.runs] for table in tables
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_the_command_line_takes_an_address(cluster, client, records, tmp_path):
+    panel, y = records
+    table = panel.to_frame()
+    table["label"] = np.repeat(y, panel.lengths)
+    table.to_csv(tmp_path / "records.csv", index=False)
+    words = [
+        "fit",
+        tmp_path / "records.csv",
+        "--id",
+        "id",
+        "--label",
+        "label",
+        "--search-evaluations",
+        "200",
+        "--no-cv",
+    ]
+    here = telltree(*words, "-o", tmp_path / "here.json")
+    there = telltree(*words, "-o", tmp_path / "there.json", "--dask", cluster.scheduler_address)
+    assert (here.returncode, there.returncode) == (0, 0), there.stderr
+    assert (tmp_path / "there.json").read_bytes() == (tmp_path / "here.json").read_bytes()
+
+
+def test_an_address_where_nobody_listens_is_one_error(tmp_path):
+    (tmp_path / "records.csv").write_text("id,x,label\n1,1,a\n2,2,b\n")
+    ended = telltree("fit", tmp_path / "records.csv", "--id", "id", "--label", "label", "--dask", "tcp://127.0.0.1:9")
+    assert ended.returncode != 0
+    assert "there is no Dask scheduler at 'tcp://127.0.0.1:9'" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,105 @@
+"""A tree grown on records in several shards is the tree grown on all of them at once."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Column, panel_of
+
+from telltree import Bits, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
+from telltree.logic.formulas import Formulas, signals_of
+from telltree.tree.asking import Limits
+from telltree.tree.induction import Induction
+from telltree.tree.sharded import InProcess, ShardedBench
+from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.target.classes import ONE
+
+COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
+GRAMMAR = """
+Start ::= F(B) | G(B) | count(B) > 1 | count(B) > 3 | F(B) and not G(B)
+B ::= x < grid(5) | x > grid(5) | on | mode = "up" | missing(x) | B and B
+"""
+
+
+def drawn_panel(seed, records, missing):
+    rng = np.random.default_rng(seed)
+    found = []
+    for length in rng.integers(1, 9, records).tolist():
+        x = np.where(rng.random(length) < missing, np.nan, rng.normal(size=length).round(1))
+        found.append(
+            {
+                "x": [None if np.isnan(value) else value for value in x.tolist()],
+                "on": (rng.random(length) < 0.3).tolist(),
+                "mode": rng.choice(["up", "down"], length).tolist(),
+            }
+        )
+    return panel_of(COLUMNS, found)
+
+
+def in_shards(bounds):
+    def bench(panel, grammar):
+        return ShardedBench(InProcess(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
+
+    return bench
+
+
+TARGET = ClassTarget(("a", "b", "c"))
+
+
+def grown(panel, labels, bench, fitness, search):
+    induction = Induction(
+        Grammar.parse(GRAMMAR, panel), search, fitness, Limits(max_depth=3), 7, centre=("x",), bench=bench
+    )
+    learned = induction.run(panel, labels)
+    searches = {
+        number: (found.runners_up, [best for best, _ in found.by_size]) for number, found in learned.searches.items()
+    }
+    return learned.tree, searches
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32),
+    st.integers(2, 300),
+    st.sampled_from([0.0, 0.3]),
+    st.lists(st.integers(1, 299), max_size=4),
+    st.sampled_from([GiniSize(), Bits()]),
+    st.sampled_from([MonteCarlo(evaluations=60), GeneticProgramming(evaluations=120, population=30)]),
+    st.booleans(),
+)
+def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one for each thing that is drawn
+    seed, records, missing, cuts, fitness, search, weighed
+):
+    panel = drawn_panel(seed, records, missing)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 4, records) * ONE if weighed else None
+    labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
+    bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
+    whole = grown(panel, labels, None, fitness, search)
+    assert grown(panel, labels, in_shards(bounds), fitness, search) == whole
+
+
+def test_a_node_may_have_no_records_in_a_shard():
+    """Sorted by what tells the classes apart, each side of the first question is in one shard alone."""
+    panel = drawn_panel(0, 200, 0.0)
+    order = np.argsort([bool(panel.values("on", k).any()) for k in range(len(panel))], kind="stable")
+    panel = panel[order]
+    labels = ClassLabels(np.array([int(panel.values("on", k).any()) for k in range(len(panel))]), TARGET)
+    noisy = labels.codes.copy()
+    noisy[::7] = 2
+    labels = ClassLabels(noisy, TARGET)
+    first = int(np.flatnonzero(labels.codes == 1)[0])
+    bounds = [0, first, len(panel)]
+    assert all(low < high for low, high in pairwise(bounds))
+    search = MonteCarlo(evaluations=200)
+    assert grown(panel, labels, in_shards(bounds), GiniSize(), search) == grown(panel, labels, None, GiniSize(), search)
+
+
+def test_margins_of_shards_are_in_units_of_all_records():
+    panel = drawn_panel(3, 130, 0.1)
+    grammar = Grammar.parse(GRAMMAR, panel)
+    formulas = [Formula.parse(text, panel.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
+    asked = in_shards([0, 5, 70, 130])(panel, grammar).formulas(np.arange(len(panel)))
+    assert asked.margins(formulas).tolist() == pytest.approx(Formulas(panel).margins(formulas).tolist(), abs=0)
