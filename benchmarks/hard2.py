@@ -11,8 +11,8 @@ from results import Row
 from telltree import GeneticProgramming, GiniSize, Grammar, Panel
 from telltree.logic.engine import Engine
 from telltree.search import Search
-from telltree.tree.labels import Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import ClassLabels, ClassTarget
 
 EVALUATIONS = 10_000
 TARGET, TARGET_IN_TIME = 24.0, 10.0
@@ -44,7 +44,7 @@ def _best(search: Search, seeds: range) -> list[float]:
     data = load()
     panel = Panel.from_arrays(data.records, columns=data.columns)
     grammar = Grammar.generic(panel)
-    labels = Labels(np.array(hard2_labels(data.labels)), 2)
+    labels = ClassLabels(np.array(hard2_labels(data.labels)), ClassTarget((0, 1)))
     found = []
     for seed in seeds:
         engine = Engine(panel, grammar.rules, grammar.tables)

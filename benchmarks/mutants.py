@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,8 @@ WIDER = {
     "tree": "budgets explain_categories explain_english estimator_settings model_hostile speech_truth tree_golden",
 }
 """Files that may notice what those did not."""
+MOST_KNOWN = 5
+"""Tests that noticed other changes to the same file, and are asked before all others."""
 LONGEST = 900  # seconds for the tests of one change; one that takes longer counts as killed
 
 
@@ -60,7 +62,7 @@ class Change:
     """The whole file, as it was when the change was drawn."""
 
     @property
-    def empty(self) -> str:
+    def room(self) -> str:
         return self.path.relative_to(PACKAGE).parts[0]
 
     def after(self) -> bytes:
@@ -178,25 +180,35 @@ class Copy:
             shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(HOME / "pyproject.toml", folder)
         self.importers = _importers()
+        self.noticed: dict[Path, list[str]] = {}
+        """For each file that was changed, the tests that noticed it, the last first: they are asked first."""
 
-    def verdict(self, room: str) -> str:
-        """How the tests of a room end: "passed", "failed" or "hung"."""
-        first = self._run(TESTS[room])
-        return self._run(WIDER[room]) if first == "passed" else first
+    def verdict(self, room: str, first: Sequence[str] = ()) -> tuple[str, str]:
+        """How the tests of a room end, "passed", "failed" or "hung", and the test that did not pass."""
+        files = [[f"tests/test_{name}.py" for name in names[room].split()] for names in (TESTS, WIDER)]
+        for asked in (first, *files):
+            found = self._run(asked) if asked else ("passed", "")
+            if found[0] != "passed":
+                break
+        return found
 
     def verdict_on(self, change: Change) -> str:
-        """The same, with a change."""
+        """How they end with a change."""
         path = self.package / change.path.relative_to(PACKAGE)
         stat = path.stat()
         with tempfile.TemporaryDirectory() as kept:
             aside = self._set_aside(change.path, Path(kept))
             path.write_bytes(change.after())
+            known = self.noticed.setdefault(change.path, [])
             try:
-                return self.verdict(change.room)
+                verdict, test = self.verdict(change.room, known[:MOST_KNOWN])
             finally:
                 path.write_bytes(change.before)
                 os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # the cache knows sources by their times
                 self._put_back(change.path, aside)
+        if test:
+            known[:] = [test, *(other for other in known if other != test)]
+        return verdict
 
     def _entries(self, changed: Path) -> list[Path]:
         stems = {path.stem for path in self.importers[changed]}
@@ -214,9 +226,9 @@ class Copy:
         for entry, place in aside:
             shutil.move(place, entry)
 
-    def _run(self, names: str) -> str:
+    def _run(self, tests: Sequence[str]) -> tuple[str, str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        command += ["-p", "no:randomly", *(f"tests/test_{name}.py" for name in names.split())]
+        command += ["-p", "no:randomly", *tests]
         environment = os.environ | {
             "PYTHONPATH": str(self.package.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -227,8 +239,11 @@ class Copy:
                 command, env=environment, cwd=self.home, capture_output=True, timeout=LONGEST, check=False
             )
         except subprocess.TimeoutExpired:
-            return "hung"
-        return "failed" if done.returncode else "passed"
+            return "hung", ""
+        if not done.returncode:
+            return "passed", ""
+        failed = re.search(r"^FAILED (tests/\S+?\.py::\w+)", done.stdout.decode(errors="replace"), re.MULTILINE)
+        return "failed", failed[1] if failed else ""
 
 
 def _importers() -> dict[Path, set[Path]]:
@@ -276,8 +291,9 @@ def run(drawn: list[Change], seconds: float, tell: Callable[[str], None]) -> tup
         copy, survivors = Copy(Path(folder)), []
         for room in sorted({change.room for change in drawn}):
             began = time.monotonic()
-            if copy.verdict(room) != "passed":  # which compiles the kernels, too
-                raise SystemExit(f"the tests of {room} fail, or hang, before anything is changed")
+            verdict, test = copy.verdict(room)  # which compiles the kernels, too
+            if verdict != "passed":
+                raise SystemExit(f"the tests of {room} {verdict} before anything was changed: {test or 'see them run'}")
             tell(f"the tests of {room} pass in {time.monotonic() - began:.0f} s")
         began, tried = time.monotonic(), 0
         for change in drawn:

@@ -20,8 +20,8 @@ from telltree.logic.engine import Engine
 from telltree.search import Scores, Search
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder
-from telltree.tree.labels import Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import ClassLabels, ClassTarget
 
 ATOMS_WEIGHT = 4.0  # what Grammar.generic takes by itself
 DEPTH = 6
@@ -207,7 +207,9 @@ def _root() -> Root:
 def _objective(grammar: Grammar, panel: Panel, codes: list[int]) -> tuple[Engine, SplitObjective]:
     """An engine without planes, and the objective of a first split."""
     engine = Engine(panel, grammar.rules, grammar.tables)
-    return engine, SplitObjective(engine, Labels(np.array(codes), max(codes) + 1), GiniSize())
+    return engine, SplitObjective(
+        engine, ClassLabels(np.array(codes), ClassTarget(tuple(range(max(codes) + 1)))), GiniSize()
+    )
 
 
 def _peer(root: Root, like: Peer, cache: bool) -> Callable[[int], float]:

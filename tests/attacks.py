@@ -91,7 +91,7 @@ def learning(rng, folder):
     assert tree.apply(case.panel).tolist() == homes
     for number, (leaf, _) in enumerate(tree.leaves, 1):
         own = [i for i, home in enumerate(homes) if home == number and (weights is None or weights[i])]
-        assert leaf.counts == tuple(sum(labels[i] == label for i in own) for label in tree.classes)
+        assert leaf.summary.counts == tuple(sum(labels[i] == label for i in own) for label in tree.target.classes)
     scaled = None if weights is None else [3.7 * weight for weight in weights]
     again = learned(clone(model).set_params(n_jobs=2), case.panel, labels, scaled)
     assert again.tree_ == tree

@@ -1,11 +1,12 @@
 """Engines for given formulas: their connectives, F, G and what these join become a grammar."""
 
 from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.microcode import MicroOp, code_of
+from telltree.grammar.rules.microcode import code_of
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.engine import Engine
 from telltree.operators import Expression, Hole
+from telltree.operators.meaning import JOINING
 
 _FORMULA = "Formula"
 
@@ -25,9 +26,10 @@ def engine_for(panel, formulas, signals=None):
 
 def _templates(e):
     """The rules that write a formula, in prefix order."""
-    if not MicroOp.AND <= code_of(e) <= MicroOp.GLOBALLY:
+    if code_of(e) not in JOINING:
         yield e
         return
-    yield Expression(e.head, tuple(Expression(Hole(_FORMULA, arg.type)) for arg in e.args))
-    for arg in e.args:
-        yield from _templates(arg)
+    holes = [Expression(Hole(_FORMULA, operand.type)) for operand in e.operands]
+    yield Expression(e.head, (*holes, *e.args[len(holes) :]))
+    for operand in e.operands:
+        yield from _templates(operand)

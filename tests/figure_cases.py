@@ -4,23 +4,23 @@ import io
 import math
 
 import numpy as np
+from class_trees import class_leaf, class_tree
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from examples import records
 from telltree import Formula, Panel
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 
 ODD = ("$a_b$", "x < y & <b>", "two\nlines", "größe ∧ λ", "_hidden", "$%s {0} \\frac", "n" * 200)
 
 
 def leaf(*counts):
-    return Leaf(counts, tuple(float(n) for n in counts))
+    return class_leaf(counts, tuple(float(n) for n in counts))
 
 
 def node(text, schema, true, false):
-    counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-    return Node(Formula.parse(text, schema), true, false, counts)
+    return Node(Formula.parse(text, schema), true, false)
 
 
 def words(figure):
@@ -60,7 +60,7 @@ def make_tree(flights):
     """A tree of two questions about them."""
     schema = flights.schema
     inner = node('F(on and mode = "level")', schema, leaf(0, 1), leaf(1, 1))
-    return Tree(node("F(rate > 25)", schema, leaf(1, 0), inner), ("hit", "miss"), schema)
+    return class_tree(node("F(rate > 25)", schema, leaf(1, 0), inner), ("hit", "miss"), schema)
 
 
 def comb(nodes, schema, classes=2):
@@ -68,12 +68,12 @@ def comb(nodes, schema, classes=2):
 
     def grow(number):
         if number == 0:
-            return Leaf((1,) * classes, (1.0,) * classes)
+            return class_leaf((1,) * classes, (1.0,) * classes)
         left = (number - 1) // 2
         text = " and ".join(f"(rate > {number + k}.123456789)" for k in range(1 + number % 4))
         return node(f"F({text})", schema, grow(left), grow(number - 1 - left))
 
-    return Tree(grow(nodes), tuple(f"class {k}" for k in range(classes)), schema)
+    return class_tree(grow(nodes), tuple(f"class {k}" for k in range(classes)), schema)
 
 
 def hard_panel(length, missing=0.0, columns=3):

@@ -72,9 +72,13 @@ def grown(name):
     model = GrammarTreeClassifier(grammar=grammar, search=search, random_state=1, **settings).fit(panel, labels)
     tree = model.front_.whole
     return [
-        [str(node.formula), list(node.counts), node.fitness, node.margin, [str(o.formula) for o in node.runners_up]]
+        [str(node.formula), list(node.summary.counts), node.fitness, node.margin, _texts(node.runners_up)]
         for node in tree.nodes
     ]
+
+
+def _texts(runners_up):
+    return [str(other.formula) for other in runners_up]
 
 
 if __name__ == "__main__":

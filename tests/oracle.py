@@ -13,10 +13,6 @@ import re
 UNSEEN = object()
 """A category that the schema does not know: it is not missing, and equals nothing."""
 
-COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
-ARITHMETIC = {"-": operator.sub, "abs": abs, "sign": lambda x: float((x > 0) - (x < 0))}
-STEPWISE = COMPARE | ARITHMETIC
-
 
 def truth(formula, record, functions):
     """Whether the formula is true of a record: its value at the first step."""
@@ -33,51 +29,16 @@ def values(formula, record, functions):
     head, operands = formula[0], formula[1:]
     if head in ("x", "number", "level"):
         yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
-    elif head in CLOCK:
-        yielded = CLOCK[head](length(record))
-    elif head == "change":
-        x, k = values(operands[0], record, functions), int(operands[1][1])
-        yielded = [stepwise("-", x[t], x[max(0, t - k)]) for t in range(len(x))]
     elif head == "call":
         given = [values(operand, record, functions) for operand in operands[1:]]
         yielded = functions[operands[0]](*([known(value) for value in operand] for operand in given))
-    elif head in CONNECT:
-        yielded = CONNECT[head](*(over_time(operand, record, functions) for operand in operands))
     else:
-        given = zip(*(values(operand, record, functions) for operand in operands), strict=True)
-        yielded = [stepwise(head, *step) for step in given]
+        yielded = MEANING[head](length(record), *(values(operand, record, functions) for operand in operands))
     return [None if is_nan(value) else value for value in yielded]
 
 
 def length(record):
     return len(next(iter(record.values())))
-
-
-CLOCK = {
-    "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
-    "gone": lambda n: [t / (n - 1) if n > 1 else 0.0 for t in range(n)],
-}
-"""Where in a record of n steps each of them is."""
-
-CONNECT = {
-    "not": lambda a: [not x for x in a],
-    "and": lambda a, b: [x and y for x, y in zip(a, b, strict=True)],
-    "or": lambda a, b: [x or y for x, y in zip(a, b, strict=True)],
-    "implies": lambda a, b: [not x or y for x, y in zip(a, b, strict=True)],
-    "F": lambda a: [any(a[t:]) for t in range(len(a))],
-    "G": lambda a: [all(a[t:]) for t in range(len(a))],
-    "count": lambda a: [float(sum(a))] * len(a),  # of the whole record, at every step
-}
-"""From the truth of the operands at every step to the value at every step."""
-
-
-def stepwise(head, *operands):
-    """What depends on one step alone: comparisons are false on missing values, arithmetic is missing."""
-    if head == "missing":
-        return operands[0] is None
-    if any(value is None or value is UNSEEN for value in operands):
-        return False if head in COMPARE else None
-    return STEPWISE[head](*operands)
 
 
 def known(value):
@@ -87,6 +48,66 @@ def known(value):
 def is_nan(value):
     """Also the answer to inf - inf, which is none."""
     return value != value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def joined(join):
+    """From the truth of the operands at every step to the value at every step; a missing Boolean is false."""
+    return lambda n, *operands: join(*([value is True for value in operand] for operand in operands))
+
+
+def stepwise(operate, lacking):
+    """What depends on one step alone, and what it is where something is missing."""
+
+    def at_a_step(*operands):
+        return lacking if any(value is None or value is UNSEEN for value in operands) else operate(*operands)
+
+    return lambda n, *operands: [at_a_step(*step) for step in zip(*operands, strict=True)]
+
+
+def change(n, x, k):
+    before = [x[max(0, t - int(k[t]))] for t in range(n)]
+    return ARITHMETIC["-"](n, x, before)
+
+
+COMPARE = {
+    "<": stepwise(operator.lt, False),
+    "<=": stepwise(operator.le, False),
+    ">": stepwise(operator.gt, False),
+    ">=": stepwise(operator.ge, False),
+    "=": stepwise(operator.eq, False),
+}
+ARITHMETIC = {
+    "-": stepwise(operator.sub, None),
+    "abs": stepwise(abs, None),
+    "sign": stepwise(lambda x: float((x > 0) - (x < 0)), None),
+}
+MEANING = {
+    **COMPARE,
+    **ARITHMETIC,
+    "not": joined(lambda a: [not x for x in a]),
+    "and": joined(lambda a, b: [x and y for x, y in zip(a, b, strict=True)]),
+    "or": joined(lambda a, b: [x or y for x, y in zip(a, b, strict=True)]),
+    "implies": joined(lambda a, b: [not x or y for x, y in zip(a, b, strict=True)]),
+    "F": joined(lambda a: [any(a[t:]) for t in range(len(a))]),
+    "G": joined(lambda a: [all(a[t:]) for t in range(len(a))]),
+    "count": joined(lambda a: [float(sum(a))] * len(a)),  # of the whole record, at every step
+    "missing": lambda n, a: [value is None for value in a],
+    "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
+    "gone": lambda n: [t / (n - 1) if n > 1 else 0.0 for t in range(n)],
+    "change": change,
+}
+"""Of each operator, by name: from the number of steps, and the values of operands and parameters at every step, to its
+values at every step."""
+
+MARGIN = {
+    "not": lambda a: [-x for x in a],
+    "and": lambda a, b: list(map(min, a, b)),
+    "or": lambda a, b: list(map(max, a, b)),
+    "implies": lambda a, b: [max(-x, y) for x, y in zip(a, b, strict=True)],
+    "F": lambda a: [max(a[t:]) for t in range(len(a))],
+    "G": lambda a: [min(a[t:]) for t in range(len(a))],
+}
+"""Of each that joins conditions: from the margins of its operands at every step, and its parameters, to its own."""
 
 
 SPELLINGS = {
@@ -100,10 +121,9 @@ SPELLINGS = {
     "-": ("-", "−"),
 }
 WORDS = {
-    "F", "G", "and", "or", "not", "implies", "abs", "sign", "count", "missing", "each", "other", "grid", "quantiles",
-    "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind", "elapsed", "gone", "change",
+    "each", "other", "grid", "quantiles", "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind",
 }  # fmt: skip
-"""Names that are quoted when columns have them."""
+"""Names that are quoted when columns have them, beside those of operators."""
 
 # How tightly an operator binds, and how tightly its left and right operands must; what is not here is closed.
 BINDS = {"implies": (1, 2, 1), "or": (2, 2, 3), "and": (3, 3, 4), "not": (4, 4, 4), "-": (6, 6, 7)}
@@ -126,12 +146,8 @@ def text(formula, rng, least=0):
         case ("not", operand):
             sign = rng.choice(SPELLINGS["not"])
             written = sign + " " * (sign == "not" or rng.random() < 0.5) + text(operand, rng, left)
-        case ("elapsed" | "gone",):
-            written = head + bracketed("", rng)
-        case ("change", operand, ("number", steps)):
-            written = head + bracketed(f"{text(operand, rng)}, {number_text(steps, rng)}", rng)
-        case (_, operand):
-            written = head + bracketed(text(operand, rng), rng)
+        case (_, *operands) if head not in BINDS:
+            written = head + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
         case (_, first, second):
             sign = rng.choice(SPELLINGS.get(head, (head,)))
             gap = " " if sign.isalpha() or rng.random() < 0.7 else ""
@@ -145,7 +161,7 @@ def bracketed(written, rng):
 
 def name_text(name, rng):
     """Bare if that is possible, but sometimes in backticks all the same."""
-    if re.fullmatch(r"[^\W\d]\w*", name) and name not in WORDS and rng.random() < 0.9:
+    if re.fullmatch(r"[^\W\d]\w*", name) and name not in WORDS and name not in MEANING and rng.random() < 0.9:
         return name
     return "`" + json.dumps(name, ensure_ascii=rng.random() < 0.5)[1:-1].replace("`", "\\u0060") + "`"
 

@@ -4,11 +4,12 @@ import json
 import math
 
 import oracle
+from class_trees import class_leaf, class_tree
 from oracle import UNSEEN
 from strategies import STRANGER, Case, Column, Formulas, draw_case, draw_columns
 
 from telltree.logic import Formula
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 
 CLASSES = ("a", "it's", 'say "hi"', "new\nline", "<b>&amp;</b>", "x; DROP TABLE records; --", "émigré", '"""', "a|b\\c")
 
@@ -38,7 +39,7 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
     """A tree of random formulas; labels are hostile, and leaves hold any records, some classes weighted."""
     draw = PlainFormulas(rng, columns)
     draw.counts = counts
-    draw.signals = Formulas.signals if counts else Formulas.signals[:-2]
+    draw.looks_back = counts
     classes = tuple(rng.sample(CLASSES, rng.randint(1, 4)))
     worth = [rng.choice((1, 1, 0.3, 8)) for _ in classes]
 
@@ -48,15 +49,15 @@ def draw_tree(rng, columns, schema, *, depth=3, counts=True):
             return leaf(counts if any(counts) else (1,) * len(classes), worth)
         formula = Formula.parse(oracle.text(draw.boolean(rng.randint(1, 4)), rng), schema)
         true, false = node(depth - 1), node(depth - 1)
-        both = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-        return Node(formula, true, false, both)
+        return Node(formula, true, false)
 
-    return Tree(node(rng.randint(0, depth)), classes, schema)
+    return class_tree(node(rng.randint(0, depth)), classes, schema)
 
 
 def leaf(counts, worth=None):
     """A leaf of so many records of each class, each of which is worth so much."""
-    return Leaf(tuple(counts), tuple(float(n * w) for n, w in zip(counts, worth or [1] * len(counts), strict=True)))
+    worth = worth or [1] * len(counts)
+    return class_leaf(tuple(counts), tuple(float(n * w) for n, w in zip(counts, worth, strict=True)))
 
 
 def draw_tree_case(rng, *, finite=False, counts=True, columns=None):
@@ -77,7 +78,7 @@ def plain_value(value):
 
 def expected(tree, case):
     clusters = tree.apply(case.panel).tolist()
-    labels = [tree.classes[code] for code in tree.predict(case.panel)]
+    labels = tree.predict(case.panel).tolist()
     return clusters, labels
 
 
@@ -90,8 +91,8 @@ def tree_of(case, formulas, classes):
     node = leaf([1] + [0] * (len(classes) - 1))
     for i, text in enumerate(reversed(formulas), 1):
         counts = [int(k == i) for k in range(len(classes))]
-        node = Node(Formula.parse(text, case.panel.schema), leaf(counts), node, tuple([1] * len(classes)))
-    return Tree(node, classes, case.panel.schema)
+        node = Node(Formula.parse(text, case.panel.schema), leaf(counts), node)
+    return class_tree(node, classes, case.panel.schema)
 
 
 def hostile_case(name):

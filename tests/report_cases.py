@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from class_trees import class_leaf, class_tree
 
 from telltree import DataWarning, Formula, Panel
 from telltree.report import report_html
-from telltree.tree.tree import Leaf, Node, RunnerUp, Tree
+from telltree.tree.tree import Leaf, Node, RunnerUp
 
 HOSTILE = "</script><script>boom()</script><img src=x onerror=boom()>\"'&`\u2028\u202e\x07\ud800{{7*7}}{% raw %}\n=1+1"
 
@@ -16,7 +17,7 @@ HOSTILE = "</script><script>boom()</script><img src=x onerror=boom()>\"'&`\u2028
 def leaf(labels, classes):
     """A leaf with these labels."""
     counts = tuple(int(np.sum(labels == name)) for name in classes)
-    return Leaf(counts, tuple(float(count) for count in counts))
+    return class_leaf(counts, tuple(float(count) for count in counts))
 
 
 def grown(panel, y, texts, *, classes=None):
@@ -34,9 +35,9 @@ def grown(panel, y, texts, *, classes=None):
             return grow(here, level + 1)
         others = tuple(RunnerUp(other, 40.0 + k) for k, other in enumerate(formulas))
         sides = grow(holds, level + 1), grow(fails, level + 1)
-        return Node(formulas[level], *sides, leaf(y[here], classes).counts, 30.0, 12.5, 0.25, others)
+        return Node(formulas[level], *sides, 30.0, 12.5, 0.25, others)
 
-    return Tree(grow(np.ones(len(panel), bool), 0), classes, panel.schema)
+    return class_tree(grow(np.ones(len(panel), bool), 0), classes, panel.schema)
 
 
 def small(records=40, *, names=("speed", "on", "mode", "age"), phrase=None, unit="m/s", levels=("up", "down"),
@@ -95,15 +96,15 @@ def bisected(panel, y, column, cuts):
         formula = Formula.parse(f"F({column} < {cuts[middle]})", panel.schema)
         holds = here & (values < cuts[middle])
         sides = grow(holds, low, middle), grow(here & ~holds, middle + 1, high)
-        return Node(formula, *sides, leaf(y[here], classes).counts, 30.0, 1.0, 0.1)
+        return Node(formula, *sides, 30.0, 1.0, 0.1)
 
-    return Tree(grow(np.ones(len(panel), bool), 0, len(cuts)), classes, panel.schema)
+    return class_tree(grow(np.ones(len(panel), bool), 0, len(cuts)), classes, panel.schema)
 
 
 def single_leaf():
     """One category: nothing was worth asking."""
     panel = Panel.from_arrays([np.zeros((3, 1)), np.ones((2, 1))], columns=["x"])
-    return Tree(Leaf((2,), (2.0,)), ("only",), panel.schema), panel, ["only", "only"]
+    return class_tree(class_leaf((2,), (2.0,)), ("only",), panel.schema), panel, ["only", "only"]
 
 
 def sixty_categories():
@@ -194,7 +195,8 @@ def outvoted():
 
     def reweighted(node):
         if isinstance(node, Leaf):
-            return Leaf(node.counts, (50.0 * node.counts[0], 1.0 * node.counts[1]))
+            calm, wild = node.summary.counts
+            return replace(node, summary=replace(node.summary, weights=(50.0 * calm, 1.0 * wild)))
         return replace(node, true=reweighted(node.true), false=reweighted(node.false))
 
     reached = tree.apply(panel) != 1

@@ -83,7 +83,8 @@ class Soak:
             yield f"{name:12}{number:8,}{self.failed[name]:8}{mean:10.1f}{seconds:11.1f}  {seed}"
         growth = self.growth()
         told = "too few cases to judge memory by" if growth is None else f"memory grew by {growth:.0f} MB"
-        yield f"{self.cases.total():,} cases, {self.failed.total()} faults; {told}, {self.memory[-1]:.0f} MB at the end"
+        span = f"{self.memory[0]:.0f} MB after the first case, {self.memory[-1]:.0f} MB after the last"
+        yield f"{self.cases.total():,} cases, {self.failed.total()} faults; {told}: {span}"
 
     def is_fine(self):
         """Whether nothing was wrong."""

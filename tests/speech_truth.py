@@ -14,6 +14,7 @@ from functools import reduce
 
 import numpy as np
 import oracle
+from class_trees import class_leaf, class_tree
 from oracle_form import judged
 from random_trees import PlainFormulas
 from strategies import Case, Column, draw_case, draw_columns
@@ -23,7 +24,7 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categorize, rules_table
 from telltree.logic import Formula
 from telltree.search import MonteCarlo
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node, Tree
 from telltree.tree.headlines import with_headlines
 
 Z = 1.959964
@@ -126,15 +127,15 @@ def _drawn(rng, draw, case, labels, weights):
             if len(set(truths)) == 2:
                 true, false = ([row for row, truth in zip(rows, truths, strict=True) if truth is side]
                                for side in (True, False))  # fmt: skip
-                return Node(formula, node(true, depth - 1), node(false, depth - 1), counts(rows))
-        return Leaf(counts(rows), tuple(float(sum(weights[r] for r in rows if labels[r] == c)) for c in classes))
+                return Node(formula, node(true, depth - 1), node(false, depth - 1))
+        return class_leaf(counts(rows), tuple(float(sum(weights[r] for r in rows if labels[r] == c)) for c in classes))
 
     def counts(rows):
         return tuple(sum(labels[row] == c for row in rows) for c in classes)
 
     rows = [row for row, weight in enumerate(weights) if weight]
     gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
-    tree = Tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
+    tree = class_tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
     step = rng.choice((None, (1.0, "s"), (0.5, "min")))
     tree = replace(tree, step=None if "elapsed()" in str(tree) else step)  # the records have no times
     return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
@@ -251,7 +252,7 @@ def _check_outline(verdict, tree, records, labels):
         _check_sentence(verdict, question[:-1], Told(tree, tree.step, records), truths)
     for number, ((leaf, _), line) in enumerate(zip(tree.leaves, given, strict=True), 1):
         own = [label for home, label in zip(homes, labels, strict=True) if home == number]
-        label = tree.classes[leaf.label]
+        label = leaf.summary.predicted
         things = "record" if len(own) == 1 else "records"
         verdict.claim(line.startswith(f"[{number}] {label}: {own.count(label)} of {len(own)} {things}"), line)
 

@@ -18,8 +18,9 @@ from telltree.data import Panel
 from telltree.errors import DataWarning
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
-from telltree.operators import Expression, Hole, Number, Type, user_function
+from telltree.operators import OPERATORS, Expression, Hole, Number, Operator, Type, user_function
 from telltree.operators.expression import RandomNumber
+from telltree.operators.table import COUNT
 
 REAL_NAMES = ("x1", "x2", "x3", "vertical rate", "F", "größe")
 BOOLEAN_NAMES = ("b1", "b2", "b3", "and", 'a "b" \\ `c`')
@@ -113,28 +114,57 @@ def cut(rng, case):
     return replace(case, rows=tuple(rng.choices(range(len(case.records)), k=rng.randint(1, len(case.records)))))
 
 
-class Formulas:
-    """Draws formulas over the columns of a case: every type of expression has its method."""
+def written(rng, operator, *operands):
+    """An operator with its operands, and parameters that it allows."""
+    return (operator.name, *operands, *(("number", draw_parameter(rng, row)) for row in operator.parameters))
 
-    signals = ("abs", "sign", "-", "abs of -", "call", "clock", "change")
+
+def draw_parameter(rng, row):
+    """A value that a parameter may have: few steps mostly, sometimes more than records have."""
+    choices = [row.least, row.least + 1, row.least + 2, row.least + 9, row.example]
+    return float(rng.choice([value for value in choices if row.allows(value)]))
+
+
+def usable(result, *types):
+    """The operators that make what has one type of operands of these types."""
+    return [row for row in OPERATORS if (types, result) in set(row.uses())]
+
+
+class Formulas:
+    """Draws formulas over the columns of a case: every type of expression has its method. Operators are drawn from the
+    table, whatever is in it."""
+
+    looks_back = True
+    """Whether to draw what knows where in its record a step is, or what was before."""
 
     def __init__(self, rng, columns):
         self.rng = rng
         self.calls = 0
         self.of_type = {kind: [c for c in columns if c.type == kind] for kind in DTYPES}
+        joins = [row for row in OPERATORS if row.joins]
+        self.connectives = [row for row in joins if not row.looks]
+        self.temporal = [row for row in joins if row.looks]
+        self.clocks = usable(Type.REAL_VECTOR)
+        self.of_one = usable(Type.REAL_VECTOR, Type.REAL_VECTOR)
+        self.of_two = usable(Type.REAL_VECTOR, Type.REAL_VECTOR, Type.REAL_VECTOR)
+        self.of_counts = usable(Type.COUNT, Type.COUNT)
 
     def boolean(self, depth):
         """One truth value a record."""
         rng = self.rng
         if depth <= 1 or rng.random() < 0.4:
-            return (rng.choice("FG"), self.vector(depth - 1))
+            return self.over_time(depth)
         if rng.random() < 0.35:
             return self.comparison_of_counts(depth - 1)
         return self.connective(depth, self.boolean)
 
+    def over_time(self, depth):
+        operator = self.rng.choice(self.temporal)
+        return written(self.rng, operator, *(self.vector(depth - 1) for _ in range(operator.takes)))
+
     def connective(self, depth, operand):
-        head = self.rng.choice(("and", "or", "implies", "not"))
-        return (head, *(operand(depth - 1) for _ in range(1 if head == "not" else 2)))
+        operator = self.rng.choice(self.connectives)
+        return written(self.rng, operator, *(operand(depth - 1) for _ in range(operator.takes)))
 
     def vector(self, depth):
         """A truth value at every step."""
@@ -176,28 +206,29 @@ class Formulas:
     def boolean_call(self, depth):
         return self.call("Boolean", depth)
 
-    def real(self, depth):  # noqa: PLR0911  one return a kind of signal
+    def real(self, depth):
         """A number at every step that depends on the record."""
         rng = self.rng
         if depth < -2 or rng.random() < 0.6:
             return self.attribute("real")
-        match rng.choice(self.signals):
-            case "clock":
-                return (rng.choice(("elapsed", "gone")),)
-            case "change":
-                return ("change", self.real(depth - 1), ("number", float(rng.choice((1, 2, 3, 10)))))
-            case "-":
-                return self.difference(depth)
-            case "abs of -":
-                return ("abs", self.difference(depth))
-            case "call":
-                return self.call("real", depth)
-            case head:
-                return (head, self.real(depth - 1))
+        ways = [self.difference, lambda depth: ("abs", self.difference(depth)), self.real_call]
+        return rng.choice([*ways, *[self.made] * len(self.of_one), *[self.clock] * self.looks_back])(depth)
+
+    def clock(self, depth):
+        return written(self.rng, self.rng.choice(self.clocks))
+
+    def made(self, depth):
+        """A signal of another."""
+        operators = [row for row in self.of_one if self.looks_back or not row.parameters]
+        return written(self.rng, self.rng.choice(operators), self.real(depth - 1))
 
     def difference(self, depth):
+        """A signal of two."""
         other = self.number() if self.rng.random() < 0.3 else self.real(depth - 1)
-        return ("-", *self.rng.sample((self.real(depth - 1), other), 2))
+        return written(self.rng, self.rng.choice(self.of_two), *self.rng.sample((self.real(depth - 1), other), 2))
+
+    def real_call(self, depth):
+        return self.call("real", depth)
 
     def call(self, gives, depth):
         rng = self.rng
@@ -222,7 +253,7 @@ class Formulas:
         if depth <= 0 or rng.random() < 0.6:
             return ("count", self.vector(depth - 1))
         difference = ("-", *rng.sample((self.count(depth - 1), rng.choice((self.whole, self.count))(depth - 1)), 2))
-        return rng.choice((difference, ("abs", difference), ("sign", difference)))
+        return rng.choice((difference, *(written(rng, row, difference) for row in self.of_counts)))
 
     def whole(self, depth):
         return ("number", float(self.rng.choice((0, 1, 2, 3, -1, 63, 64, 0.5))))
@@ -279,10 +310,10 @@ def derived(rng, expressions):
 def _symbol(rng, above, e):
     """The symbol of a hole and its type: that of the expression in it, or a wider one that will do in its place."""
     wider = e.type
-    types = {arg.type for arg in above.args}
-    if e.type is Type.BOOLEAN and getattr(above.head, "name", None) in ("F", "G", "count"):
+    types = {arg.type for arg in above.operands}
+    if e.type is Type.BOOLEAN and isinstance(above.head, Operator) and (above.head.looks or above.head is COUNT):
         wider = Type.BOOLEAN_VECTOR
-    elif e.type is Type.REAL and types != {Type.REAL} and getattr(above.head, "name", None) != "change":
+    elif e.type is Type.REAL and types != {Type.REAL} and any(e is operand for operand in above.operands):
         (wider,) = types - {Type.REAL}
     kind = rng.choice((e.type, wider))
     return f"{kind.name}{rng.randint(1, 2)}", kind

@@ -77,7 +77,7 @@ def test_categories_and_rules_say_what_leaves_are(fitted, panel, labels):
     assert sorted(i for c in categories for i in c.positions.tolist()) == list(range(60))
     for category, rule, (leaf, _) in zip(categories, rules, fitted.tree_.leaves, strict=True):
         assert category.description == rule.formula
-        assert category.label == rule.label == fitted.classes_[leaf.label]
+        assert category.label == rule.label == leaf.summary.predicted
         assert sum(category.counts.values()) == rule.support == leaf.support
         assert Formula.parse(rule.formula, panel.schema)(panel).nonzero()[0].tolist() == category.positions.tolist()
     assert all(c.counts == {} for c in fitted.categories(panel))

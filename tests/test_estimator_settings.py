@@ -140,9 +140,9 @@ def test_balanced_weights_are_computed_once_at_the_root(panel, labels):
     same(balanced, given, panel)
     weight = {c: len(labels) / (3 * labels.count(c)) for c in balanced.classes_}
     for leaf, _ in balanced.tree_.leaves:  # were they computed anew in every node, pure and mixed leaves would differ
-        own = np.array([n * weight[c] for n, c in zip(leaf.counts, balanced.classes_, strict=True)])
+        own = np.array([n * weight[c] for n, c in zip(leaf.summary.counts, balanced.classes_, strict=True)])
         expected = (own / own.sum() * leaf.support + 1 / 3) / (leaf.support + 1)
-        np.testing.assert_allclose(leaf.probabilities, expected, rtol=1e-5)
+        np.testing.assert_allclose(leaf.summary.probabilities, expected, rtol=1e-5)
 
 
 def test_class_weights_multiply_sample_weights(panel, labels):
@@ -226,6 +226,25 @@ def test_an_interrupt_after_the_last_search_is_told():
     assert clf.interrupted_ is True
     assert clf.searches_[1].interrupted is False
     assert len(clf.tree_.nodes) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("stage", ["with_headlines", "validate"])
+def test_an_interrupt_after_the_tree_was_learned_keeps_it(panel, labels, stage, monkeypatch, caplog):
+    def interrupted(*args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("it is not waited for")
+
+    settings = {"search": MonteCarlo(evaluations=200), "max_depth": 2, "random_state": 0}
+    whole = GrammarTreeClassifier(**settings).fit(panel, labels)
+    monkeypatch.setattr(f"telltree.estimators.classifier.{stage}", interrupted)
+    with caplog.at_level(logging.WARNING, logger="telltree"):
+        cut = GrammarTreeClassifier(cv=2 if stage == "validate" else None, **settings).fit(panel, labels)
+    assert cut.interrupted_ is True
+    assert formulas(cut) == formulas(whole)
+    assert all(leaf.headline is None for leaf, _ in cut.tree_.leaves)
+    assert ("have no headlines" in caplog.text) is (stage == "with_headlines")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 LONG_FIT = """

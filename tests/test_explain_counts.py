@@ -7,6 +7,7 @@ import random
 import numpy as np
 import oracle
 import pytest
+from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_columns
@@ -14,7 +15,7 @@ from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_col
 from examples import records
 from telltree import Formula, Panel
 from telltree.explain import Margins, decisive_step, way_of
-from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Node
 
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
 LONG = 80  # steps: more than any constant or count here
@@ -152,9 +153,9 @@ def test_margins_that_searches_use_stay_as_they_are():
 
 
 def turn(text, panel, record=0):
-    leaves = Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0))
-    node = Node(Formula.parse(text, panel.schema), *leaves, (1, 1), 0.0, 0.0, 0.0, ())
-    return way_of(Tree(node, ("u", "v"), panel.schema), panel, record)[0]
+    leaves = class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0))
+    node = Node(Formula.parse(text, panel.schema), *leaves, 0.0, 0.0, 0.0, ())
+    return way_of(class_tree(node, ("u", "v"), panel.schema), panel, record)[0]
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,22 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from class_trees import class_leaf, class_tree
 
 from telltree.data import Column, Panel, Schema
 from telltree.explain import as_records, categorize, rules_table, rules_text
-from telltree.explain.shares import wilson
 from telltree.logic import Formula
-from telltree.tree import Leaf, Node, Tree
+from telltree.shares import wilson
+from telltree.tree import Node
 
 SCHEMA = Schema([Column("x", "real", phrase="height"), Column("a b", "Boolean")])
 
 
 @pytest.fixture
 def tree():
-    low = Node(Formula.parse("F(x < 2)", SCHEMA), Leaf((3, 1), (3.0, 1.0)), Leaf((0, 4), (0.0, 4.0)), counts=(3, 5))
-    root = Node(Formula.parse("F(x < 4) and G(`a b`)", SCHEMA), low, Leaf((2, 1), (2.0, 3.0)), counts=(5, 6))
-    return Tree(root, classes=("calm", "storm"), schema=SCHEMA)
+    low = Node(Formula.parse("F(x < 2)", SCHEMA), class_leaf((3, 1), (3.0, 1.0)), class_leaf((0, 4), (0.0, 4.0)))
+    root = Node(Formula.parse("F(x < 4) and G(`a b`)", SCHEMA), low, class_leaf((2, 1), (2.0, 3.0)))
+    return class_tree(root, classes=("calm", "storm"), schema=SCHEMA)
 
 
 def test_one_row_for_each_leaf(tree):
@@ -52,14 +53,14 @@ def test_figures_in_words(tree):
         "100 % of 4 records (51 to 100 %), 1.8 times the share in all; by weight 100 %",
         "33 % of 3 records (6 to 79 %), 0.61 times the share in all; storm by weight: 60 %",
     ]
-    (only,) = rules_table(Tree(Leaf((1, 0), (1.0, 0.0)), ("calm", "storm"), SCHEMA))
+    (only,) = rules_table(class_tree(class_leaf((1, 0), (1.0, 0.0)), ("calm", "storm"), SCHEMA))
     assert only.figures == "100 % of 1 record (21 to 100 %), the share in all"
 
 
 @pytest.mark.parametrize("factor", [0.1, 1.0, 3.0])
 def test_weights_that_are_all_the_same_are_no_weights(factor):
-    leaves = [Leaf(counts, tuple(factor * n for n in counts)) for counts in ((3, 1), (0, 7))]
-    tree = Tree(Node(Formula.parse("F(x < 2)", SCHEMA), *leaves, counts=(3, 8)), ("calm", "storm"), SCHEMA)
+    leaves = [class_leaf(counts, tuple(factor * n for n in counts)) for counts in ((3, 1), (0, 7))]
+    tree = class_tree(Node(Formula.parse("F(x < 2)", SCHEMA), *leaves), ("calm", "storm"), SCHEMA)
     assert not tree.weighted
     assert [(row.weighted, row.decided_by_weights) for row in rules_table(tree)] == [(None, False)] * 2
 
@@ -78,7 +79,7 @@ def test_wilson(true, records, low, high):
 
 
 def test_a_leaf_nobody_came_to_promises_nothing():
-    (row,) = rules_table(Tree(Leaf((0, 0), (0.0, 0.0)), ("calm", "storm"), SCHEMA))
+    (row,) = rules_table(class_tree(class_leaf((0, 0), (0.0, 0.0)), ("calm", "storm"), SCHEMA))
     assert (row.share, row.lift, row.weighted, row.figures) == (None, None, None, "no records")
     assert (row.low, row.high, row.support, row.counts) == (0.0, 1.0, 0, {})
     assert (row.formula, row.english) == ("true", "every record")
@@ -88,7 +89,7 @@ def test_frames_are_made_of_records(tree):
     records = as_records(rules_table(tree))
     assert list(records[0]) == [
         "cluster", "formula", "english", "short", "headline", "label", "share", "low", "high", "support", "counts",
-        "lift", "weighted", "decided_by_weights",
+        "purity", "lift", "weighted", "decided_by_weights",
     ]  # fmt: skip
     assert pd.DataFrame(records)["label"].tolist() == ["calm", "storm", "storm"]
     assert pl.DataFrame(records)["support"].to_list() == [4, 4, 3]
@@ -104,7 +105,7 @@ def test_text(tree):
 
 
 def test_text_without_weights_has_no_column_for_them():
-    tree = Tree(Leaf((3, 1), (3.0, 1.0)), ("calm", "storm"), SCHEMA)
+    tree = class_tree(class_leaf((3, 1), (3.0, 1.0)), ("calm", "storm"), SCHEMA)
     assert rules_text(rules_table(tree)).splitlines() == [
         "cluster  label  share  95 % interval   support  lift  formula",
         "1        calm   0.750  0.301 to 0.954  4        1.00  true",
@@ -112,10 +113,8 @@ def test_text_without_weights_has_no_column_for_them():
 
 
 def test_missing_values_are_spoken_of_as_the_caller_says():
-    root = Node(
-        Formula.parse("G(not x < 2)", SCHEMA), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1)
-    )
-    tree = Tree(root, ("calm", "storm"), SCHEMA)
+    root = Node(Formula.parse("G(not x < 2)", SCHEMA), class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0)))
+    tree = class_tree(root, ("calm", "storm"), SCHEMA)
     assert rules_table(tree)[0].english == "height is never below 2"
     assert rules_table(tree, missing=())[0].english == "height is always at least 2"
 
@@ -147,13 +146,12 @@ def grown(depth):
 
     def node(left):
         if not left:
-            return Leaf((1, 1), (1.0, 1.0))
+            return class_leaf((1, 1), (1.0, 1.0))
         text = f"F({bound('>')})" if rng.random() < 0.5 else f"F({bound('>')} and {bound('<')})"
         true, false = node(left - 1), node(left - 1)
-        counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-        return Node(Formula.parse(text, panel.schema), true, false, counts)
+        return Node(Formula.parse(text, panel.schema), true, false)
 
-    return Tree(node(depth), ("a", "b"), panel.schema), panel
+    return class_tree(node(depth), ("a", "b"), panel.schema), panel
 
 
 def test_rules_and_categories_take_work_in_proportion_to_the_leaves():

@@ -4,18 +4,19 @@ import sqlite3
 
 import numpy as np
 import pytest
+from class_trees import class_leaf, class_tree
 
 from telltree import Formula, Panel, SettingsError
 from telltree.export import export_model
-from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Node
 
 PANEL = Panel.from_arrays([np.array([[1.0], [2.0]]), np.array([[5.0], [3.0]])], columns=["x"])
 
 
 def tree_asking(text):
     formula = Formula.parse(text, PANEL.schema)
-    return formula, Tree(
-        Node(formula, Leaf((0, 1), (0.0, 1.0)), Leaf((1, 0), (1.0, 0.0)), (1, 1)), ("no", "yes"), PANEL.schema
+    return formula, class_tree(
+        Node(formula, class_leaf((0, 1), (0.0, 1.0)), class_leaf((1, 0), (1.0, 0.0))), ("no", "yes"), PANEL.schema
     )
 
 

@@ -11,6 +11,7 @@ import sys
 import duckdb
 import pandas as pd
 import pytest
+from class_trees import class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, plain_value, steps, tree_of
@@ -18,7 +19,7 @@ from strategies import Case, Column
 
 from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, user_function
 from telltree.export import export_model
-from telltree.tree import Node, Tree
+from telltree.tree import Node
 
 SQL_TYPES = {"real": "DOUBLE", "Boolean": "BOOLEAN", "categorical": "TEXT"}
 drawn = settings(max_examples=25)
@@ -155,7 +156,7 @@ def test_deep_formulas_and_trees_are_exported(folder):
 
 def test_a_single_leaf_is_exported_to_every_program(folder):
     case = Case((Column("x", "real"),), ({"x": [1.0, 3.0]}, {"x": [0.0]}))
-    tree = Tree(leaf([2]), ("only",), case.panel.schema)
+    tree = class_tree(leaf([2]), ("only",), case.panel.schema)
     assert asked(case, export_model(tree, "sql")) == [(0, 1, "only"), (1, 1, "only")]
     assert run_module(export_model(tree, "python"), case, folder) == [[1, "only"], [1, "only"]]
     assert run_module(export_model(tree, "python", category=1), case, folder, "one") == [True, True]
@@ -190,7 +191,7 @@ def steep(x):
 def test_a_user_function_cannot_be_exported_to_programs(target):
     case = Case((Column("x", "real"),), ({"x": [1.0]},))
     formula = Formula.parse("F(steep(x))", case.panel.schema, functions=[steep])
-    tree = Tree(Node(formula, leaf([1, 0]), leaf([0, 1]), (1, 1)), ("a", "b"), case.panel.schema)
+    tree = class_tree(Node(formula, leaf([1, 0]), leaf([0, 1])), ("a", "b"), case.panel.schema)
     with pytest.raises(SettingsError, match="user function 'steep'"):
         export_model(tree, target)
 

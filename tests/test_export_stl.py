@@ -7,6 +7,7 @@ import re
 import warnings
 
 import pytest
+from class_trees import class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, plain_value, steps, tree_of
@@ -14,7 +15,6 @@ from strategies import Case, Column
 
 from telltree import SettingsError
 from telltree.export import export_model
-from telltree.tree import Tree
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of what rtamt itself uses
@@ -115,7 +115,7 @@ def test_columns_that_never_miss_values_need_no_second_signal():
 
 def test_a_single_leaf_is_true():
     case = Case((Column("x", "real"),), ({"x": [1.0, 3.0]}, {"x": [0.0]}))
-    text = export_model(Tree(leaf([2]), ("only",), case.panel.schema), "stl")
+    text = export_model(class_tree(leaf([2]), ("only",), case.panel.schema), "stl")
     assert robustness(text, case.columns, case.records[0]) > 0
 
 

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
+from class_trees import class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.mathtext import MathTextParser
@@ -18,7 +19,7 @@ import telltree.export
 from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
 from telltree.explain import rules_table, sentence
 from telltree.export import TARGETS, export_model
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Leaf, Node
 
 drawn = settings(max_examples=25)
 FIGURES = ("share", "low", "high", "lift", "weighted share")
@@ -39,7 +40,7 @@ def test_text_holds_one_formula_a_category(rng):
     for number, block in enumerate(blocks, 1):
         head, formula = block.rstrip("\n").split("\n")
         assert head.startswith(f"# category {number}: ")
-        assert json.loads(head.split(": ", 1)[1]) == tree.classes[tree.leaves[number - 1][0].label]
+        assert json.loads(head.split(": ", 1)[1]) == tree.summaries[number - 1].predicted
         alone = export_model(tree, "text", category=number)
         assert alone.rstrip("\n") == block.rstrip("\n")
         whole = alone if formula != "true" else formula  # comments are part of the language
@@ -153,7 +154,7 @@ def test_dot_is_the_tree(rng):
 
     def follow(node, name):
         if isinstance(node, Leaf):
-            assert nodes[name].startswith(f"[{next(numbers)}] {tree.classes[node.label]}\n")
+            assert nodes[name].startswith(f"[{next(numbers)}] {node.summary.predicted}\n")
             return 1
         assert nodes[name] == str(node.formula)
         return 1 + follow(node.true, edges[name, "yes"]) + follow(node.false, edges[name, "no"])
@@ -179,7 +180,7 @@ def test_latex_can_be_typeset(name):
 
 def test_a_single_leaf_is_exported_to_every_table():
     _, case = hostile_case("x")
-    tree = Tree(leaf([2]), ("only",), case.panel.schema)
+    tree = class_tree(leaf([2]), ("only",), case.panel.schema)
     assert export_model(tree, "text") == '# category 1: "only"\ntrue\n'
     assert export_model(tree, "latex", category=1) == "\\top\n"
     assert graph(export_model(tree, "dot")) == ({"n0": "[1] only\nonly: 2"}, {})

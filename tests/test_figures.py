@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from class_trees import class_leaf, class_tree
 from figure_cases import ODD, comb, leaf, node, saved, words
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
@@ -27,7 +28,7 @@ from telltree.report import (
     plot_tree,
 )
 from telltree.search import Found, Moment
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 from telltree.tree.front import Front, Pruning, Score
 
 # The tree.
@@ -55,7 +56,7 @@ def test_a_tree_speaks_english_and_counts_the_records_of_a_panel(tree, flights, 
 def test_counts_that_are_too_much_to_say_are_summed_up(flights):
     many = comb(3, flights.schema, classes=9)
     assert {"36 records, 9 classes", "9 records, 9 classes"} <= set(words(saved(plot_tree(many))))
-    long = Tree(leaf(3, 0), ("n" * 200, "m"), flights.schema)
+    long = class_tree(leaf(3, 0), ("n" * 200, "m"), flights.schema)
     assert "3 records" in words(saved(plot_tree(long)))
 
 
@@ -69,7 +70,7 @@ def test_a_tree_and_a_classifier_draw_themselves(tree, flights, ends):
 
 
 def test_constants_have_the_digits_asked_for(flights):
-    third = Tree(node(f"F(rate > {1 / 3!r})", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
+    third = class_tree(node(f"F(rate > {1 / 3!r})", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
     assert "F(rate > 0.3333)" in words(plot_tree(third, text="formula"))
     assert "F(rate > 0.33)" in words(plot_tree(third, text="formula", digits=2))
     assert "".join(["F(rate", ">", "0.3333333333333333)"]) in "".join(
@@ -109,10 +110,8 @@ def test_odd_names_are_drawn_as_they_are(name, text):
     column = type(odd.args[0])(type(odd.args[0].head)(name, odd.args[0].head.type))
     inner = type(odd)(odd.head, (column, odd.args[1]))
     level = Formula.parse(f"F(c = {level_text(name)})", panel.schema)
-    root = Node(
-        Formula(type(formula)(formula.head, (inner,))), Node(level, leaf(1, 0), leaf(0, 1), (1, 1)), leaf(0, 1), (1, 2)
-    )
-    tree = Tree(root, (name, "_other"), panel.schema)
+    root = Node(Formula(type(formula)(formula.head, (inner,))), Node(level, leaf(1, 0), leaf(0, 1)), leaf(0, 1))
+    tree = class_tree(root, (name, "_other"), panel.schema)
     y = [name, "_other"]
     figures = [
         plot_tree(tree, text=text, panel=panel, y=y),
@@ -243,7 +242,7 @@ def unequal(flights):
     schema = flights.schema
     inner = replace(node("F(on)", schema, leaf(0, 9), leaf(5, 4)), naming=5.0)
     outer = replace(node("F(rate > 25)", schema, leaf(60, 0), inner), naming=5.0)
-    return Tree(outer, ("hit", "miss"), schema)
+    return class_tree(outer, ("hit", "miss"), schema)
 
 
 # The confusion matrix.
@@ -306,7 +305,7 @@ def test_pyplot_is_never_loaded():
 def test_constants_near_the_largest_float_are_drawn(constant):
     panel = Panel.from_arrays([np.array([[1.0], [2.0]]), np.array([[5.0], [3.0]])], columns=["x"])
     formula = Formula.parse(f"F(x > {constant!r})", panel.schema)
-    leaves = Leaf((0, 1), (0.0, 1.0)), Leaf((1, 0), (1.0, 0.0))
-    tree = Tree(Node(formula, *leaves, (1, 1)), ("a", "b"), panel.schema)
+    leaves = class_leaf((0, 1), (0.0, 1.0)), class_leaf((1, 0), (1.0, 0.0))
+    tree = class_tree(Node(formula, *leaves), ("a", "b"), panel.schema)
     for figure in (tree.plot(), plot_record(tree, panel, 0), plot_category(tree, panel, number=2)):
         figure.savefig(io.BytesIO(), format="png")

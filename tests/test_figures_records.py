@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from class_trees import class_tree
 from figure_cases import curves, hard_panel, leaf, node, saved, words
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -23,7 +24,6 @@ from telltree.report import (
     plot_record,
     plot_tree,
 )
-from telltree.tree import Tree
 from telltree.tree.tree import Headline, Leaf
 
 # One record.
@@ -103,7 +103,7 @@ def test_times_and_their_unit_are_on_the_axis(tree):
 def test_counts_have_bands_where_what_they_count_is_true():
     panel = records({"a": [False, True, True, False, True, False], "b": [True] * 6})
     inner = node("count(b) > count(a)", panel.schema, leaf(1, 0), leaf(0, 1))
-    tree = Tree(node("count(a) > 16", panel.schema, leaf(1, 0), inner), ("u", "v"), panel.schema)
+    tree = class_tree(node("count(a) > 16", panel.schema, leaf(1, 0), inner), ("u", "v"), panel.schema)
     figure = saved(plot_record(tree, panel, 0, text="formula"))
     bands = figure.axes[2:]  # after those of both columns
     held = [[(p.vertices[:, 0].min(), p.vertices[:, 0].max()) for p in ax.collections[-1].get_paths()] for ax in bands]
@@ -160,7 +160,7 @@ def test_hard_panels_are_drawn(length, missing, columns):
     panel = hard_panel(length, missing, columns)
     text = "F(abs(r0 - r1) < 0.5 and not b)", 'G(r2 < 1e300) or count(c = "level 1") > count(b)'
     inner = node(text[1], panel.schema, leaf(1, 0), leaf(0, 1))
-    tree = Tree(node(text[0], panel.schema, inner, leaf(1, 1)), ("a", "b"), panel.schema)
+    tree = class_tree(node(text[0], panel.schema, inner, leaf(1, 1)), ("a", "b"), panel.schema)
     for record in (0, 1):
         figure = saved(plot_record(tree, panel, record, text="english"))
         assert len(figure.axes) >= 3
@@ -220,7 +220,7 @@ def test_a_category_without_members_says_so(tree, flights):
 
 
 def test_a_tree_that_is_a_single_leaf_has_one_category(flights):
-    tree = Tree(leaf(4), ("all",), flights.schema)
+    tree = class_tree(leaf(4), ("all",), flights.schema)
     saved(plot_tree(tree))
     assert "every record" in words(saved(plot_category(tree, flights, None, 1, text="english")))
     assert "record 0: [1] all" in words(saved(plot_record(tree, flights, 0)))
@@ -289,7 +289,7 @@ def test_captions_are_headlines_where_there_are_some(tree, flights):
 
 
 def test_a_collage_without_real_columns_shows_bands(flights):
-    tree = Tree(node("F(on)", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
+    tree = class_tree(node("F(on)", flights.schema, leaf(1, 0), leaf(0, 1)), ("a", "b"), flights.schema)
     figure = saved(plot_collage(tree, flights))
     assert figure.axes[0].findobj(PolyCollection)
 
@@ -304,7 +304,7 @@ def test_sixty_categories_make_sixty_rows():
         middle = (low + high) // 2
         return node(f"F(rate < {middle})", panel.schema, split(low, middle), split(middle, high))
 
-    tree = Tree(split(0, 60), ("a", "b"), panel.schema)
+    tree = class_tree(split(0, 60), ("a", "b"), panel.schema)
     figure = plot_collage(tree, panel, text=None)
     figure.savefig(io.BytesIO(), dpi=20)
     assert len(figure.axes) == 60
@@ -362,7 +362,7 @@ def test_words_of_an_encounter_do_not_lie_on_each_other(encounters):
 
 
 def test_a_collage_of_encounters(encounters):
-    tree = Tree(leaf(1), ("NMAC",), encounters.select(["advisory_1"]).schema)
+    tree = class_tree(leaf(1), ("NMAC",), encounters.select(["advisory_1"]).schema)
     assert "altitude_1" not in tree.schema  # what is drawn need not be what the tree speaks of
     figure = saved(plot_collage(tree, encounters, draw=draw_encounter))
     assert len(figure.axes) == 1

@@ -198,3 +198,11 @@ def test_the_more_columns_the_less_is_said_of_each(columns, most):
     rng = np.random.default_rng(0)
     panel = Panel.from_arrays(list(rng.normal(size=(20, 8, columns))))
     assert len(Grammar.for_panel(panel).rules) < most * columns
+
+
+@pytest.mark.parametrize(("least", "both_ways"), [(0.0, False), (0.5, False), (-1.0, True)])
+def test_sizes_are_spoken_of_where_many_values_lie_on_either_side_of_zero(least, both_ways):
+    panel = panel_of([{"x": [least, least, least, 1.0 + i]} for i in range(10)])  # 0 lies on neither side
+    assert ("abs(x)" in str(Grammar.for_panel(panel))) == both_ways
+    mirrored = panel_of([{"x": [-least, -least, -least, -1.0 - i]} for i in range(10)])
+    assert ("abs(x)" in str(Grammar.for_panel(mirrored))) == both_ways

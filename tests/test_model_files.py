@@ -33,6 +33,7 @@ from telltree import (
 from telltree.estimators import load
 from telltree.explain import Margins
 from telltree.tree.model.document import Settings
+from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import fingerprint
 
 QUICK = MonteCarlo(evaluations=200)
@@ -150,7 +151,7 @@ def test_labels_keep_their_type(classes, panel, labels, tmp_path):
     assert loaded.classes_.tolist() == model.classes_.tolist()
     assert list(map(type, loaded.classes_.tolist())) == list(map(type, model.classes_.tolist()))
     assert loaded.classes_.dtype.kind == model.classes_.dtype.kind
-    assert loaded.tree_.classes == model.tree_.classes
+    assert loaded.tree_.target == model.tree_.target
     assert again(loaded, tmp_path)[1] == content
 
 
@@ -250,7 +251,9 @@ def test_margins_are_those_of_training(panel, labels, tmp_path):
 
 def test_the_fingerprint_is_of_values_and_labels_in_order():
     def of(rows, labels=(0, 1), classes=("a", "b"), columns=("x", "y")):
-        return fingerprint(Panel.from_arrays(rows, columns=columns), list(labels), classes)
+        return fingerprint(
+            Panel.from_arrays(rows, columns=columns), ClassLabels(np.array(labels), ClassTarget(classes))
+        )
 
     one, two = np.array([[0.0, np.nan], [1.0, 2.0]]), np.array([[3.0, 4.0]])
     odd_nan = np.frombuffer(np.uint64(0x7FF8000000000123).tobytes(), np.float64)[0]

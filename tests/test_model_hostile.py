@@ -92,7 +92,7 @@ def test_mutants_give_a_model_or_our_error(seed, loaded, content, panel):
         (b'{"format": "telltree model", "version": true}', "its version is True"),
         (b'{"format": "telltree model", "version": "1"}', "its version is '1'"),
         (b'{"format": "telltree model", "version": 0}', "its version is 0"),
-        (b'{"format": "telltree model", "version": 1}', "at classes: Field required"),
+        (b'{"format": "telltree model", "version": 1}', "at columns: Field required"),
         (b'{"format": "telltree model", "format": "telltree model"}', "'format' stands twice"),
         (b'{"format": "\\uD800"}', "half of a character"),
         (b'{"format": NaN}', "NaN is no number"),
@@ -100,8 +100,8 @@ def test_mutants_give_a_model_or_our_error(seed, loaded, content, panel):
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
         (b"9" * 100_000, "no model file"),
-        (b"[" + b"[]," * 300_000 + b"[]]", "more than 250,000 times"),
-        (b"[" + b"0," * 2_500_000 + b"0]", "more than 2,000,000 times"),
+        (b"[" + b"[]," * 300_000 + b"[]]", r"times .*, and at most \d+,000 are read"),
+        (b"[" + b"0," * 2_500_000 + b"0]", "2,500,000 times .,., and at most 1,500,000"),
         (b"{" + b",".join(b'"%d":0' % i for i in range(2000)) + b"}", "2,000 keys"),
     ],
 )
@@ -173,7 +173,7 @@ def test_large_files_are_not_read_whole(tmp_path):
         file.write(b'{"format": "')
         file.truncate(100_000_000)
     tracemalloc.start()
-    with pytest.raises(ModelFormatError, match="more than 32 MB"):
+    with pytest.raises(ModelFormatError, match="more than 16 MB"):
         load(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

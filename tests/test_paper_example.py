@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from class_trees import class_leaf, class_tree
 
 from telltree.data import Column, Panel, Schema
 from telltree.explain import categorize, english, sentence
 from telltree.grammar import Grammar
 from telltree.logic import Formula
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 
 GRAMMAR = """
 Start ::= B
@@ -69,11 +70,11 @@ def tree():
 
     def leaf(label):
         counts = tuple(int(label == known) for known in (1, 2))
-        return Leaf(counts, tuple(map(float, counts)))
+        return class_leaf(counts, tuple(map(float, counts)))
 
-    left = Node(second, leaf(1), leaf(2), counts=(1, 1))
-    right = Node(third, leaf(2), leaf(1), counts=(1, 1))
-    return Tree(Node(first, left, right, counts=(2, 2)), classes=(1, 2), schema=SCHEMA)
+    left = Node(second, leaf(1), leaf(2))
+    right = Node(third, leaf(2), leaf(1))
+    return class_tree(Node(first, left, right), classes=(1, 2), schema=SCHEMA)
 
 
 def test_the_grammar_can_say_the_formulas():
@@ -96,7 +97,7 @@ def test_english_from_the_grammar(text):
 
 def test_a_record_lands_in_cluster_2_with_label_2(tree):
     assert tree.apply(RECORDS).tolist() == [1, 2, 3, 4]
-    assert tree.classes[tree.predict(RECORDS)[1]] == 2
+    assert tree.predict(RECORDS)[1] == 2
 
 
 def test_the_description_of_cluster_4(tree):
@@ -114,8 +115,8 @@ def test_the_description_of_cluster_4(tree):
 
 def test_negations_are_said_well_when_the_grammar_speaks_too():
     derivation = Grammar.parse(SPEAKING_GRAMMAR, PLAIN).derive("G(x3 < 5)")
-    root = Node(Formula(derivation.expression), Leaf((1, 0), (1.0, 0.0)), Leaf((0, 1), (0.0, 1.0)), counts=(1, 1))
-    sides = [branches for _, branches in Tree(root, (1, 2), PLAIN).leaves]
+    root = Node(Formula(derivation.expression), class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0)))
+    sides = [branches for _, branches in class_tree(root, (1, 2), PLAIN).leaves]
     assert [sentence(branches, PLAIN, style="paper") for branches in sides] == [
         "for all time, [vertical rate] is less than 5",
         "not for all time, [vertical rate] is less than 5",

@@ -15,8 +15,8 @@ from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo
 from telltree.amounts import percent
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
-from telltree.explain.shares import wilson
 from telltree.report import report_html, write_report
+from telltree.shares import wilson
 from telltree.tree.front import Front, Pruning
 
 
@@ -55,7 +55,7 @@ def test_hard_data_is_shown(case):
 
 def test_the_overview_says_how_well_the_tree_does(plain, html):
     tree, panel, y = plain
-    right = np.array(tree.classes, dtype=object)[tree.predict(panel)] == np.asarray(y, dtype=object)
+    right = tree.predict(panel) == np.asarray(y, dtype=object)
     low, high = wilson(right[:20].mean(), 20)
     text = Page(html).text
     assert f"{100 * right.mean():.1f} %" in text
@@ -76,7 +76,7 @@ def test_categories_are_those_of_explain(plain, data):
         right = category.counts.get(category.label, 0)
         assert told["wrong"] == len(category.positions) - right
         low, high = wilson(right / told["records"], told["records"])
-        assert (told["low"], told["high"]) == pytest.approx((low, high), rel=1e-4)
+        assert (told["values"]["low"], told["values"]["high"]) == pytest.approx((low, high), rel=1e-4)
 
 
 def test_members_belong_to_their_category_and_exceptions_are_wrong(plain, data):
@@ -85,7 +85,7 @@ def test_members_belong_to_their_category_and_exceptions_are_wrong(plain, data):
     for category in data["categories"]:
         for sort in ("typical", "borderline", "exceptions"):
             assert set(clusters[category[sort]]) <= {category["number"]}
-        label = data["classes"][category["label"]]
+        label = category["predicted"]
         assert all(y[i] != label for i in category["exceptions"])
         assert len(category["typical"]) == min(4, category["records"])
 
@@ -136,7 +136,7 @@ def test_labels_may_be_left_away(plain):
     found = data_of(made)
     assert not found["labelled"]
     assert found["list"]["label"] is None
-    assert all(category["wrong"] is None and category["share"] is not None for category in found["categories"])
+    assert all(category["wrong"] is None and category["sure"]["size"] is not None for category in found["categories"])
     assert "No labels were given" in Page(made).text
 
 
@@ -145,7 +145,7 @@ def test_labels_the_tree_has_never_seen_are_named(plain):
     strange = y.copy()
     strange[3] = "never seen"
     made = report_html(tree, panel, strange)
-    assert data_of(made)["classes"] == ["calm", "wild", "never seen"]
+    assert data_of(made)["parts"] == ["calm", "wild", "never seen"]
     assert "never seen: never seen" in Page(made).text
 
 

@@ -201,9 +201,9 @@ def test_a_thumbnail_opens_its_record(page):
 
 def test_cards_are_filtered_and_sorted(page):
     data = page.data()
-    label = data["categories"][0]["label"]
-    page.choose("#category-tools .field:nth-child(2) select", str(label))
-    alike = [c["number"] for c in data["categories"] if c["label"] == label]
+    part = data["categories"][0]["part"]
+    page.choose("#category-tools .field:nth-child(2) select", str(part))
+    alike = [c["number"] for c in data["categories"] if c["part"] == part]
     assert page.texts(".card .badge") == [str(number) for number in alike]
     page.choose("#category-tools .field:nth-child(2) select", "")
     page.choose("#category-tools .field:nth-child(1) select", "records")
@@ -384,7 +384,7 @@ def test_hostile_text_stays_text_in_the_browser(driver, folder):
         assert page.requests() == []
     assert shapes[0] == shapes[1]
     shown = page.texts(".card h3 .data")  # shortened, where a heading is meant
-    assert any(text.rstrip("…") and page.data()["classes"][0].startswith(text.rstrip("…")) for text in shown)
+    assert any(text.rstrip("…") and page.data()["parts"][0].startswith(text.rstrip("…")) for text in shown)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from class_trees import class_tree
 from report_cases import bisected, grown, holes, long_records
 from report_page import data_of, decoded
 
@@ -13,7 +14,7 @@ from telltree import Panel
 from telltree.report import report_html
 from telltree.report.page import traces
 from telltree.report.page.members import distances, medoids
-from telltree.tree.tree import Node, RunnerUp, Tree
+from telltree.tree.tree import Node, RunnerUp
 
 
 def test_lines_keep_values_gaps_and_infinities():
@@ -107,7 +108,7 @@ def test_long_names_in_a_large_tree_leave_less_room_for_records():
         below = {side: crowded(getattr(node, side)) for side in ("true", "false")} if isinstance(node, Node) else {}
         return replace(node, **below, runners_up=(other,) * 10) if below else node
 
-    made = report_html(Tree(crowded(tree.root), tree.classes, tree.schema), panel, y)
+    made = report_html(class_tree(crowded(tree.root), tree.target.classes, tree.schema), panel, y)
     assert len(made.encode()) < 2_000_000
     shown = data_of(made)
     assert all(category["typical"] for category in shown["categories"])

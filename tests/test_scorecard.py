@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score
 from telltree.errors import DataError, SettingsError
 from telltree.estimators import Scorecard
 from telltree.estimators.scorecard import FIGURES, side_by_side
-from telltree.explain.shares import wilson
+from telltree.shares import wilson
 
 
 def drawn(classes, records, seed, leaves=12):

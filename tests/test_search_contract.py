@@ -22,9 +22,10 @@ from telltree.logic.engine import Engine
 from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
+from telltree.search.memory import Memory
 from telltree.tree import GiniSize
-from telltree.tree.labels import Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import ClassLabels, ClassTarget
 
 KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
 SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
@@ -308,7 +309,9 @@ def test_searches_split_records_of_every_type(search, panel, labels):
     grammar = Grammar.generic(panel)
     classes, codes = np.unique(labels, return_inverse=True)
     split = SplitObjective(
-        Engine(panel, grammar.rules, grammar.tables), Labels(codes.astype(np.int64), len(classes)), GiniSize()
+        Engine(panel, grammar.rules, grammar.tables),
+        ClassLabels(codes.astype(np.int64), ClassTarget.of(classes)),
+        GiniSize(),
     )
     small, large = (replace(search, evaluations=budget).run(grammar, split, 1) for budget in (100, 3_000))
     assert large.best.fitness <= small.best.fitness < 100
@@ -488,3 +491,22 @@ def test_long_formulas_keep_their_random_constants():
         filled = np.arange(population.rules.shape[1]) < population.lengths[:, None]
         assert np.array_equal(~np.isnan(population.constants[filled]), draws[population.rules[filled]])
     assert max(population.lengths.max() for population in seen) > 200
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
+    settings = GeneticProgramming(
+        population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False
+    )
+    breeder = settings.breeder(PAPERS, seed, Memory(scores=False))
+
+    def texts(population):
+        assert population.lengths.min() > 0
+        return [str(population.derivation(i, PAPERS)) for i in range(len(population.lengths))]
+
+    first = breeder.propose(0)
+    before = set(texts(first))
+    breeder.learn(first, np.arange(20.0), np.arange(20, dtype=np.uint64))
+    second = texts(breeder.propose(1))
+    assert len(before) > 10
+    assert set(second) <= before

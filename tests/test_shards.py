@@ -12,8 +12,9 @@ from telltree import Bits, Formula, GeneticProgramming, GiniSize, Grammar, Monte
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.tree.asking import Limits
 from telltree.tree.induction import Induction
-from telltree.tree.labels import ONE, Labels
 from telltree.tree.sharded import InProcess, ShardedBench
+from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.target.classes import ONE
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -44,11 +45,14 @@ def in_shards(bounds):
     return bench
 
 
+TARGET = ClassTarget(("a", "b", "c"))
+
+
 def grown(panel, labels, bench, fitness, search):
     induction = Induction(
         Grammar.parse(GRAMMAR, panel), search, fitness, Limits(max_depth=3), 7, centre=("x",), bench=bench
     )
-    learned = induction.run(panel, labels, ("a", "b", "c"))
+    learned = induction.run(panel, labels)
     searches = {
         number: (found.runners_up, [best for best, _ in found.by_size]) for number, found in learned.searches.items()
     }
@@ -71,7 +75,7 @@ def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one 
     panel = drawn_panel(seed, records, missing)
     rng = np.random.default_rng(seed)
     weights = rng.integers(1, 4, records) * ONE if weighed else None
-    labels = Labels(rng.integers(0, 3, records), 3, weights)
+    labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
     bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
     whole = grown(panel, labels, None, fitness, search)
     assert grown(panel, labels, in_shards(bounds), fitness, search) == whole
@@ -82,10 +86,10 @@ def test_a_node_may_have_no_records_in_a_shard():
     panel = drawn_panel(0, 200, 0.0)
     order = np.argsort([bool(panel.values("on", k).any()) for k in range(len(panel))], kind="stable")
     panel = panel[order]
-    labels = Labels(np.array([int(panel.values("on", k).any()) for k in range(len(panel))]), 3)
+    labels = ClassLabels(np.array([int(panel.values("on", k).any()) for k in range(len(panel))]), TARGET)
     noisy = labels.codes.copy()
     noisy[::7] = 2
-    labels = Labels(noisy, 3)
+    labels = ClassLabels(noisy, TARGET)
     first = int(np.flatnonzero(labels.codes == 1)[0])
     bounds = [0, first, len(panel)]
     assert all(low < high for low, high in pairwise(bounds))

@@ -217,11 +217,15 @@ def test_reports_tell_of_the_records_they_show(case):
             of = (x, y) if labels else trained(case)[:2]
             true = truth(rule.formula, rule.label, *of)
             assert told["records"] == truth(rule.formula, rule.label, x, y).support
-            assert (told["share"], told["lift"]) == (close(true.share), close(true.lift))
+            values = told["values"]
+            assert (values["share"], values["lift"]) == (close(true.share), close(true.lift))
             ends = (None, None) if true.share is None else close(true.interval)
-            assert (told["low"], told["high"]) == ends
+            assert (values["low"], values["high"]) == ends
+            assert told["sure"]["size"] == values["share"]
+            assert told["sure"]["value"] == percent(true.share)
             assert told["wrong"] == (true.support - true.counts[rule.label] if labels else None)
-            assert (told["weighted"], told["decided"]) == (close(rule.weighted), rule.decided_by_weights)
+            weights = values["weighted share"], values["decided by weights"]
+            assert weights == (close(rule.weighted), rule.decided_by_weights)
     categories = case.model.categories(panel_of(x), y)
     for category, rule in zip(categories, rules, strict=True):
         true = truth(rule.formula, rule.label, x, y)
@@ -312,9 +316,11 @@ def test_a_category_that_no_record_shown_reaches_breaks_no_report(outvoted):
         first = data_of(html)["categories"][0]
         assert (first["records"], first["typical"], first["borderline"], first["exceptions"]) == (0, [], [], [])
         if labels:
-            assert (first["share"], first["low"], first["high"], first["lift"], first["wrong"]) == (None,) * 4 + (0,)
+            values = first["values"]
+            assert [values[name] for name in ("share", "low", "high", "lift")] == [None] * 4
+            assert (first["wrong"], first["sure"]["bar"], first["sure"]["within"]) == (0, None, "–")
         else:
-            assert first["share"] == 0.3
+            assert first["values"]["share"] == 0.3
 
 
 def test_records_of_weight_0_are_not_counted():

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import oracle
 import pytest
+from class_trees import class_leaf, class_tree
 from speech_truth import checked, draw_subject, true_of
 
 from telltree import Panel
 from telltree.explain import categorize, english
 from telltree.logic import Formula
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 from telltree.tree.headlines import with_headlines
 
 TREES = 200
@@ -42,10 +43,9 @@ def asked(text, panel, missing=frozenset()):
     """A tree that asks one question, with headlines."""
     formula = Formula.parse(text, panel.schema)
     truth = formula(panel)
-    sides = [Leaf((int(n), 0) if side else (0, int(n)), (float(n), 0.0) if side else (0.0, float(n)))
+    sides = [class_leaf((int(n), 0) if side else (0, int(n)), (float(n), 0.0) if side else (0.0, float(n)))
              for side, n in ((True, truth.sum()), (False, (~truth).sum()))]  # fmt: skip
-    counts = tuple(a + b for a, b in zip(sides[0].counts, sides[1].counts, strict=True))
-    tree = Tree(Node(formula, *sides, counts), ("yes", "no"), panel.schema, missing)
+    tree = class_tree(Node(formula, *sides), ("yes", "no"), panel.schema, missing)
     return with_headlines(tree, panel)
 
 
@@ -129,8 +129,8 @@ def test_a_headline_that_is_true_of_most_members_says_of_how_many():
     spoken = panel.schema
     formula = Formula.parse("F(a < 19 or a > 100)", spoken)
     own = Formula(replace(formula.expression, english="it is odd"))
-    sides = Leaf((19, 0), (19.0, 0.0)), Leaf((0, 41), (0.0, 41.0))
-    tree = with_headlines(Tree(Node(own, *sides, (19, 41)), ("yes", "no"), spoken, frozenset()), panel)
+    sides = class_leaf((19, 0), (19.0, 0.0)), class_leaf((0, 41), (0.0, 41.0))
+    tree = with_headlines(class_tree(Node(own, *sides), ("yes", "no"), spoken, frozenset()), panel)
     yes, no = categorize(tree, panel)
     for category in (yes, no):
         said, _, reach = category.headline.partition(" (")
@@ -161,9 +161,9 @@ def test_of_headlines_that_are_true_of_the_same_records_the_shorter_one_is_told(
     ]
     panel = Panel.from_arrays(arrays, columns=["speed of the left wheel", "flag"])
     asks = [Formula.parse(f, panel.schema) for f in ("F(flag)", "F(`speed of the left wheel` >= 5 and gone() < 0.1)")]
-    sides = [Leaf(tuple(counts), tuple(map(float, counts))) for counts in np.diag([24, 20, 20]).tolist()]
-    root = Node(asks[0], sides[0], Node(asks[1], *sides[1:], (0, 20, 20)), (24, 20, 20))
-    tree = with_headlines(Tree(root, ("up", "fast", "slow"), panel.schema, frozenset()), panel)
+    sides = [class_leaf(tuple(counts), tuple(map(float, counts))) for counts in np.diag([24, 20, 20]).tolist()]
+    root = Node(asks[0], sides[0], Node(asks[1], *sides[1:]))
+    tree = with_headlines(class_tree(root, ("up", "fast", "slow"), panel.schema, frozenset()), panel)
     told = [category.headline for category in categorize(tree, panel)]
     assert "flag is always false (all of its members, 45 % of the others)" in told
 

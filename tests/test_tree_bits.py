@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from examples import records
 from telltree import Bits, Formula, GiniSize, Grammar, GrammarTreeClassifier, MonteCarlo
 from telltree.errors import SettingsError
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels, ClassTarget
 
 GRAMMAR = "S ::= F(A) | F(A and A) | F(A and A and A)\nA ::= x {<, >} [1, 2, 3] | y"
 
@@ -30,7 +30,9 @@ def panel():
 
 
 def prepared(codes, classes, weights=None, price=0.5):
-    labels = Labels(np.array(codes), classes, None if weights is None else np.array(weights))
+    labels = ClassLabels(
+        np.array(codes), ClassTarget(tuple(range(classes))), None if weights is None else np.array(weights)
+    )
     return Bits(price).prepared(Grammar.parse(GRAMMAR, panel()), labels)
 
 

@@ -21,7 +21,8 @@ from telltree.logic import Formula
 from telltree.logic.engine import Engine
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import GiniSize, Induction, Leaf, Limits, Node
-from telltree.tree.labels import ONE, Labels
+from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.target.classes import ONE
 
 TINY = """
 Start ::= F(V) | G(V)
@@ -37,12 +38,12 @@ GINI = GiniSize()
 def coded(labels, weights=None):
     classes, codes = np.unique(labels, return_inverse=True)
     fixed = None if weights is None else (np.array(weights) * ONE).astype(np.int64)
-    return Labels(codes.astype(np.int64), len(classes), fixed), tuple(classes.tolist())
+    return ClassLabels(codes.astype(np.int64), ClassTarget(tuple(classes.tolist())), fixed)
 
 
 def learn(panel, labels, grammar, search=EVERYTHING, fitness=GINI, *, seed=1, threads=1, weights=None, **limits):
-    own, classes = coded(labels, weights)
-    return Induction(grammar, search, fitness, Limits(**limits), seed, threads).run(panel, own, classes)
+    own = coded(labels, weights)
+    return Induction(grammar, search, fitness, Limits(**limits), seed, threads).run(panel, own)
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +85,9 @@ class Margins:
 
     def over_time(self, plain, record):
         head, *operands = plain
-        if head in ("not", "and", "or", "implies", "F", "G"):
-            given = [self.over_time(operand, record) for operand in operands]
-            if head in ("F", "G"):
-                return [(max if head == "F" else min)(given[0][t:]) for t in range(len(given[0]))]
-            if head == "implies":
-                given[0] = [-x for x in given[0]]
-            combine = {"not": lambda x: -x, "and": min}.get(head, max)
-            return [combine(*step) for step in zip(*given, strict=True)]
+        if head in oracle.MARGIN:
+            given = [o[1] if o[0] == "number" else self.over_time(o, record) for o in operands]
+            return oracle.MARGIN[head](*given)
         return self.atom(plain, record)
 
     def atom(self, plain, record):
@@ -140,10 +136,10 @@ class PlainInduction:
         return widest[3], best, self.split(widest[4], depth + 1), self.split(widest[5], depth + 1)
 
 
-def outline(node, classes):
+def outline(node):
     if isinstance(node, Leaf):
-        return classes[node.label]
-    return str(node.formula), round(node.fitness, 9), outline(node.true, classes), outline(node.false, classes)
+        return node.summary.predicted
+    return str(node.formula), round(node.fitness, 9), outline(node.true), outline(node.false)
 
 
 def test_the_tiny_grammar_is_exhausted(tiny):
@@ -154,7 +150,7 @@ def test_the_tiny_grammar_is_exhausted(tiny):
 def test_the_tree_is_that_of_a_plain_exhaustive_induction(panel, plain, labels, tiny, max_depth):
     learned = learn(panel, labels, tiny, max_depth=max_depth)
     expected = PlainInduction(tiny, plain, labels, max_depth).split(range(len(plain)))
-    assert outline(learned.tree.root, learned.tree.classes) == expected
+    assert outline(learned.tree.root) == expected
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -162,7 +158,7 @@ def test_random_labels_give_the_plain_tree_too(panel, plain, tiny, seed):
     chosen = random.Random(seed).choices("abc", k=len(plain))
     learned = learn(panel, chosen, tiny, max_depth=3)
     expected = PlainInduction(tiny, plain, chosen, 3).split(range(len(plain)))
-    assert outline(learned.tree.root, learned.tree.classes) == expected
+    assert outline(learned.tree.root) == expected
 
 
 @pytest.mark.parametrize("kind", [MonteCarlo, GrammaticalEvolution, GeneticProgramming])
@@ -262,23 +258,23 @@ def branches(node, depth=0):
 
 
 def support(node):
-    return sum(node.counts)
+    return node.summary.support
 
 
 def test_pure_nodes_are_leaves_and_mixed_ones_are_split(panel, labels):
     tree = learn(panel, labels, Grammar.generic(panel), GeneticProgramming(evaluations=3_000), max_depth=20).tree
-    assert all(np.count_nonzero(leaf.counts) == 1 for leaf, _ in tree.leaves)
-    assert all(np.count_nonzero(node.counts) > 1 for node in tree.nodes)
-    assert [tree.classes[k] for k in tree.predict(panel)] == labels
+    assert all(np.count_nonzero(leaf.summary.counts) == 1 for leaf, _ in tree.leaves)
+    assert all(np.count_nonzero(node.summary.counts) > 1 for node in tree.nodes)
+    assert tree.predict(panel).tolist() == labels
 
 
 def test_no_side_is_ever_empty_and_counts_add_up(panel, labels, tiny):
     tree = learn(panel, labels, tiny, max_depth=20).tree
-    assert tree.root.counts == tuple(labels.count(name) for name in tree.classes)
+    assert tree.summary.counts == tuple(labels.count(name) for name in tree.target.classes)
     for node, _ in branches(tree.root):
         assert support(node.true) > 0
         assert support(node.false) > 0
-        assert node.counts == tuple(a + b for a, b in zip(node.true.counts, node.false.counts, strict=True))
+        assert node.summary == node.true.summary + node.false.summary
 
 
 def test_a_split_with_an_empty_side_is_not_taken_even_if_it_is_the_fittest(panel, labels, tiny):
@@ -323,13 +319,13 @@ def test_splits_gain_enough_or_are_not_made(panel, labels, tiny):
 
 def test_the_gain_is_what_the_split_lowers(panel, labels, tiny):
     for node in learn(panel, labels, tiny).tree.nodes:
-        mixed = [k for k, n in enumerate(node.counts) for _ in range(n)]
+        mixed = [k for k, n in enumerate(node.summary.counts) for _ in range(n)]
         assert node.gain == pytest.approx(100 * gini(mixed) + 0.1 * node.formula.terminals - node.fitness)
 
 
 def test_sides_that_predict_the_same_can_be_refused(panel, labels, tiny):
     def label(node):
-        return int(np.argmax(node.counts))
+        return int(np.argmax(node.summary.counts))
 
     free = learn(panel, labels, tiny, max_depth=9).tree
     tree = learn(panel, labels, tiny, max_depth=9, prevent_same_label=True).tree
@@ -341,10 +337,10 @@ def test_sides_that_predict_the_same_can_be_refused(panel, labels, tiny):
 def test_the_first_of_equal_classes_is_predicted(panel, tiny):
     names = ["b", "a", "c"] * (len(panel) // 3)
     tree = learn(panel, names, tiny, max_depth=0).tree
-    assert tree.classes[tree.root.label] == "a"
-    assert tree.root.probabilities.tolist() == pytest.approx([1 / 3] * 3)
+    assert tree.summary.predicted == "a"
+    assert tree.summary.probabilities.tolist() == pytest.approx([1 / 3] * 3)
     most = learn(panel, ["a"] * 10 + ["b"] * 25 + ["c"] * 25, tiny, max_depth=0).tree
-    assert most.classes[most.root.label] == "b"
+    assert most.summary.predicted == "b"
 
 
 def test_searches_are_kept_by_node_number(panel, labels, tiny):
@@ -362,7 +358,7 @@ def test_searches_are_kept_by_node_number(panel, labels, tiny):
 
 def shape(node):
     """A tree without its counts."""
-    return node.label if isinstance(node, Leaf) else (str(node.formula), shape(node.true), shape(node.false))
+    return node.summary.label if isinstance(node, Leaf) else (str(node.formula), shape(node.true), shape(node.false))
 
 
 @pytest.mark.parametrize("search", [EVERYTHING, GeneticProgramming(evaluations=1_500)], ids=["all", "GP"])
@@ -388,23 +384,23 @@ def test_whole_weights_give_the_tree_of_repeated_records(panel, labels, tiny, mo
     repeated = learn(panel[rows], np.array(labels)[rows], tiny, max_depth=5).tree
     assert shape(weighted.root) == shape(repeated.root)
     for (one, _), (other, _) in zip(weighted.leaves, repeated.leaves, strict=True):
-        assert one.weights == pytest.approx(other.weights)
-        assert sum(one.counts) <= sum(other.counts)
+        assert one.summary.weights == pytest.approx(other.summary.weights)
+        assert one.support <= other.support
 
 
 def test_members_are_records_however_heavy(panel, labels, tiny):
     heavy = learn(panel, labels, tiny, weights=[100 + i % 2 for i in range(len(panel))], min_members=5).tree
     assert heavy.nodes
     assert all(min(support(n.true), support(n.false)) >= 5 for n, _ in branches(heavy.root))
-    assert sum(heavy.root.counts) == len(panel)
+    assert heavy.records == len(panel)
 
 
 def test_weights_decide_what_leaves_predict(panel, tiny):
     names = ["a"] * 40 + ["b"] * 20
     tree = learn(panel, names, tiny, weights=[1] * 40 + [3] * 20, max_depth=0).tree
-    assert tree.classes[tree.root.label] == "b"
-    assert tree.root.counts == (40, 20)
-    assert tree.root.weights == (40, 60)
+    assert tree.summary.predicted == "b"
+    assert tree.summary.counts == (40, 20)
+    assert tree.summary.weights == (40, 60)
 
 
 def test_records_of_no_weight_do_not_matter_to_the_fitness(panel, labels, tiny):
@@ -536,10 +532,10 @@ def test_a_wider_margin_outweighs_a_difference_within_the_tolerance(tolerance, f
 
 @pytest.mark.parametrize("at_once", [2, 3])
 def test_nodes_that_are_searched_side_by_side_make_the_same_tree(panel, labels, at_once):
-    own, classes = coded(labels)
+    own = coded(labels)
     settings = Induction(Grammar.generic(panel), MonteCarlo(evaluations=300), GINI, Limits(max_depth=3), seed=4)
-    alone = settings.run(panel, own, classes)
-    beside = replace(settings, nodes_at_once=at_once).run(panel, own, classes)
+    alone = settings.run(panel, own)
+    beside = replace(settings, nodes_at_once=at_once).run(panel, own)
     assert beside.tree == alone.tree  # with gains and runners-up
     assert list(beside.searches) == list(alone.searches)
     assert len(alone.searches) > 1

@@ -1,12 +1,17 @@
 """What short sentences may speak of: all kinds of values of a tree's columns, and counts and pairs of what it asks."""
 
+import pandas as pd
+from class_trees import class_leaf, class_tree
+
+from telltree import Panel
 from telltree.data import Column, Schema
 from telltree.logic import Formula
 from telltree.speech.possible import Possible
 from telltree.speech.say import say
-from telltree.tree import Leaf, Node, Tree
+from telltree.tree import Node
 from telltree.tree.observed import observed
 from telltree.tree.sayable import nearly_asked
+from telltree.tree.seen import Seen
 
 SCHEMA = Schema(
     [
@@ -24,8 +29,8 @@ def said(terms):
 
 
 def tree_asking(text):
-    root = Node(Formula.parse(text, SCHEMA), Leaf((2, 0), (2.0, 0.0)), Leaf((0, 3), (0.0, 3.0)), (2, 3))
-    return Tree(root, ("a", "z"), SCHEMA, MISSING)
+    root = Node(Formula.parse(text, SCHEMA), class_leaf((2, 0), (2.0, 0.0)), class_leaf((0, 3), (0.0, 3.0)))
+    return class_tree(root, ("a", "z"), SCHEMA, MISSING)
 
 
 OF_COLUMNS = """
@@ -89,3 +94,12 @@ def test_what_a_tree_asks_is_taken_apart_counted_and_paired():
     counted = [often["or" not in what.split()].format(number, what) for what in COUNTED for number in (2, 5)]
     assert sorted(said(terms)) == sorted({*lines(ASKED), *lines(OF_COLUMNS), *counted, *lines(PAIRED)})
     assert [str(signal) for signal in signals] == ["x", "y"]
+
+
+def test_what_is_true_of_no_record_is_counted_for_every_leaf():
+    values = {"b": [True, False, True], "c": ["u", "v", "w"], "x": [1.0, 2.0, 3.0], "y": [0.0, 0.0, 0.0]}
+    panel = Panel.from_frame(pd.DataFrame({"id": [0, 1, 2], **values}), id="id", schema=SCHEMA)
+    seen = Seen(tree_asking("F(x < 1.5)"), panel)
+    for formula, counts in (("F(x > 9)", [0, 0]), ("F(x < 1.5)", [1, 0]), ("F(x > 1.5)", [0, 2]), ("F(b)", [1, 1])):
+        truth, found = seen.true(Formula.parse(formula, SCHEMA).expression)
+        assert (found.tolist(), int(truth.sum())) == (counts, sum(counts))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from class_trees import class_tree
 from random_trees import leaf
 from speech_truth import draw_subject
 
@@ -13,7 +14,7 @@ from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import AND, IMPLIES, NOT, OR
 from telltree.speech import question
-from telltree.tree import Node, Tree
+from telltree.tree import Node
 from telltree.tree.headlines import with_headlines
 from telltree.tree.shortening import short_formulas
 
@@ -29,8 +30,8 @@ PANEL = panel_of([[2, 2, 2]], [[2, 0, 2]], [[0, 3, 0]], [[0, 0, 0]])
 def asked(first, second, panel=PANEL):
     """A tree that asks a first question, and of those of which it is false a second."""
     first, second = (Formula.parse(text, panel.schema) for text in (first, second))
-    below = Node(second, leaf((0, 1)), leaf((1, 0)), (1, 1))
-    return Tree(Node(first, leaf((2, 0)), below, (3, 1)), ("calm", "storm"), panel.schema, frozenset())
+    below = Node(second, leaf((0, 1)), leaf((1, 0)))
+    return class_tree(Node(first, leaf((2, 0)), below), ("calm", "storm"), panel.schema, frozenset())
 
 
 def test_an_answer_that_follows_from_the_others_for_these_records_is_left_out():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from telltree import GrammarTreeClassifier
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.search import MonteCarlo
-from telltree.tree.labels import ONE
+from telltree.tree.target.classes import ONE
 
 SCALES = st.sampled_from([3.7, 0.1, 7 / 3, 1e-3, 1e200, 1e-200])
 

@@ -72,6 +72,10 @@ class ModelVersionError(ModelFormatError):
     """A model file was written by a newer telltree than this one."""
 
 
+class CheckpointError(TelltreeError, ValueError):
+    """A checkpoint is damaged, or of other data, settings or another version; the message says how to start afresh."""
+
+
 class TelltreeWarning(UserWarning):
     """The root of all warnings telltree gives; they are no longer than its errors."""
 

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -39,16 +40,25 @@ def _write(target: Path, content: bytes) -> None:
         raise
 
 
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what is left beside a file of attempts to write it whose process was killed."""
+    target = Path(os.path.realpath(path))
+    left = re.compile(re.escape(f".{target.name[:100]}.") + r"[a-z0-9_]{8}\.part")
+    for file in target.parent.iterdir():
+        if left.fullmatch(file.name):
+            file.unlink(missing_ok=True)
+
+
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Raise an OSError that says why if `write_whole` could not write this file; leave no trace."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     if not is_device(target):
         with tempfile.TemporaryFile(dir=Path(os.path.realpath(target)).parent):
             pass  # that it could be made is what was asked: permissions do not tell all
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 def would_replace(path: Path) -> bool:

@@ -13,6 +13,7 @@ import typer
 from telltree.cli.text import printable
 from telltree.errors import (
     LONGEST_MESSAGE,
+    CheckpointError,
     DataError,
     GrammarError,
     ModelFormatError,
@@ -25,6 +26,7 @@ from telltree.errors import (
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
 _CODES: tuple[tuple[type[TelltreeError], int], ...] = (
     (ModelFormatError, MODEL),
+    (CheckpointError, MODEL),
     (DataError, DATA),
     (GrammarError, USAGE),
     (SpeechError, USAGE),

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from telltree.amounts import counted
@@ -79,6 +80,11 @@ class Column:
         """How English speaks of the column: its phrase, or its name."""
         return self.phrase or self.name
 
+    @cached_property
+    def level_names(self) -> frozenset[str]:
+        """The levels, to be looked up by the thousand."""
+        return frozenset(self.levels)
+
 
 TEXTS = ("kind", "unit", "phrase", "negated", "high", "low")
 """The fields that are free text."""
@@ -142,8 +148,8 @@ class Schema(Mapping[str, Column]):
         ordered = tuple(columns)
         self._columns = {column.name: column for column in ordered}
         if len(self._columns) < len(ordered):
-            names = [column.name for column in ordered]
-            twice = next(name for name in names if names.count(name) > 1)
+            times = Counter(column.name for column in ordered)
+            twice = next(name for name, number in times.items() if number > 1)
             raise DataError(f"two columns are named {twice!r}; column names must be unique")
 
     def __getitem__(self, name: str) -> Column:
@@ -232,7 +238,8 @@ def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(fields, Mapping):
         raise DataError(f"column {name!r}: expected fields such as {{'kind': ...}}, got {fields!r}")
     for field in fields:
-        require_known(field, FIELDS, f"field of column {name!r}:")
+        if field not in FIELDS:
+            require_known(field, FIELDS, f"field of column {name!r}:")
     return dict(fields)
 
 

@@ -1,6 +1,7 @@
 """GrammarTreeClassifier: a decision tree whose branches are temporal-logic formulas."""
 
 import copy
+import logging
 import math
 import os
 import warnings
@@ -19,7 +20,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted
-from telltree.data import Panel, check_labels, unusable
+from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
@@ -27,6 +28,8 @@ from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
 from telltree.estimators.parts import settings_of, split_settings, with_settings
+from telltree.estimators.probabilities import probabilities
+from telltree.estimators.resuming import about_data, about_settings, seed_said
 from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.explain import Categories, RuleRow, categorize, rules_table
@@ -35,15 +38,18 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.asking import leaf_of
+from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.headlines import with_headlines
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
-from telltree.tree.labels import Labels
+from telltree.tree.interruption import Interruption
+from telltree.tree.ledger import NO_LEDGER, Ledger
+from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
 from telltree.whole import is_whole
 
+logger = logging.getLogger("telltree")
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
 DEEPEST = 100
 """Levels below which no tree grows: trees are nested, and much deeper ones could be neither copied nor pickled."""
@@ -52,15 +58,14 @@ _EQUALS = 2.0  # how many times the price a question must be worth whose answers
 
 
 class TrainingSet(NamedTuple):
-    """Records to learn from, the class of each, and what the classes are called."""
+    """Records to learn from, and the class of each."""
 
     panel: Panel
-    labels: Labels
-    classes: tuple[Any, ...]
+    labels: ClassLabels
 
     def part(self, members: NDArray[np.int64]) -> "TrainingSet":
         """Some of the records."""
-        return TrainingSet(self.panel[members], self.labels[members], self.classes)
+        return TrainingSet(self.panel[members], self.labels[members])
 
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
@@ -176,13 +181,31 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, client: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        client: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
         groups: with cv, one for each record; those of one group are kept apart together.
         client: a Dask client, whose workers hold the records and evaluate formulas. The tree is the same.
+        checkpoint: a file to keep what was found out so far. If the process is killed, or interrupted, the same call
+            goes on from there, and learns the tree that it would have learnt undisturbed. A file of other data,
+            settings or another version is refused. It is not deleted in the end.
         """
+        if checkpoint is None:
+            return self._fit(X, y, sample_weight, groups, client)
+        with naming(checkpoint):
+            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint))
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, client: Any, *, known: Checkpoint | None = None
+    ) -> "GrammarTreeClassifier":
         self._check_parameters()
         generator = _generator(self.random_state)
         panel = read_training(X)
@@ -195,27 +218,47 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             groups = None if groups is None else np.asarray(groups)[weighing]
         else:
             weighing = np.arange(len(panel))
-        coded = Labels(codes.astype(np.int64), len(classes), fixed_point(weights))
+        coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
-        training = TrainingSet(panel, coded, tuple(classes.tolist()))
+        if known is not None and self.random_state is None:  # any seed will do, so that of the file will
+            seed = seed_said(known, seed)
+        training = TrainingSet(panel, coded)
         grammar = self._grammar_for(training)
-        with nullcontext() if client is None else Cluster(client) as cluster:
-            learned = self._learn(training, grammar, seed, self.progress, cluster)
-        steps = Front.of(learned.tree)
-        parts = None if learned.interrupted else self._folds(coded, groups, seed, weighing)
-        validation = None if parts is None else self._validate(training, steps, seed, parts, client)
-        cut_short = learned.interrupted or (self.cv is not None and validation is None)
-        tree = self._chosen(steps, validation)
-        tree = tree.narrowed()
-        if not cut_short:  # who presses Ctrl-C waits no more
-            tree = with_headlines(tree, panel)
-        kept = Training.of(panel, coded, tree, seed)
-        # all at once: a fit that fails leaves what was learned before as it was
-        self.classes_, self.grammar_, self.training_ = classes, grammar, kept
-        self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, cut_short
-        self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
-        remember(self, X, panel)
+        parts = self._folds(coded, groups, seed, weighing)
+        if known is not None:
+            known.require(self._about(training, grammar, seed, parts))
+        with Interruption() as interruption:
+            with nullcontext() if client is None else Cluster(client) as cluster:
+                learned = self._learn(training, grammar, seed, self.progress, cluster, ledger=_ledger(known, 0))
+            interruption.asked |= learned.interrupted
+            steps, validation = Front.of(learned.tree), None
+            if parts is not None:
+                validation = interruption.unless_asked(
+                    lambda: self._validate(training, steps, seed, parts, client, known=known)
+                )
+                interruption.asked |= validation is None
+            if known is not None:
+                known.write()
+            plain, told = self._chosen(steps, validation).narrowed(), interruption.asked
+            # who presses Ctrl-C waits no more
+            tree = interruption.unless_asked(lambda: with_headlines(plain, panel)) or plain
+            if interruption.asked and not told:
+                logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
+            kept = Training.of(panel, coded, tree, seed)
+            # all at once: a fit that fails leaves what was learned before as it was
+            self.classes_, self.grammar_, self.training_ = classes, grammar, kept
+            self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, interruption.asked
+            self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
+            remember(self, X, panel)
         return self
+
+    def _about(
+        self, training: TrainingSet, grammar: Grammar | None, seed: int, parts: Sequence[Fold] | None
+    ) -> dict[str, str]:
+        """What must be the same for a fit to go on from a checkpoint."""
+        search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
+        limits, centre = self._limits(training.labels), self._movable(training.panel)
+        return about_data(*training, parts) | about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
 
     def _learn(
         self,
@@ -224,36 +267,36 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         seed: int,
         progress: Tell | None,
         cluster: Cluster | None = None,
+        *,
+        ledger: Ledger = NO_LEDGER,
     ) -> Learned:
-        panel, labels, classes = training
-        present = np.unique(labels.codes)
-        if grammar is None or len(present) == 1:
-            one_class = f"there is only one class, {classes[present[0]]!r}"
-            reason = one_class if len(present) == 1 else "no column tells records apart"
+        panel, labels = training
+        if grammar is None or labels.settled:
+            one_class = f"there is only one class, {labels.summary().predicted!r}"
+            reason = one_class if labels.settled else "no column tells records apart"
             warn(f"{reason}: the tree is a single leaf")
-            leaf = Tree(leaf_of(labels), classes, panel.schema, doubtful(panel), panel.step, panel.how_read)
+            leaf = Tree(Leaf(labels.summary()), panel.schema, doubtful(panel), panel.step, panel.how_read)
             return Learned(leaf, {}, False)
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
         bench = None if cluster is None else cluster.bench
-        induction = Induction(grammar, search, fitness, limits, seed, _threads(self.n_jobs), centre, progress, bench)
-        learned = induction.run(panel, labels, classes)
+        threads = _threads(self.n_jobs)
+        induction = Induction(grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger)
+        learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
             warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more evaluations")
         return learned
 
-    def _limits(self, labels: Labels) -> Limits:
+    def _limits(self, labels: ClassLabels) -> Limits:
         """When a node of these records stays a leaf."""
-        records, counts = len(labels.codes), labels.counts()
-        enough = max(math.ceil(math.log2(len(counts))) + 2, min(8, records.bit_length()))
-        depth = enough if self.max_depth == "auto" else records if self.max_depth is None else int(self.max_depth)
-        few = max(1, min(10, records // 100, int(counts[counts > 0].min()) // 2))
-        members = few if self.min_members == "auto" else int(self.min_members)
+        most = len(labels) if self.max_depth is None else self.max_depth
+        depth = labels.depth() if most == "auto" else int(most)
+        members = labels.members() if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
-    def _folds(self, labels: Labels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
+    def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
         if self.cv is None or isinstance(self.cv, int | np.integer):
             return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
@@ -261,15 +304,22 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return [(train, test) for train, test in sides if len(train) and len(test)]
 
     def _validate(
-        self, training: TrainingSet, steps: Front, seed: int, parts: Sequence[Fold], client: Any
+        self,
+        training: TrainingSet,
+        steps: Front,
+        seed: int,
+        parts: Sequence[Fold],
+        client: Any,
+        *,
+        known: Checkpoint | None,
     ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
-        panel, labels, _ = training
+        panel, labels = training
 
         def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            return self._learn_fold(training.part(parts[number][0]), seed, told)
+            return self._learn_fold(training.part(parts[number][0]), seed, told, _ledger(known, number + 1))
 
         learn: Learn = here
         if client is not None:
@@ -278,10 +328,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
-    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None) -> Learned:
+    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None, ledger: Ledger = NO_LEDGER) -> Learned:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            return self._learn(part, self._grammar_for(part), seed, progress)
+            return self._learn(part, self._grammar_for(part), seed, progress, ledger=ledger)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front that the model is, without questions whose answers predict the same for little."""
@@ -362,12 +412,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each record."""
         tree, panel = self._known(X)
-        return self.classes_[tree.predict(panel)]
+        return tree.predict(panel)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of each class, weighted as in training, in the leaf of each record, in the order of `classes_`."""
         tree, panel = self._known(X)
-        return tree.probabilities(panel)
+        return probabilities(tree, panel)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """The cluster number of each record: leaves from left to right, from 1."""
@@ -385,7 +435,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         Printed together, what siblings share is said once above them.
         """
         tree, panel = self._known(X)
-        return categorize(tree, panel, None if y is None else check_labels(y, panel))
+        return categorize(tree, panel, y)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -479,6 +529,10 @@ def _generator(random_state: Any) -> np.random.RandomState:
     except ValueError as error:
         raise SettingsError(f"random_state must be None, a seed or a RandomState: {error}") from error
     return found
+
+
+def _ledger(known: Checkpoint | None, tree: int) -> Ledger:
+    return NO_LEDGER if known is None else known.tree(tree)
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Schema
 from telltree.tree import Leaf, Node, Tree
+from telltree.tree.target import ClassSummary
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +21,8 @@ def importances(tree: Tree, schema: Schema) -> Floats:
     def below(node: Node | Leaf) -> Floats:
         """The weight of each class that comes here, once the gains of this node and those below are shared out."""
         if isinstance(node, Leaf):
-            return np.array(node.weights)
+            assert isinstance(node.summary, ClassSummary)
+            return np.array(node.summary.weights)
         true, false = below(node.true), below(node.false)
         gain = _impure(true + false) - _impure(true) - _impure(false)
         mentioned = [name for name in sorted(node.formula.expression.attributes()) if name in found]

@@ -17,6 +17,7 @@ from telltree.estimators.cross_validation import cross_validate
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.scorecard import Scorecard, coded, side_by_side
 from telltree.estimators.weights import record_weights
+from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import fingerprint
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
     """What the commonest-class baseline says, which a model knows from the records in its leaves."""
-    counts = np.sum([leaf.counts for leaf, _ in model.tree_.leaves], axis=0)
+    counts = model.tree_.summary.parts
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)
 
@@ -154,4 +155,4 @@ def _summary_tree(model: "GrammarTreeClassifier", train: Panel, y: Any, test: Pa
 def _print_of(model: "GrammarTreeClassifier", panel: Panel, codes: NDArray[np.int64]) -> str:
     own = model.training_.schema
     same = all(panel.schema[name].type is column.type for name, column in own.items())
-    return fingerprint(panel.select(own), codes, model.tree_.classes) if same else ""
+    return fingerprint(panel.select(own), ClassLabels(codes, ClassTarget.of(model.classes_))) if same else ""

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from telltree.errors import ModelFormatError
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.operators import UserFunction
+from telltree.tree.target import ClassTarget
 
 
 def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()) -> GrammarTreeClassifier:
@@ -19,8 +21,14 @@ def load(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()
     from telltree.tree.model import load_model
 
     model = load_model(path, functions)
+    target = model.tree.target
+    if not isinstance(target, ClassTarget):
+        raise ModelFormatError(
+            f"{os.fspath(path)!r} holds a model that tells no classes, and is no classifier: read it with "
+            "telltree.tree.model.load_model(path)"
+        )
     classifier = GrammarTreeClassifier(**model.parameters)
-    classifier.classes_, classifier.grammar_, classifier.training_ = model.classes, model.grammar, model.training
+    classifier.classes_, classifier.grammar_, classifier.training_ = target.array, model.grammar, model.training
     classifier.tree_, classifier.searches_, classifier.interrupted_ = model.tree, {}, model.interrupted
     classifier.front_, classifier.validation_ = model.front, None
     names = model.training.schema.names

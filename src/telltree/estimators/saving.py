@@ -29,7 +29,6 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
         Model(
             tree=classifier.tree_,
             front=classifier.front_,
-            classes=classifier.classes_,
             grammar=classifier.grammar_,
             training=classifier.training_,
             interrupted=classifier.interrupted_,

@@ -10,7 +10,7 @@ from telltree.amounts import counted, percent
 from telltree.data.clip import clip
 from telltree.errors import DataError, SettingsError
 from telltree.estimators.measures import Floats, Ints, Kinds, Measures
-from telltree.explain.shares import wilson
+from telltree.shares import wilson
 
 RESAMPLES, SEED = 1_000, 0
 _MOST_CLASSES = 10  # a confusion matrix of more would fill the screen; the commonest mistakes are told instead

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.estimators.folds import Fold
+from telltree.estimators.probabilities import probabilities
 from telltree.tree.front import Front, Score, between
 from telltree.tree.induction import Learned
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels
 
 Floats = NDArray[np.float64]
 Learn = Callable[[int], Learned]
@@ -50,7 +51,7 @@ class Validation:
 
 
 def validate(
-    learn: Learn, steps: Front, panel: Panel, labels: Labels, *, folds: Sequence[Fold], simplicity: float
+    learn: Learn, steps: Front, panel: Panel, labels: ClassLabels, *, folds: Sequence[Fold], simplicity: float
 ) -> Validation | None:
     """Learn a tree in each fold, prune it as the trees of the front were, and ask it about the records kept apart.
 
@@ -59,18 +60,18 @@ def validate(
     unlikely one, and unlike bits it does not make everything of one record about which a tree was too sure. None if
     learning was interrupted.
     """
-    prices = between(steps)
-    chances = np.full((len(prices), len(panel), labels.classes), 1 / labels.classes)  # of records in no fold
+    prices, classes = between(steps), len(labels.target.classes)
+    chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
     for number, (_, test) in enumerate(folds):
         tree, _, interrupted = learn(number)
         if interrupted:
             return None
         own = Front.of(tree)
         for step, price in enumerate(prices):
-            chances[step, test] = own.at_price(price).probabilities(panel[test])
+            chances[step, test] = probabilities(own.at_price(price), panel[test])
     weights = np.ones(len(panel)) if labels.weights is None else labels.weights.astype(np.float64)
     weights /= weights.sum()
-    misses = np.sum((chances - np.eye(labels.classes)[labels.codes]) ** 2, axis=2)
+    misses = np.sum((chances - np.eye(classes)[labels.codes]) ** 2, axis=2)
     right = chances.argmax(axis=2) == labels.codes
     chosen = _smallest(misses, weights, simplicity)
     return Validation(tuple(folds), chances, misses, right, weights, chosen)

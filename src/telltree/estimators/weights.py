@@ -8,7 +8,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from telltree.amounts import counted
 from telltree.errors import SettingsError
-from telltree.tree.labels import ONE
+from telltree.tree.target.classes import ONE
 
 Weights = NDArray[np.float64]
 _SAME = 1e-9  # the share by which two weights may differ and be meant to be the same: 3 · 0.1 is not 0.3

@@ -66,5 +66,5 @@ def shortcuts(study: Study, *, searches: dict[int, Search] | None = None, seed: 
 
 def _reached(root: Node) -> float:
     """The macro F1 of taking one side for one class and the other for the other."""
-    true, total = np.array([root.true.counts]), np.array(root.counts)
+    true, total = np.array([root.true.summary.parts]), np.array(root.summary.parts)
     return float(1 - MacroF1()(true, total, np.zeros(1, np.int64))[0])

@@ -14,10 +14,10 @@ from telltree.explain.english import english
 from telltree.explain.evidence import decisive_steps
 from telltree.explain.moments import Moments, has_moments, how_decided
 from telltree.explain.question import read_question
-from telltree.explain.shares import wilson
 from telltree.explain.verdict import Verdict, verdict_of
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.shares import wilson
 
 _MEMBERS = 5  # that a text names
 _CLASSES = 12  # that a text has a line for

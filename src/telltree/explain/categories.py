@@ -8,31 +8,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from telltree.amounts import by_weight, counted, percent
+from telltree.amounts import counted, percent
 from telltree.data import Panel, Schema
 from telltree.data.how_read import StepLength
 from telltree.data.usable import doubtful
-from telltree.errors import DataError
 from telltree.explain.english import Style, english
 from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
-from telltree.explain.shares import Share, wilson
 from telltree.explain.short import shorts_of
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
+from telltree.tree.target import Summary, Sureness
 from telltree.tree.tree import Branch, Tree
 
 
 @dataclass(frozen=True, eq=False)
 class Category:
-    """A leaf: which records come to it, and why."""
+    """A leaf: which records come to it, and why.
+
+    What is known of how sure its prediction is are attributes too; of classes, those of
+    `telltree.tree.target.ClassSureness`, such as `counts`, `share`, `interval`, `purity` and `lift`.
+    """
 
     number: int
     """Of the leaf: from left to right, the true branch first, from 1."""
-    label: Any
-    """The class that the leaf predicts."""
+    summary: Summary
+    """What the leaf says of its training records."""
     branches: tuple[Branch, ...]
     """The formulas on the way from the root, and whether they are true."""
     description: str
@@ -54,33 +57,22 @@ class Category:
     """Of the records in the panel, in its order."""
     members: NDArray[Any]
     """Their ids."""
-    counts: dict[Any, int]
-    """How many of them have each label; empty if labels were not given."""
     among: int
     """How many records there are in the panel."""
     coverage: float
     """Their share of the panel's records."""
-    lift: float | None
-    """How many times the label's share in the whole panel `share` is; None if labels were not given, or none is it."""
-    weighted: float | None
-    """The label's share of the training weight here; None if all records weighed the same."""
-    decided_by_weights: bool
-    """Whether another class had more training records here, and the label only more weight."""
+    sureness: Sureness
+    """How sure the prediction is, by the labels of the members among all records of the panel, if they were given."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "sureness":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self.sureness, name)
 
     @property
-    def share(self) -> float | None:
-        """Of the members, those with the category's label; None if there are no members or labels."""
-        return self.counts.get(self.label, 0) / len(self.positions) if self.counts else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of `share` (Wilson)."""
-        return wilson(self.share, len(self.positions))
-
-    @property
-    def purity(self) -> float | None:
-        """The share of the commonest label among the members; None if there are no members or labels."""
-        return max(self.counts.values()) / len(self.positions) if self.counts else None
+    def label(self) -> Any:
+        """What the leaf predicts."""
+        return self.summary.predicted
 
     @property
     def formula(self) -> Expression | None:
@@ -96,13 +88,12 @@ class Category:
     def told(self) -> Telling:
         """The category as text has it."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
-        mixed = "; " + ", ".join(f"{label}: {n}" for label, n in self.counts.items()) if self.counts else ""
-        weighed = f"; {by_weight(self.label, self.weighted)}" if self.decided_by_weights else ""
+        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark]))
         claims = zip(self.steps, signed(self.branches), strict=True)
         return Telling(
             number=self.number,
             branches=self.branches,
-            head=f"[{self.number}] {self.label}  ({size}{mixed}{weighed})",
+            head=f"[{self.number}] {self.label}  ({figures})",
             headline=self.headline,
             whole=Said(self.english, self.description),
             short=None if self.short == self.english else self.short,
@@ -131,26 +122,25 @@ def categorize(
 ) -> Categories:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
-    `y` are the records' labels, for `counts` and shares. `missing` names the columns of which English must allow that
-    values are missing: by default those that do miss values in this panel.
+    `y` are the records' labels, for how sure predictions are. `missing` names the columns of which English must allow
+    that values are missing: by default those that do miss values in this panel.
     """
-    labels = None if y is None else _labels(y, panel)
+    labels = None if y is None else tree.target.read(y, panel)
+    everyone = None if labels is None else labels.summary()
     tree = tree.spoken_of(panel)
     clusters = tree.apply(panel)
     unsure = missing_columns(tree, panel) if missing is None else missing
-    everyone = _counts(labels or [], tree.classes)
     headlines = headlines_of(tree, panel, clusters, unsure)
     shorts = shorts_of(tree, panel, clusters, unsure)
     said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        positions, label = np.flatnonzero(clusters == number), tree.classes[leaf.label]
-        counts = {} if labels is None else _counts([labels[i] for i in positions], tree.classes)
-        seen = Share(counts.get(label, 0), len(positions), everyone.get(label, 0), len(panel))
+        positions = np.flatnonzero(clusters == number)
+        here = None if labels is None else labels[positions].summary()
         found.append(
             Category(
                 number=number,
-                label=label,
+                summary=leaf.summary,
                 branches=branches,
                 description=conjunction(signed(branches)),
                 english=said(branches),
@@ -161,12 +151,9 @@ def categorize(
                 steps=tuple(said((branch,)) for branch in branches),
                 positions=positions,
                 members=panel.ids[positions],
-                counts=counts,
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
-                lift=seen.lift,
-                weighted=leaf.weighted_share if tree.weighted else None,
-                decided_by_weights=leaf.decided_by_weights,
+                sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
             )
         )
     return Categories(found)
@@ -200,24 +187,6 @@ def sentence(
 
 def _both(left: Expression, right: Expression) -> Expression:
     return Expression(AND, (left, right))
-
-
-def _labels(y: ArrayLike, panel: Panel) -> list[Any]:
-    labels = np.asarray(y)
-    if labels.shape != (len(panel),):
-        raise DataError(
-            f"expected one label for each of the {counted(len(panel), 'record')}, got an array of shape {labels.shape}"
-        )
-    found: list[Any] = labels.tolist()
-    return found
-
-
-def _counts(labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, int]:
-    """How often each label occurs: those of the tree in its order, then others as they come."""
-    counts = dict.fromkeys(classes, 0)
-    for label in labels:
-        counts[label] = counts.get(label, 0) + 1
-    return {label: n for label, n in counts.items() if n}
 
 
 def missing_columns(tree: Tree, panel: Panel) -> frozenset[str]:

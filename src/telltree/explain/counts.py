@@ -9,24 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.operators import Expression, Number, Operator, Type, operator_named
-from telltree.operators.expression import number_text
+from telltree.operators.cells import Cells
+from telltree.operators.numbers import number_text
 from telltree.operators.table import (
     ABS,
-    AND,
     COMPARISONS,
     COUNT,
     DIFFERENCE,
     EQUAL,
-    EVENTUALLY,
-    GLOBALLY,
     GREATER,
     GREATER_EQUAL,
-    IMPLIES,
     LESS,
     LESS_EQUAL,
     MIRRORED,
-    NOT,
-    OR,
+    SIGN,
 )
 
 Floats = NDArray[np.float64]
@@ -49,8 +45,8 @@ def compares_counts(e: Expression) -> bool:
 
 def timeless(e: Expression) -> bool:
     """Tell whether a formula has the same answer at every step, because all that it speaks of are counts."""
-    joins = e.head in (NOT, AND, OR, IMPLIES, EVENTUALLY, GLOBALLY)
-    return compares_counts(e) or (joins and all(map(timeless, e.args)))
+    joins = isinstance(e.head, Operator) and e.head.joins
+    return compares_counts(e) or (joins and all(map(timeless, e.operands)))
 
 
 def counted(e: Expression) -> tuple[Expression, ...]:
@@ -158,7 +154,14 @@ def _number(e: Expression, counts: Mapping[Expression, Floats]) -> Floats:
         return np.array([e.head.value])
     if e.head is COUNT:
         return counts[e.args[0]]
-    operands = [_number(arg, counts) for arg in e.args]
-    if e.head is DIFFERENCE:
-        return operands[0] - operands[1]
-    return np.abs(operands[0]) if e.head is ABS else np.sign(operands[0])
+    assert isinstance(e.head, Operator)
+    return ARITHMETIC[e.head](*(_number(arg, counts) for arg in e.args))
+
+
+ARITHMETIC: Cells[Callable[..., Floats]] = Cells(
+    "counts in one record",
+    "explain/counts.py",
+    {DIFFERENCE: np.subtract, ABS: np.abs, SIGN: np.sign},
+    about=lambda operator: any(Type.COUNT in types and result is Type.COUNT for types, result in operator.uses()),
+)
+"""What is done with counts."""

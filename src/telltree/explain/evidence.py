@@ -1,5 +1,6 @@
 """Evidence: the step of a record at which a formula was decided, or came nearest to it."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
@@ -14,12 +15,15 @@ from telltree.logic.atoms import Atom
 from telltree.logic.formulas import signals_of
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.operators import Expression, Operator
+from telltree.operators.cells import Cells
 from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 
 Floats = NDArray[np.float64]
 Reference = Panel | Mapping[str, float]
 """What distances are measured by: a panel, or the standard deviations of signals by their text, which a model keeps."""
 
+_NOTHING = 1.0
+"""The margin of what is false because there is nothing to look at, which no distance measures."""
 _TINY = 5e-324
 """The margin of what is true, but only just: as good as 0, and it keeps the sign."""
 
@@ -72,8 +76,8 @@ class Margins:
     def over_time(self, e: Expression, record: int) -> Floats:
         """The margin of a Boolean vector (or formula) at every step of the record at this position."""
         head = e.head
-        if isinstance(head, Operator) and head in _COMBINE:
-            return _COMBINE[head](*(self.over_time(arg, record) for arg in e.args))
+        if isinstance(head, Operator) and head.joins:
+            return DECIDED[head].margin(e, [self.over_time(operand, record) for operand in e.operands])
         if compares_counts(e):
             rows = self._rows(record)
             return np.full(rows.stop - rows.start, 1.0 if self.tally(e, record).holds else -1.0)
@@ -127,51 +131,87 @@ def _atom_margin(atom: Atom, values: Floats, spread: float | None) -> Floats:
     return np.where(holds, size, -size)
 
 
-def _suffix(best: np.ufunc) -> Callable[[Floats], Floats]:
-    return lambda margin: best.accumulate(margin[::-1])[::-1]
-
-
-_COMBINE: dict[Operator, Callable[..., Floats]] = {
-    NOT: np.negative,
-    AND: np.minimum,
-    OR: np.maximum,
-    IMPLIES: lambda a, b: np.maximum(-a, b),
-    EVENTUALLY: _suffix(np.maximum),
-    GLOBALLY: _suffix(np.minimum),
-}
-
-
 def _decisive(e: Expression, margins: Margins, record: int) -> int:
-    if e.head is NOT or (e.head in (EVENTUALLY, GLOBALLY) and timeless(e)):
-        return _decisive(e.args[0], margins, record)
-    if e.head is EVENTUALLY or e.head is GLOBALLY:
-        return _witness(e, margins, record)
-    if e.head is AND or e.head is OR or e.head is IMPLIES:
-        return _decisive(_weightier(e, margins, record), margins, record)
-    return margins.tally(e, record).step
+    if not isinstance(e.head, Operator) or not e.head.joins:
+        return margins.tally(e, record).step
+    part, step = DECIDED[e.head].by(e, margins, record, 0)
+    return step if e.head.looks and not timeless(e) else _decisive(part, margins, record)
 
 
 def _deciding(e: Expression, margins: Margins, record: int, step: int = 0) -> tuple[Expression, int]:
     """The comparison, column or call by which a formula is decided at a step, and the step that it looks at."""
-    if e.head is NOT:
-        return _deciding(e.args[0], margins, record, step)
-    if e.head is EVENTUALLY or e.head is GLOBALLY:
-        return _deciding(e.args[0], margins, record, _witness(e, margins, record, step))
-    if e.head is AND or e.head is OR or e.head is IMPLIES:
-        return _deciding(_weightier(e, margins, record, step), margins, record, step)
-    return e, step
+    if not isinstance(e.head, Operator) or not e.head.joins:
+        return e, step
+    part, there = DECIDED[e.head].by(e, margins, record, step)
+    return _deciding(part, margins, record, there)
 
 
-def _witness(e: Expression, margins: Margins, record: int, start: int = 0) -> int:
-    """The first step from `start` on that proves F, or breaks G; if there is none, the one nearest to it."""
-    inner = margins.over_time(e.args[0], record)[start:]
-    toward = inner if e.head is EVENTUALLY else -inner
-    return start + int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
+def _witness(toward: Floats) -> int:
+    """The first step at which a margin is above 0; if there is none, the one nearest to it."""
+    return int(np.argmax(toward > 0) if (toward > 0).any() else np.argmax(toward))
 
 
-def _weightier(e: Expression, margins: Margins, record: int, step: int = 0) -> Expression:
-    """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth."""
-    first, second = (float(margins.over_time(arg, record)[step]) for arg in e.args)
-    first = -first if e.head is IMPLIES else first
-    earlier = first <= second if e.head is AND else first >= second
-    return e.args[0] if earlier else e.args[1]
+class Decided(NamedTuple):
+    """How an operator that joins conditions is decided by its operands."""
+
+    margin: Callable[[Expression, list[Floats]], Floats]
+    """Its margin at every step, given those of the operands."""
+    by: Callable[[Expression, Margins, int, int], tuple[Expression, int]]
+    """The operand by which it is decided at a step of a record, and the step of that."""
+
+
+def along(sign: int) -> Decided:
+    """What looks along time, and is proven by one step (`sign` 1), or broken by one (−1)."""
+
+    def margin(e: Expression, operands: list[Floats]) -> Floats:
+        toward = sign * operands[0]
+        first, last = e.window
+        if first == 0 and math.isinf(last):
+            best = np.maximum.accumulate(toward[::-1])[::-1]
+        else:
+            seen = [_seen(toward, e, step) for step in range(len(toward))]
+            best = np.array([there.max() if len(there) else -_NOTHING for there in seen])
+        found: Floats = sign * best
+        return found
+
+    def by(e: Expression, margins: Margins, record: int, step: int) -> tuple[Expression, int]:
+        seen = _seen(sign * margins.over_time(e.args[0], record), e, step)
+        start = step + int(e.window[0])
+        return e.args[0], start + _witness(seen) if len(seen) else step
+
+    return Decided(margin, by)
+
+
+def _seen(toward: Floats, e: Expression, step: int) -> Floats:
+    """What is looked at from a step: a window, as far as the record goes."""
+    first, last = (int(min(step + bound, len(toward) - 1)) for bound in e.window)
+    return toward[first : last + 1] if step + e.window[0] < len(toward) else toward[:0]
+
+
+def _of_two(best: np.ufunc, sign: int = 1) -> Decided:
+    """A connective that is as true as the better of its operands, the first taken with a sign; the first of equals."""
+
+    def margin(e: Expression, operands: list[Floats]) -> Floats:
+        found: Floats = best(sign * operands[0], operands[1])
+        return found
+
+    def by(e: Expression, margins: Margins, record: int, step: int) -> tuple[Expression, int]:
+        first, second = (float(margins.over_time(arg, record)[step]) for arg in e.args)
+        return e.args[0] if best(sign * first, second) == sign * first else e.args[1], step
+
+    return Decided(margin, by)
+
+
+DECIDED: Cells[Decided] = Cells(
+    "margins and decisive steps",
+    "explain/evidence.py",
+    {
+        NOT: Decided(lambda e, operands: -operands[0], lambda e, margins, record, step: (e.args[0], step)),
+        AND: _of_two(np.minimum),
+        OR: _of_two(np.maximum),
+        IMPLIES: _of_two(np.maximum, sign=-1),
+        EVENTUALLY: along(1),
+        GLOBALLY: along(-1),
+    },
+    about=lambda operator: operator.joins,
+)

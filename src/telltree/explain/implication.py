@@ -5,17 +5,19 @@ until two of them clash: claims about one step, and with them those that hold fr
 found this way is so; what would take too long to find, or takes more than this (arithmetic, say), is left unfound.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.cells import Cells
 from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, MIRRORED, MISSING, NOT, OR
 
 Branch = tuple[Formula, bool]
 Signal: TypeAlias = Expression | tuple[Expression, Expression]
 Claim: TypeAlias = "Literal | Both | Either | Sometime | Always"
+Claimed: TypeAlias = Callable[[Expression, bool], "Claim"]
 
 MOST_STATES = 400  # looked at for one question
 DEEPEST = 60  # choices and steps into the future, one after the other
@@ -158,17 +160,40 @@ def _values(said: Sequence[Literal]) -> set[int]:
 
 def _claim(e: Expression, truth: bool) -> Claim:
     """What it says of a step that the expression is true, or false, there; negations are pushed into the literals."""
-    head = e.head
-    if head is NOT:
-        return _claim(e.args[0], not truth)
-    if head is EVENTUALLY or head is GLOBALLY:
-        part = _claim(e.args[0], truth)
-        return Sometime(part) if (head is EVENTUALLY) == truth else Always(part)
-    if head is AND or head is OR or head is IMPLIES:
-        first = _claim(e.args[0], truth != (head is IMPLIES))
-        parts = (first, _claim(e.args[1], truth))
-        return Both(parts) if (head is AND) == truth else Either(parts)
+    if isinstance(e.head, Operator) and e.head.joins:
+        return CLAIMS[e.head](e, truth)
     return _literal(e, truth)
+
+
+def opaque(e: Expression, truth: bool) -> Claim:
+    """What is not taken apart: it is so or not, and clashes with nothing but its opposite."""
+    return Literal(e, "=", 1.0, truth, False)
+
+
+def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime] | type[Always]) -> Claimed:
+    return lambda e, truth: (straight if truth else opposite)(_claim(e.args[0], truth))
+
+
+def _joined(straight: type[Both] | type[Either], opposite: type[Both] | type[Either], turned: bool = False) -> Claimed:
+    return lambda e, truth: (straight if truth else opposite)(
+        (_claim(e.args[0], truth != turned), _claim(e.args[1], truth))
+    )
+
+
+CLAIMS: Cells[Claimed] = Cells(
+    "implication",
+    "explain/implication.py",
+    {
+        NOT: lambda e, truth: _claim(e.args[0], not truth),
+        EVENTUALLY: _over_time(Sometime, Always),
+        GLOBALLY: _over_time(Always, Sometime),
+        AND: _joined(Both, Either),
+        OR: _joined(Either, Both),
+        IMPLIES: _joined(Either, Both, turned=True),
+    },
+    about=lambda operator: operator.joins,
+)
+"""What it says of a step that a formula is true, or false, there."""
 
 
 def _literal(e: Expression, truth: bool) -> Claim:
@@ -179,7 +204,7 @@ def _literal(e: Expression, truth: bool) -> Claim:
         if asked.type is Type.BOOLEAN_VECTOR and not isinstance(asked.head, Attribute):
             return Either(()) if truth else Both(())  # a formula is never missing
         return Literal(asked, "missing", None, truth, False)
-    return Literal(e, "=", 1.0, truth, False)
+    return opaque(e, truth)
 
 
 def _comparison(e: Expression, relation: str, truth: bool) -> Literal:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.data.clock import duration_text, duration_texts
 from telltree.logic import Formula
-from telltree.operators import Expression
-from telltree.operators.table import CLOCKS, EVENTUALLY, GLOBALLY, NOT
+from telltree.operators import Expression, Operator
+from telltree.operators.table import NOT
 
 _HOW = {
     (True, True): "first held",
@@ -30,13 +30,14 @@ def _seeks(e: Expression) -> bool | None:
     if e.head is NOT:
         inner = _seeks(e.args[0])
         return None if inner is None else not inner
-    return True if e.head is EVENTUALLY else False if e.head is GLOBALLY else None
+    return e.head.seeks if isinstance(e.head, Operator) else None
 
 
 def has_moments(formula: Formula, panel: Panel) -> bool:
     """Whether it means anything when a formula was decided: it speaks of what may change in a record."""
     e = formula.expression
-    changing = any(not panel.schema[name].static for name in e.attributes()) or any(p.head in CLOCKS for p in e.walk())
+    moves = any(isinstance(part.head, Operator) and part.head.traits.moves for part in e.walk())
+    changing = moves or any(not panel.schema[name].static for name in e.attributes())
     return changing and bool((panel.lengths > 1).any())
 
 

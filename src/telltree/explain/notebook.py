@@ -2,12 +2,13 @@
 
 from collections.abc import Container, Iterable, Iterator
 
-from telltree.amounts import by_weight, counted
+from telltree.amounts import counted
 from telltree.data.notebook import escaped
 from telltree.explain.categories import Category
 from telltree.explain.english import english
 from telltree.explain.groups import Group, Telling, names_of, nested
 from telltree.explain.headline import headline_text
+from telltree.tree.target import Summary
 from telltree.tree.tree import Leaf, Node, Tree
 
 # Only the page's own colours, so that it reads in light and dark themes.
@@ -22,7 +23,7 @@ _STYLE = """
 
 
 def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
-    """A tree with the question, records and formula of each node, and the class and records of each leaf.
+    """A tree with the question, records and formula of each node, and what each leaf predicts, with its records.
 
     `missing` names the columns that may miss values, of which English must speak; by default those of the training
     records that did.
@@ -74,10 +75,10 @@ def _category(told: Telling, said: str, before: str, folded: str = "whole senten
 def _node(
     node: Node | Leaf, tree: Tree, missing: Container[str] | None, numbers: Iterator[int], answer: str = ""
 ) -> str:
-    records = f'<span class="counts">{_records(node.counts, tree)}</span>'
+    records = f'<span class="counts">{_records(node.summary)}</span>'
     if isinstance(node, Leaf):
-        label = tree.classes[node.label]
-        weighed = escaped(f"; {by_weight(label, node.weighted_share)}") if node.decided_by_weights else ""
+        label, remark = node.summary.predicted, node.summary.remark
+        weighed = escaped(f"; {remark}") if remark else ""
         headline = "" if node.headline is None else escaped(headline_text(node.headline, node, tree))
         told = f'<div class="counts">{headline}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
@@ -90,7 +91,5 @@ def _node(
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 
-def _records(counts: tuple[int, ...], tree: Tree) -> str:
-    mixed = ", ".join(f"{escaped(tree.classes[k])}: {n}" for k, n in enumerate(counts) if n)
-    whole = sum(counts)
-    return f"{counted(whole, 'record')} ({mixed})"
+def _records(said: Summary) -> str:
+    return f"{counted(said.support, 'record')} ({escaped(said.mixed)})"

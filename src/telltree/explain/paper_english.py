@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from telltree.data import Schema
 from telltree.data.schema import require_known
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.expression import number_text
+from telltree.operators.numbers import number_text
 from telltree.operators.table import (
-    ABS,
-    CHANGE,
     COMPARISONS,
     DIFFERENCE,
     EQUAL,
@@ -117,8 +115,8 @@ class _Voice:
                 return {self.schema[name].unit} if name in self.schema else {None}
             case Number():
                 return set()
-        if e.head is ABS or e.head is DIFFERENCE or e.head is CHANGE:
-            return set().union(*(self._units(arg) for arg in e.args))
+        if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
+            return set().union(*map(self._units, e.operands))
         return {None}
 
 
@@ -131,6 +129,7 @@ def _template(e: Expression) -> str:
 
 def _takes_infinities_apart(e: Expression) -> bool:
     """Whether the value may be missing though no column misses any: inf - inf is."""
-    constant = any(isinstance(arg.head, Number) for arg in e.args)
-    here = e.head is DIFFERENCE and e.type is Type.REAL_VECTOR and not constant
-    return here or e.head is CHANGE or any(map(_takes_infinities_apart, e.args))
+    constant = any(isinstance(operand.head, Number) for operand in e.operands)
+    subtracts = isinstance(e.head, Operator) and e.head.traits.subtracts
+    here = subtracts and e.type is Type.REAL_VECTOR and not constant
+    return here or any(map(_takes_infinities_apart, e.operands))

@@ -1,20 +1,26 @@
 """The rule table: a tree as one if-then rule for each leaf."""
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from telltree.amounts import by_weight, counted, percent, times_all
 from telltree.explain.categories import sentence, signed
 from telltree.explain.headline import headline_text
-from telltree.explain.shares import Share
 from telltree.operators.expression import conjunction
+from telltree.tree.target import Cell, Sureness
 from telltree.tree.tree import Tree
+
+NOTHING = "–"
+"""What stands in a table where nothing is known."""
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """If the formula is true of a record, the tree predicts the label. Figures are of training records."""
+    """If the formula is true of a record, the tree predicts the label. Figures are of training records.
+
+    What is known of how sure that is are attributes too; of classes, those of `telltree.tree.target.ClassSureness`,
+    such as `share`, `low`, `high`, `support`, `counts` and `lift`.
+    """
 
     cluster: int
     formula: str
@@ -27,34 +33,19 @@ class RuleRow:
     headline: str | None
     """A short sentence, with the shares of the records that came here and of others that it is true of."""
     label: Any
-    share: float | None
-    """Of the records that came here, those with the label; None if none came."""
-    low: float
-    high: float
-    """The 95 % confidence interval of `share` (Wilson)."""
-    support: int
-    """Records that came here."""
-    counts: dict[Any, int]
-    """How many of them have each label."""
-    lift: float | None
-    """How many times the label's share in all records `share` is."""
-    weighted: float | None
-    """The label's share of the weight here, which is what `predict_proba` gives; None if all records weigh the same."""
-    decided_by_weights: bool
-    """Whether another class has more records here, and the label only more weight."""
+    """What is predicted."""
+    sureness: Sureness
+    """How sure that is, by the records that came here."""
 
     @property
     def figures(self) -> str:
         """In words: `34 % of 234 records (28 to 40 %), 2.3 times the share in all; storm by weight: 75 %`."""
-        if self.share is None:
-            return "no records"
-        low, high = percent(self.low, 0).removesuffix(" %"), percent(self.high, 0)
-        said = f"{percent(self.share, 0)} of {counted(self.support, 'record')} ({low} to {high})"
-        if self.lift is not None:
-            said += f", {times_all(self.lift)}"
-        if self.decided_by_weights:
-            return f"{said}; {by_weight(self.label, self.weighted)}"
-        return said if self.weighted is None else f"{said}; by weight {percent(self.weighted, 0)}"
+        return self.sureness.text
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "sureness":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self.sureness, name)
 
 
 def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[RuleRow]:
@@ -65,10 +56,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
     """
     unsure = tree.missing if missing is None else missing
     rows = []
-    totals = [sum(counts) for counts in zip(*(leaf.counts for leaf, _ in tree.leaves), strict=True)]
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        seen = Share(leaf.counts[leaf.label], leaf.support, totals[leaf.label], sum(totals))
-        low, high = seen.interval
         english = sentence(branches, tree.schema, unsure, step=tree.step)
         rows.append(
             RuleRow(
@@ -77,15 +65,8 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
                 english=english,
                 short=english if leaf.short is None else tree.says(leaf.short.expression),
                 headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
-                label=tree.classes[leaf.label],
-                share=seen.share,
-                low=low,
-                high=high,
-                support=leaf.support,
-                counts={tree.classes[k]: n for k, n in enumerate(leaf.counts) if n},
-                lift=seen.lift,
-                weighted=leaf.weighted_share if tree.weighted else None,
-                decided_by_weights=leaf.decided_by_weights,
+                label=leaf.summary.predicted,
+                sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )
     return rows
@@ -93,29 +74,24 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
 
 def as_records(rows: Iterable[RuleRow]) -> list[dict[str, Any]]:
     """The rows as plain dicts: `pandas.DataFrame(as_records(rows))`."""
-    return [asdict(row) for row in rows]
+    own = [field.name for field in fields(RuleRow) if field.name != "sureness"]
+    return [{**{name: getattr(row, name) for name in own}, **row.sureness.values()} for row in rows]
 
 
 def rules_text(rows: Sequence[RuleRow]) -> str:
-    """The rows as a table in plain text; weighted shares have a column where there are any."""
-    weighed = any(row.weighted is not None for row in rows)
-    head = ["cluster", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula"]
-    table = [head, *(cells(row) for row in rows)]
-    if not weighed:
-        table = [[*line[:-2], line[-1]] for line in table]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    """The rows as a table in plain text; optional columns, such as weighted shares, where they say something."""
+    columns = [
+        [column[0].name, *(cell.text for cell in column)]
+        for column in zip(*map(cells, rows), strict=True)
+        if not column[0].optional or any(cell.text != NOTHING for cell in column)
+    ]
+    table = list(zip(*columns, strict=True))
+    widths = [max(map(len, column)) for column in columns]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def cells(row: RuleRow) -> list[str]:
-    """A row of a table: cluster, label, share, interval, support, lift, weighted share and formula."""
-    interval = f"{row.low:.3f} to {row.high:.3f}"
-    weighted = _fixed(row.weighted, 3) + (" (decides)" if row.decided_by_weights else "")
-    figures = [_fixed(row.share, 3), interval, str(row.support), _fixed(row.lift, 2), weighted]
-    return [str(row.cluster), str(row.label), *figures, row.formula]
-
-
-def _fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals, or a dash."""
-    return "–" if value is None else f"{value:.{decimals}f}"
+def cells(row: RuleRow) -> list[Cell]:
+    """A row of a table: cluster, label, how sure it is, and formula."""
+    label = Cell("label", str(row.label), number=False)
+    return [Cell("cluster", str(row.cluster)), label, *row.sureness.cells(), Cell("formula", row.formula, number=False)]

@@ -1,7 +1,7 @@
 """The way of one record through a tree: what each branch asked, how it came out, when that was decided, how clearly."""
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass
 
 from telltree.amounts import counted
@@ -13,7 +13,7 @@ from telltree.explain.evidence import Distance, Margins, Reference, decisive_ste
 from telltree.logic import Formula
 from telltree.operators import Expression
 from telltree.operators.table import NOT
-from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Node, Tree
 
 
 @dataclass(frozen=True)
@@ -52,40 +52,46 @@ def way_of(
     aligned = tree.aligned(panel)
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
     doubtful = missing_columns(tree, panel) if missing is None else missing
-    return tuple(_turns(tree.root, aligned, record, others, doubtful))
+    margins, found, node = Margins(aligned, others), list[Turn](), tree.root
+    while isinstance(node, Node):
+        turn = _turn(node.formula, aligned, record, others, doubtful, margins)
+        found.append(turn)
+        node = node.true if turn.holds else node.false
+    return tuple(found)
 
 
 def turn_of(
     formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] = ()
 ) -> Turn:
     """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
-    leaf = Leaf((), ())
-    return next(_turns(Node(formula, leaf, leaf, ()), panel, record, reference, missing))
+    return _turn(formula, panel, record, reference, missing, Margins(panel, reference))
 
 
-def _turns(
-    node: Node | Leaf, panel: Panel, record: int, reference: Reference | None, missing: Container[str]
-) -> Iterator[Turn]:
-    margins = Margins(panel, reference)
-    while isinstance(node, Node):
-        holds = bool(node.formula(panel[[record]])[0])
-        times = panel.times(record)
-        distance = margins.distance(node.formula.expression, record)
-        step = decisive_step(node.formula, panel, record, reference=reference)
-        said = node.formula.expression if holds else Expression(NOT, (node.formula.expression,))
-        yield Turn(
-            formula=node.formula,
-            holds=holds,
-            english=english(said, panel.schema, missing, step=panel.step),
-            step=step,
-            time=None if times is None else float(times[step]),
-            date=date_text(panel, record, step, iso=True),
-            moment=_moment(panel, record, step),
-            margin=distance.size,
-            unit=distance.unit,
-            distance=distance_text(distance, panel),
-        )
-        node = node.true if holds else node.false
+def _turn(  # noqa: PLR0917  what both callers know
+    formula: Formula,
+    panel: Panel,
+    record: int,
+    reference: Reference | None,
+    missing: Container[str],
+    margins: Margins,
+) -> Turn:
+    holds = bool(formula(panel[[record]])[0])
+    times = panel.times(record)
+    distance = margins.distance(formula.expression, record)
+    step = decisive_step(formula, panel, record, reference=reference)
+    said = formula.expression if holds else Expression(NOT, (formula.expression,))
+    return Turn(
+        formula=formula,
+        holds=holds,
+        english=english(said, panel.schema, missing, step=panel.step),
+        step=step,
+        time=None if times is None else float(times[step]),
+        date=date_text(panel, record, step, iso=True),
+        moment=_moment(panel, record, step),
+        margin=distance.size,
+        unit=distance.unit,
+        distance=distance_text(distance, panel),
+    )
 
 
 def _moment(panel: Panel, record: int, step: int) -> str:

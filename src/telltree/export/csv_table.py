@@ -2,25 +2,28 @@
 
 import csv
 import io
+from typing import Any
 
+from telltree.explain import RuleRow
 from telltree.export.exported import Exported
 from telltree.export.json_rules import rule_rows
 from telltree.spreadsheet import harmless
-
-HEAD = (
-    "category", "label", "share", "low", "high", "support", "lift", "weighted share", "decided by weights", "formula",
-    "english", "short", "headline",
-)  # fmt: skip
 
 
 def csv_table(exported: Exported) -> str:
     """A head and one line a category, as RFC 4180 has it; cells are no formulas of a spreadsheet."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow(HEAD)
-    for row in rule_rows(exported):
-        shares = (row.share, row.low, row.high, row.support, row.lift, row.weighted)
-        decided = str(row.decided_by_weights).lower()
-        cells = (row.cluster, row.label, *shares, decided, row.formula, row.english, row.short, row.headline)
-        writer.writerow(map(harmless, cells))
+    rows = [_cells(row) for row in rule_rows(exported)]
+    writer.writerow(rows[0])
+    for cells in rows:
+        writer.writerow(map(harmless, cells.values()))
     return file.getvalue()
+
+
+def _cells(row: RuleRow) -> dict[str, Any]:
+    """A line, by the names of its columns; lists have no place in it."""
+    told = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
+    sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
+    said = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
+    return {"category": row.cluster, "label": row.label, **sure, **said}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from telltree.amounts import by_weight
 from telltree.export.exported import Exported
 from telltree.tree.tree import Leaf, Node
 
@@ -24,11 +23,9 @@ def _below(
     above = [edge.format(name)] if edge else []
     if isinstance(node, Leaf):
         cluster = next(clusters)
-        classes = exported.tree.classes
-        label = classes[node.label]
-        mixed = ", ".join(f"{classes[k]}: {count}" for k, count in enumerate(node.counts) if count)
-        weighed = f"\n{by_weight(label, node.weighted_share)}" if node.decided_by_weights else ""
-        said = _quoted(f"[{cluster}] {label}\n{mixed}{weighed}")
+        told = node.summary
+        remark = f"\n{told.remark}" if told.remark else ""
+        said = _quoted(f"[{cluster}] {told.predicted}\n{told.mixed}{remark}")
         return [f"  {name} [label={said}, style=rounded];", *above] if exported.category in (None, cluster) else []
     below = [
         line

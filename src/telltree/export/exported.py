@@ -54,4 +54,4 @@ class Exported:
         """The categories to export, in order."""
         for number, (leaf, branches) in enumerate(self.tree.leaves, 1):
             if self.category in (None, number):
-                yield Chosen(number, self.tree.classes[leaf.label], leaf, branches)
+                yield Chosen(number, leaf.summary.predicted, leaf, branches)

@@ -22,14 +22,7 @@ def json_rules(exported: Exported) -> str:
             "english": row.english,
             "short": row.short,
             "headline": row.headline,
-            "share": row.share,
-            "low": row.low,
-            "high": row.high,
-            "support": row.support,
-            "lift": row.lift,
-            "weighted share": row.weighted,
-            "decided by weights": row.decided_by_weights,
-            "counts": [{"label": label, "records": count} for label, count in row.counts.items()],
+            **row.sureness.exported(),
         }
         for row in rule_rows(exported)
     ]

@@ -7,28 +7,27 @@ from telltree.amounts import counted
 from telltree.explain import RuleRow
 from telltree.explain.categories import sentence, signed
 from telltree.explain.groups import grouped
-from telltree.explain.rules import cells
+from telltree.explain.rules import NOTHING, cells
 from telltree.export.exported import Chosen, Exported
 from telltree.export.json_rules import rule_rows
 from telltree.operators.expression import conjunction
 from telltree.tree.tree import Branch
 
-HEAD = (
-    "category", "label", "share", "95 % interval", "support", "lift", "weighted share", "formula", "English",
-    "headline",
-)  # fmt: skip
-_ALIGNED = ("---:", "---", "---:", "---", "---:", "---:", "---:", "---", "---", "---")
 _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
 
 def markdown_table(exported: Exported) -> str:
     """A head and one line a category; above two siblings a line with what they share."""
-    lines: list[tuple[str, ...]] = [HEAD, _ALIGNED]
     rows = {row.cluster: row for row in rule_rows(exported)}
+    columns = cells(next(iter(rows.values())))[1:]  # the first is called otherwise here
+    lines: list[tuple[str, ...]] = [
+        ("category", *(cell.name for cell in columns), "English", "headline"),
+        ("---:", *("---:" if cell.number else "---" for cell in columns), "---", "---"),
+    ]
     for group in grouped(exported.categories):
         if len(group) == 2:
             yes, no = group
-            lines.append(_shared(yes, no, exported))
+            lines.append(_shared(yes, no, exported, len(columns) - 2))
             apart = {one.number: _told(one.branches[-1:], exported) for one in group}
             lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
             lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
@@ -38,7 +37,8 @@ def markdown_table(exported: Exported) -> str:
 
 
 def _line(row: RuleRow, english: str) -> tuple[str, ...]:
-    return tuple(_plain(cell) for cell in (*cells(row), english, row.headline or "–"))
+    said = [cell.text for cell in cells(row)]
+    return tuple(_plain(text) for text in (*said, english, row.headline or NOTHING))
 
 
 def _alone(row: RuleRow, exported: Exported) -> str:
@@ -48,10 +48,11 @@ def _alone(row: RuleRow, exported: Exported) -> str:
     return f"on the {counted(exported.tree.records, 'training record')}: {row.short}"
 
 
-def _shared(yes: Chosen, no: Chosen, exported: Exported) -> tuple[str, ...]:
+def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
+    """What two siblings share; so many cells between their numbers and the formula are empty."""
     above = yes.branches[:-1]
     told = _plain(conjunction(signed(above))), _plain(_told(above, exported))
-    return (f"{yes.number} and {no.number}", "both", *[""] * 5, *told, "")
+    return (f"{yes.number} and {no.number}", "both", *[""] * empty, *told, "")
 
 
 def _told(branches: Sequence[Branch], exported: Exported) -> str:

@@ -1,24 +1,39 @@
 """A Python module that needs nothing but Python."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from telltree.data import Schema
 from telltree.data.columns.naming import level_name, says_missing
 from telltree.export.exported import Exported
-from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import CLOCKS, EQUAL, GONE, GREATER, GREATER_EQUAL, MISSING
+from telltree.operators.cells import Cells
+from telltree.operators.table import (
+    ABS,
+    AND,
+    CHANGE,
+    COUNT,
+    DIFFERENCE,
+    ELAPSED,
+    EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    IMPLIES,
+    LESS,
+    LESS_EQUAL,
+    MISSING,
+    NOT,
+    OR,
+    SIGN,
+)
 from telltree.tree.tree import Leaf, Node
 
-_CALLS = {
-    "F": "eventually", "G": "globally", "and": "conjunction", "or": "disjunction", "not": "negation",
-    "implies": "implication", "<": "less", "<=": "less_equal", ">": "less", ">=": "less_equal", "=": "equal",
-    "abs": "absolute", "-": "difference", "sign": "sign", "count": "count", "missing": "missing",
-    "change": "change",
-}  # fmt: skip
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
 
@@ -44,7 +59,7 @@ def find_category(record):
 
 
 def predict(record):
-    """The label of a record."""
+    """The {noun} of a record."""
     return LABELS[find_category(record) - 1]
 '''
 _ALONE = '''
@@ -58,7 +73,7 @@ def belongs(record):
 '''
 
 
-class _Reads(NamedTuple):
+class Reads(NamedTuple):
     """What records have."""
 
     schema: Schema
@@ -72,7 +87,7 @@ def python_module(exported: Exported, time: str | None = None) -> str:
 
     `time` is the name under which a record has its times, for trees that ask for them.
     """
-    reads = _Reads(exported.tree.schema, exported.tree.step, time)
+    reads = Reads(exported.tree.schema, exported.tree.step, time)
     if exported.category is not None:
         (chosen,) = exported.categories
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
@@ -84,9 +99,14 @@ def python_module(exported: Exported, time: str | None = None) -> str:
     branches: list[str] = []
     start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
     labels = [chosen.label for chosen in exported.categories]
-    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start)
-    head = _head(exported, "`predict(record)` gives its label, and `find_category(record)` its category.")
+    end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
+    head = _head(exported, f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category.")
     return head + _runtime() + _functions(formulas, reads) + end
+
+
+def _noun(exported: Exported) -> str:
+    """What is predicted of a record."""
+    return exported.tree.target.words.label
 
 
 def _head(exported: Exported, use: str) -> str:
@@ -116,9 +136,9 @@ def _runtime() -> str:
     return "".join(f"\n\n{ast.unparse(function)}\n" for function in functions)
 
 
-def _functions(formulas: list[Expression], reads: _Reads) -> str:
+def _functions(formulas: list[Expression], reads: Reads) -> str:
     return "".join(
-        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {_code(formula, reads)}[0]\n"
+        f"\n\ndef formula_{i}(record):\n    # {_comment(formula)}\n    return {code(formula, reads)}[0]\n"
         for i, formula in enumerate(formulas)
     )
 
@@ -127,7 +147,8 @@ def _comment(formula: Expression) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in str(formula))
 
 
-def _code(e: Expression, reads: _Reads) -> str:
+def code(e: Expression, reads: Reads) -> str:
+    """What gives the values of an expression, one a step; of a constant, the value."""
     match e.head:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
@@ -140,10 +161,55 @@ def _code(e: Expression, reads: _Reads) -> str:
     raise unsayable(e, "Python")
 
 
-def _clock(e: Expression, reads: _Reads) -> str:
-    """Where in the record each step is."""
-    if e.head is GONE:
-        return "gone(record)"
+def _operation(e: Expression, operator: Operator, reads: Reads) -> str:
+    cell = PYTHON[operator]
+    if isinstance(cell, Refused):
+        raise cell.error(e, "Python")
+    return cell(e, reads)
+
+
+def _asked(e: Expression, reads: Reads) -> str:
+    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
+    if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
+        return f"truths(record, {e.head.name!a})"
+    return code(e, reads)
+
+
+def _own_names(name: str, reads: Reads) -> str:
+    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
+    levels = reads.schema[name].levels
+    others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
+    return f", {others!a}" if others else ""
+
+
+_Said: TypeAlias = Callable[[Expression, Reads], str]
+
+
+def _calls(function: str, turned: bool = False) -> _Said:
+    """A call of a function of the runtime, with its operands turned round if need be."""
+
+    def said(e: Expression, reads: Reads) -> str:
+        args = [code(arg, reads) for arg in e.args]
+        return f"{function}({', '.join(args[::-1] if turned else args)})"
+
+    return said
+
+
+def _equal(e: Expression, reads: Reads) -> str:
+    left, right = (code(arg, reads) for arg in e.args)
+    if e.args[0].type is Type.CATEGORICAL_VECTOR:
+        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
+    return f"equal({left}, {right})"
+
+
+def _missing(e: Expression, reads: Reads) -> str:
+    asked = e.args[0]
+    if is_never_missing(asked):
+        return f"constant({code(asked, reads)}, False)"
+    return f"missing({_asked(asked, reads)})"
+
+
+def _elapsed(e: Expression, reads: Reads) -> str:
     period = 1.0 if reads.step is None else reads.step[0]
     if period is not None:
         return f"counted(record, {period!a})"
@@ -152,34 +218,29 @@ def _clock(e: Expression, reads: _Reads) -> str:
     return f"timed(record, {reads.time!a})"
 
 
-def _operation(e: Expression, operator: Operator, reads: _Reads) -> str:
-    if operator is EQUAL and e.args[0].type is Type.CATEGORICAL_VECTOR:
-        left, right = (_code(arg, reads) for arg in e.args)
-        return f"same({left}, {right}, {common_levels(e, reads.schema)!a})"
-    if operator is MISSING:
-        asked = e.args[0]
-        if is_never_missing(asked):
-            return f"constant({_code(asked, reads)}, False)"
-        return f"missing({_asked(asked, reads)})"
-    if operator in CLOCKS:
-        return _clock(e, reads)
-    if operator.name not in _CALLS:
-        raise unsayable(e, "Python")
-    args = [_code(arg, reads) for arg in e.args]
-    if operator in (GREATER, GREATER_EQUAL):
-        args.reverse()
-    return f"{_CALLS[operator.name]}({', '.join(args)})"
-
-
-def _asked(e: Expression, reads: _Reads) -> str:
-    """An operand of `missing`: a Boolean column is asked for its values, of which None is one."""
-    if isinstance(e.head, Attribute) and e.type is Type.BOOLEAN_VECTOR:
-        return f"truths(record, {e.head.name!a})"
-    return _code(e, reads)
-
-
-def _own_names(name: str, reads: _Reads) -> str:
-    """The levels of a column that were declared, and have names that no rule gives: NA, or 1.0 for 1."""
-    levels = reads.schema[name].levels
-    others = [level for level in levels if says_missing(level) or level_name(level) not in levels]
-    return f", {others!a}" if others else ""
+PYTHON: Cells[_Said | Refused] = Cells(
+    "Python",
+    "export/python_module.py",
+    {
+        NOT: _calls("negation"),
+        AND: _calls("conjunction"),
+        OR: _calls("disjunction"),
+        IMPLIES: _calls("implication"),
+        EVENTUALLY: _calls("eventually"),
+        GLOBALLY: _calls("globally"),
+        LESS: _calls("less"),
+        LESS_EQUAL: _calls("less_equal"),
+        GREATER: _calls("less", turned=True),
+        GREATER_EQUAL: _calls("less_equal", turned=True),
+        EQUAL: _equal,
+        ABS: _calls("absolute"),
+        DIFFERENCE: _calls("difference"),
+        SIGN: _calls("sign"),
+        COUNT: _calls("count"),
+        MISSING: _missing,
+        ELAPSED: _elapsed,
+        GONE: lambda e, reads: "gone(record)",
+        CHANGE: _calls("change"),
+    },
+)
+"""Code that gives a list with one value a step; what it calls is in `export/runtime.py`."""

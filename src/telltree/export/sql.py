@@ -5,29 +5,34 @@ arithmetic, is given a name in one layer and used by that name in the next. What
 materialized: SQLite would write each out where it is used, and so again and again, twice as long each time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 from telltree.data import Column, ColumnType, Schema
 from telltree.data.columns.naming import level_name, says_missing
 from telltree.errors import SettingsError
 from telltree.export.exported import Chosen, Exported
-from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators.cells import Cells
 from telltree.operators.table import (
     ABS,
     AND,
     CHANGE,
-    COMPARISONS,
     COUNT,
     DIFFERENCE,
     ELAPSED,
+    EQUAL,
     EVENTUALLY,
     GLOBALLY,
     GONE,
+    GREATER,
+    GREATER_EQUAL,
     IMPLIES,
+    LESS,
+    LESS_EQUAL,
     MISSING,
     NOT,
     OR,
@@ -46,9 +51,7 @@ _WINDOWS = """
            whole AS (PARTITION BY record)"""
 _BEFORE = "OVER (PARTITION BY record ORDER BY step)"
 _COUNT = "COUNT(*) OVER whole"
-_FARTHEST = 2**31 - 1  # steps that a window can look back
-_OVER_TIME = {EVENTUALLY: "MAX({}) OVER ahead", GLOBALLY: "MIN({}) OVER ahead", COUNT: "SUM({}) OVER whole"}
-_JOINED = {NOT: "(NOT {})", AND: "({} AND {})", OR: "({} OR {})", IMPLIES: "(NOT {} OR {})"}
+FARTHEST = 2**31 - 1  # steps that a window can look back
 
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
@@ -74,7 +77,7 @@ def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  #
     return (
         f"WITH {ctes},\n{categories} AS (\n  SELECT record,\n         CASE{cases}\n         END AS category\n"
         f"    FROM {truths}\n)\nSELECT record AS {_name(id)},\n       category,\n       CASE category{labels}\n"
-        f"       END AS label\n  FROM {categories}\n ORDER BY record;\n"
+        f"       END AS {exported.tree.target.words.label}\n  FROM {categories}\n ORDER BY record;\n"
     )
 
 
@@ -192,17 +195,6 @@ class _Steps:
             )
         return found
 
-    def _named(self, e: Expression, text: str) -> str:
-        """The name of a column that holds what `text` says; it goes into the first layer that can say it."""
-        if e not in self._known:
-            layer = self._layer(e)
-            while len(self._added) <= layer:
-                self._added.append([])
-            name = f"v{len(self._known)}"
-            self._added[layer].append(f"{text} AS {name}")
-            self._known[e] = (name, layer + 1)
-        return self._known[e][0]
-
     def _layer(self, e: Expression) -> int:
         """The layer in which all that the operands of an expression refer to is known."""
         return max((self._known[part][1] for part in e.walk() if part is not e and part in self._known), default=0)
@@ -213,30 +205,58 @@ class _Steps:
 
     def condition(self, e: Expression) -> str:
         """A Boolean expression as a condition that is true or false, never NULL."""
-        head = e.head
-        if isinstance(head, Attribute):
+        if isinstance(e.head, Attribute):
             return f"COALESCE({self._column(e)} = 1, FALSE)"
-        if not isinstance(head, Operator):
+        return self._said(e)
+
+    def number(self, e: Expression) -> str:
+        """An expression that yields numbers; NULL where it is missing."""
+        if isinstance(e.head, Attribute):
+            return self._column(e)
+        return _real(e.head.value) if isinstance(e.head, Number) else self._said(e)
+
+    def _said(self, e: Expression) -> str:
+        if not isinstance(e.head, Operator):
             raise unsayable(e, "SQL")
-        if head in _JOINED:
-            text = _JOINED[head].format(*(self.condition(arg) for arg in e.args))
-            return f"({self._named(e, _bit(text))} = 1)" if _nesting(text) > _DEEPEST else text
-        if head in _OVER_TIME:
-            return f"({self._over_time(e, head)} = 1)"
-        if head is MISSING:
-            return "FALSE" if is_never_missing(e.args[0]) else f"({self._asked(e.args[0])} IS NULL)"
-        if head not in COMPARISONS:
-            raise unsayable(e, "SQL")
+        cell = SQL[e.head]
+        if isinstance(cell, Refused):
+            raise cell.error(e, "SQL")
+        return cell(self, e)
+
+    def named(self, e: Expression, text: str) -> str:
+        """The name of a column that holds what `text` says; it goes into the first layer that can say it."""
+        if e not in self._known:
+            layer = self._layer(e)
+            while len(self._added) <= layer:
+                self._added.append([])
+            name = f"v{len(self._known)}"
+            self._added[layer].append(f"{text} AS {name}")
+            self._known[e] = (name, layer + 1)
+        return self._known[e][0]
+
+    def joined(self, e: Expression, text: str) -> str:
+        """Conditions joined to one, with a name of its own if it is nested too deeply."""
+        text = text.format(*(self.condition(operand) for operand in e.operands))
+        return f"({self.named(e, _bit(text))} = 1)" if _nesting(text) > _DEEPEST else text
+
+    def over_time(self, e: Expression, text: str) -> str:
+        """The name of a column for what is said of a condition at several steps."""
+        return self.named(e, text.format(_bit(self.condition(e.args[0]))))
+
+    def missing(self, e: Expression) -> str:
+        """Whether a column or signal has no value."""
+        (asked,) = e.args
+        if is_never_missing(asked):
+            return "FALSE"
+        return f"({self.number(asked)} IS NULL)"
+
+    def compared(self, e: Expression) -> str:
+        """A comparison, false where something is missing."""
+        assert isinstance(e.head, Operator)
         if e.args[0].type is Type.CATEGORICAL_VECTOR:
             return self._same_category(e)
         left, right = (self.number(arg) for arg in e.args)
-        return f"COALESCE({left} {head.name} {right}, FALSE)"
-
-    def _over_time(self, e: Expression, head: Operator) -> str:
-        return self._named(e, _OVER_TIME[head].format(_bit(self.condition(e.args[0]))))
-
-    def _asked(self, e: Expression) -> str:
-        return self._column(e) if isinstance(e.head, Attribute) else self.number(e)
+        return f"COALESCE({left} {e.head.name} {right}, FALSE)"
 
     def _same_category(self, e: Expression) -> str:
         levels = [_text(level) for level in common_levels(e, self.schema)]
@@ -246,40 +266,7 @@ class _Steps:
         known = "" if isinstance(e.args[1].head, Level) else f" AND {left} IN ({', '.join(levels)})"
         return f"COALESCE({left} = {right}{known}, FALSE)"
 
-    def number(self, e: Expression) -> str:  # noqa: PLR0911  one return a kind of signal
-        """An expression that yields numbers; NULL where it is missing."""
-        head = e.head
-        if isinstance(head, Attribute):
-            return self._column(e)
-        if isinstance(head, Number):
-            return _real(head.value)
-        if head is COUNT:
-            return self._over_time(e, COUNT)
-        if head is ABS:
-            text = f"ABS({self.number(e.args[0])})"
-            return self._named(e, text) if _nesting(text) > _DEEPEST else text
-        if head is DIFFERENCE:
-            left, right = (self.number(arg) for arg in e.args)
-            return f"({_number_or_null(self._named(e, f'{left} - {right}'))})"
-        if head is SIGN:
-            x = self.number(e.args[0])
-            return self._named(e, f"CASE WHEN {x} > 0 THEN 1 WHEN {x} < 0 THEN -1 WHEN {x} = 0 THEN 0 END")
-        if head is CHANGE:
-            return self._change(e)
-        if head is GONE:
-            return self._named(e, f"CASE WHEN {_COUNT} > 1 THEN (step - 1e0) / ({_COUNT} - 1) ELSE 0e0 END")
-        if head is ELAPSED:
-            return self._elapsed(e)
-        raise unsayable(e, "SQL")
-
-    def _change(self, e: Expression) -> str:
-        x, window = self.number(e.args[0]), e.args[1].head
-        assert isinstance(window, Number)
-        back = int(min(window.value, _FARTHEST))
-        before = f"CASE WHEN step > {back} THEN LAG({x}, {back}) {_BEFORE} ELSE FIRST_VALUE({x}) {_BEFORE} END"
-        return f"({_number_or_null(self._named(e, f'{x} - {before}'))})"
-
-    def _elapsed(self, e: Expression) -> str:
+    def elapsed(self, e: Expression) -> str:
         """The time since the first step: counted where steps are evenly apart, else as the table has it."""
         period = 1.0 if self.step is None else self.step[0]
         if period is not None:
@@ -287,7 +274,75 @@ class _Steps:
         if self.time is None:
             raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
         self.timed = True
-        return self._named(e, f"clock - FIRST_VALUE(clock) {_BEFORE}")
+        return self.named(e, f"clock - FIRST_VALUE(clock) {_BEFORE}")
+
+
+_Said: TypeAlias = Callable[[_Steps, Expression], str]
+
+
+def _joins(text: str) -> _Said:
+    return lambda steps, e: steps.joined(e, text)
+
+
+def _looks(text: str) -> _Said:
+    return lambda steps, e: f"({steps.over_time(e, text)} = 1)"
+
+
+def _compares(steps: _Steps, e: Expression) -> str:
+    return steps.compared(e)
+
+
+def _absolute(steps: _Steps, e: Expression) -> str:
+    text = f"ABS({steps.number(e.args[0])})"
+    return steps.named(e, text) if _nesting(text) > _DEEPEST else text
+
+
+def _difference(steps: _Steps, e: Expression) -> str:
+    left, right = (steps.number(arg) for arg in e.args)
+    return f"({_number_or_null(steps.named(e, f'{left} - {right}'))})"
+
+
+def _sign(steps: _Steps, e: Expression) -> str:
+    x = steps.number(e.args[0])
+    return steps.named(e, f"CASE WHEN {x} > 0 THEN 1 WHEN {x} < 0 THEN -1 WHEN {x} = 0 THEN 0 END")
+
+
+def _change(steps: _Steps, e: Expression) -> str:
+    x, back = steps.number(e.args[0]), int(min(e.parameter("k"), FARTHEST))
+    before = f"CASE WHEN step > {back} THEN LAG({x}, {back}) {_BEFORE} ELSE FIRST_VALUE({x}) {_BEFORE} END"
+    return f"({_number_or_null(steps.named(e, f'{x} - {before}'))})"
+
+
+def _gone(steps: _Steps, e: Expression) -> str:
+    return steps.named(e, f"CASE WHEN {_COUNT} > 1 THEN (step - 1e0) / ({_COUNT} - 1) ELSE 0e0 END")
+
+
+SQL: Cells[_Said | Refused] = Cells(
+    "SQL",
+    "export/sql.py",
+    {
+        NOT: _joins("(NOT {})"),
+        AND: _joins("({} AND {})"),
+        OR: _joins("({} OR {})"),
+        IMPLIES: _joins("(NOT {} OR {})"),
+        EVENTUALLY: _looks("MAX({}) OVER ahead"),
+        GLOBALLY: _looks("MIN({}) OVER ahead"),
+        COUNT: lambda steps, e: steps.over_time(e, "SUM({}) OVER whole"),
+        LESS: _compares,
+        LESS_EQUAL: _compares,
+        GREATER: _compares,
+        GREATER_EQUAL: _compares,
+        EQUAL: _compares,
+        MISSING: lambda steps, e: steps.missing(e),
+        ABS: _absolute,
+        DIFFERENCE: _difference,
+        SIGN: _sign,
+        CHANGE: _change,
+        GONE: _gone,
+        ELAPSED: lambda steps, e: steps.elapsed(e),
+    },
+)
+"""A condition, or a number that is NULL where it is missing."""
 
 
 def _nesting(text: str) -> int:

@@ -2,33 +2,40 @@
 
 import json
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from typing import TypeAlias
 
 from telltree.data import ColumnType, Schema
 from telltree.export.exported import Exported
-from telltree.export.unsayable import common_levels, is_never_missing, unsayable
+from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.expression import number_text
+from telltree.operators.cells import Cells
+from telltree.operators.numbers import number_text
 from telltree.operators.table import (
     ABS,
+    AND,
     CHANGE,
-    CLOCKS,
     COMPARISONS,
+    COUNT,
     DIFFERENCE,
+    ELAPSED,
     EQUAL,
+    EVENTUALLY,
+    GLOBALLY,
+    GONE,
     GREATER,
+    GREATER_EQUAL,
+    IMPLIES,
     LESS,
+    LESS_EQUAL,
     MISSING,
     NOT,
+    OR,
     SIGN,
 )
 
-_TEXT = {
-    "F": "eventually({})", "G": "always({})", "and": "({} and {})", "or": "({} or {})", "not": "not({})",
-    "implies": "({} implies {})",
-}  # fmt: skip
 _WORDS = frozenset({
     "abs", "sqrt", "exp", "pow", "s", "ms", "us", "ns", "ps", "topic", "import", "input", "output", "internal", "const",
     "real", "float", "long", "complex", "int", "bool", "assertion", "specification", "from", "not", "or", "and", "iff",
@@ -113,26 +120,25 @@ class _Writer:
 
     def truth(self, e: Expression) -> str:
         """A Boolean expression."""
-        head = e.head
-        if isinstance(head, Attribute):
-            return f"({self._signal(head.name)} > 0.5)"
-        if not isinstance(head, Operator):
-            raise unsayable(e, "STL")
-        if head.name in _TEXT:
-            return _TEXT[head.name].format(*(self.truth(arg) for arg in e.args))
-        if head in COMPARISONS and e.type is Type.BOOLEAN:
-            raise unsayable(e, "STL, which cannot count")
-        for part in e.walk():
-            if part.head in CLOCKS or part.head is CHANGE:
-                raise unsayable(part, "STL, which knows neither the start of a record nor what was before")
-        if head is MISSING:
-            return self._missing(e.args[0])
-        return self._category(e) if e.args[0].type is Type.CATEGORICAL_VECTOR else self._comparison(e)
+        if isinstance(e.head, Attribute):
+            return f"({self._signal(e.head.name)} > 0.5)"
+        if e.head in COMPARISONS and e.type is Type.BOOLEAN:
+            raise Refused(_NO_COUNTS).error(e, "STL")
+        signals = () if e.head is MISSING and is_never_missing(e.args[0]) else _signals(e)
+        for signal in signals:  # also of what is only asked whether it is missing
+            if isinstance(signal.head, Operator) and signal.head is not SIGN:
+                _cell(signal)
+        return _cell(e)(self, e)
 
-    def _missing(self, e: Expression) -> str:
+    def gap(self, e: Expression) -> str:
+        """Whether one of the columns that it reads has no value."""
         if is_never_missing(e) or not e.attributes():
             return "(0 > 1)"
         return _joined("or", [f"({self._signal(name, asks=True)} > 0.5)" for name in e.attributes()])
+
+    def compared(self, e: Expression) -> str:
+        """A comparison of categories, or of numbers."""
+        return self._category(e) if e.args[0].type is Type.CATEGORICAL_VECTOR else self._comparison(e)
 
     def _category(self, e: Expression) -> str:
         """Away from 0 on both sides, which an equality is not."""
@@ -160,7 +166,7 @@ class _Writer:
         for part in e.walk():
             operands = [_without_signs(arg) for arg in part.args]
             if part.head is DIFFERENCE and all(any(map(self._may_miss, arg.attributes())) for arg in operands):
-                left, right = map(self._number, operands)
+                left, right = map(self.number, operands)
                 found[f"not(({left} > {_LARGE}) and ({right} > {_LARGE}))"] = None
                 found[f"not(({left} < -{_LARGE}) and ({right} < -{_LARGE}))"] = None
         return list(found)
@@ -169,7 +175,7 @@ class _Writer:
         """STL has no sign: what holds of it is said for 1, −1 and 0 in turn."""
         inner = next((part for part in e.walk() if part.head is SIGN), None)
         if inner is None:
-            left, right = (self._number(arg) for arg in e.args)
+            left, right = (self.number(arg) for arg in e.args)
             assert isinstance(e.head, Operator)
             return f"({left} {'==' if e.head is EQUAL else e.head.name} {right})"
         zero = Expression(Number(0.0))
@@ -184,17 +190,20 @@ class _Writer:
     def _bare(self, e: Expression) -> str:
         return f"not({self._cases(e.args[0])})" if e.head is NOT else self._cases(e)
 
-    def _number(self, e: Expression) -> str:
+    def number(self, e: Expression) -> str:
+        """A signal."""
         match e.head:
             case Attribute(name=name):
                 return self._signal(name)
             case Number(value=value):
                 return f"({number_text(value)})" if value < 0 else number_text(value)
-        if e.head is ABS:
-            return f"abs({self._number(e.args[0])})"
-        if e.head is DIFFERENCE:
-            return f"({self._number(e.args[0])} - {self._number(e.args[1])})"
-        raise unsayable(e, "STL")
+        return _cell(e)(self, e)
+
+
+def _signals(e: Expression) -> Iterator[Expression]:
+    """What stands below an atom; nothing of what joins conditions, whose operands speak for themselves."""
+    if isinstance(e.head, Operator) and not e.head.joins:
+        yield from (part for arg in e.args for part in arg.walk())
 
 
 def _without_signs(e: Expression) -> Expression:
@@ -209,3 +218,53 @@ def _replaced(e: Expression, part: Expression, value: float) -> Expression:
     if e == part:
         return Expression(Number(value))
     return Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
+
+
+_Said: TypeAlias = Callable[[_Writer, Expression], str]
+_NO_COUNTS, _NO_PAST = "which cannot count", "which knows neither the start of a record nor what was before"
+
+
+def _joins(text: str) -> _Said:
+    return lambda writer, e: text.format(*map(writer.truth, e.operands))
+
+
+def _compares(writer: _Writer, e: Expression) -> str:
+    return writer.compared(e)
+
+
+STL: Cells[_Said | Refused] = Cells(
+    "STL",
+    "export/stl.py",
+    {
+        NOT: _joins("not({})"),
+        AND: _joins("({} and {})"),
+        OR: _joins("({} or {})"),
+        IMPLIES: _joins("({} implies {})"),
+        EVENTUALLY: _joins("eventually({})"),
+        GLOBALLY: _joins("always({})"),
+        LESS: _compares,
+        LESS_EQUAL: _compares,
+        GREATER: _compares,
+        GREATER_EQUAL: _compares,
+        EQUAL: _compares,
+        MISSING: lambda writer, e: writer.gap(e.args[0]),
+        ABS: lambda writer, e: f"abs({writer.number(e.args[0])})",
+        DIFFERENCE: lambda writer, e: f"({writer.number(e.args[0])} - {writer.number(e.args[1])})",
+        SIGN: Refused("where signs are told by cases, and of comparisons alone"),
+        COUNT: Refused(_NO_COUNTS),
+        ELAPSED: Refused(_NO_PAST),
+        GONE: Refused(_NO_PAST),
+        CHANGE: Refused(_NO_PAST),
+    },
+)
+"""A formula, or a number."""
+
+
+def _cell(e: Expression) -> _Said:
+    """How to say an expression."""
+    if not isinstance(e.head, Operator):
+        raise unsayable(e, "STL")
+    cell = STL[e.head]
+    if isinstance(cell, Refused):
+        raise cell.error(e, "STL")
+    return cell

@@ -1,5 +1,7 @@
 """What all programs that formulas are exported to have in common: what they cannot say, and when categories agree."""
 
+from dataclasses import dataclass
+
 from telltree.data import Schema
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Type, UserFunction
@@ -13,6 +15,17 @@ def unsayable(e: Expression, language: str) -> SettingsError:
             "code knows what it does; learn without it, or save the model with model.save()"
         )
     return SettingsError(f"{str(e)[:200]} cannot be exported to {language}")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """In place of a cell: the language has no words for the operator, and why."""
+
+    why: str = ""
+
+    def error(self, e: Expression, language: str) -> SettingsError:
+        """The error for an expression with that operator."""
+        return unsayable(e, f"{language}, {self.why}" if self.why else language)
 
 
 def common_levels(e: Expression, schema: Schema) -> list[str]:

@@ -1,7 +1,7 @@
 """Grammars: what may be said about the records of a panel."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
@@ -20,15 +20,16 @@ from telltree.grammar.rules.match import Matcher
 from telltree.grammar.rules.normal import normal_form, written
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.sizes import Sizes
+from telltree.grammar.text.amount import room_for
 from telltree.grammar.text.check import check_ends, check_used, rename_order
 from telltree.grammar.text.draft import lift
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.parameters import check_parameters
 from telltree.grammar.text.printing import grammar_text
 from telltree.grammar.text.resolve import resolve
 from telltree.grammar.text.source import Definition
 from telltree.grammar.text.syntax import check_size, parse_grammar
-from telltree.grammar.text.windows import check_windows
 from telltree.operators import Attribute, Expression, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.whole import require_whole
@@ -67,7 +68,29 @@ class Grammar:
         The start is the symbol called Start, or else that of the first rule. A panel is needed only for constants that
         depend on the data: `grid(n)`, `quantiles(n)`, and `random` without a range.
         """
+        schema = _schema(data)
+        return cls._of(parse_grammar(text, len(schema), room_for(schema)), data, functions)
+
+    @classmethod
+    @collecting_later()
+    def parse_any(cls, text: str, data: Panel | Schema, functions: Sequence[UserFunction] = ()) -> "Grammar":
+        """The same, however long it takes: what telltree wrote itself may be long."""
         return cls._of(parse_grammar(text, len(_schema(data))), data, functions)
+
+    @classmethod
+    def unread(cls, read: Callable[[], "Grammar"]) -> "Grammar":
+        """A grammar that is read when it is first asked about: of thousands of columns that takes seconds."""
+        grammar = object.__new__(cls)
+        grammar.__dict__["_read"] = read
+        return grammar
+
+    def __getattr__(self, name: str) -> Any:
+        # Called only for what is not there, as nothing is of a grammar that was not read yet.
+        if name not in _FIELDS or "_read" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        read = self.__dict__["_read"]()
+        self.__dict__.update({field: getattr(read, field) for field in _FIELDS})
+        return getattr(read, name)
 
     @classmethod
     def _of(
@@ -85,7 +108,7 @@ class Grammar:
         check_ends(symbols, places)
         types = infer(symbols, start)
         check_levels(symbols, schema)
-        check_windows(symbols)
+        check_parameters(symbols)
         rules = normal_form(symbols, order, start, types)
         heads = [e.head for rule in rules for e in _nodes(rule.template)]
         names = {head.name for head in heads if isinstance(head, Attribute)}
@@ -297,7 +320,7 @@ class Grammar:
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed on demand: hashes of text differ from process to process.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: getattr(self, name) for name in _FIELDS}
 
     def __str__(self) -> str:
         return self._text
@@ -305,6 +328,9 @@ class Grammar:
     def __repr__(self) -> str:
         symbols, rules = counted(len(self.symbols), "symbol"), counted(len(self.rules), "rule")
         return f"<Grammar of {symbols}, {rules} and {counted(len(self.attributes), 'attribute')}, start {self.start}>"
+
+
+_FIELDS = tuple(field.name for field in fields(Grammar))
 
 
 def _nodes(template: Expression) -> Iterable[Expression]:

@@ -8,24 +8,38 @@ from telltree.grammar.rules.normal import Templates
 from telltree.grammar.text.draft import Draft, Option, Pick
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
+from telltree.grammar.text.parameters import check_parameters
 from telltree.grammar.text.resolve import Resolver
-from telltree.grammar.text.source import Place
+from telltree.grammar.text.source import Place, Source
 from telltree.grammar.text.syntax import parse_expression
-from telltree.grammar.text.windows import check_windows
-from telltree.operators import Expression, UserFunction
+from telltree.operators import Expression, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
 def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
     """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema."""
-    draft = Resolver(schema, functions, frozenset()).draft(parse_expression(text))
+    return expression_of(parse_expression(text), schema, functions=functions)
+
+
+def expression_of(source: Source, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
+    """The same, of a text that was parsed."""
+    draft = Resolver(schema, functions, frozenset()).draft(source)
     for place in _choices(draft):
         raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
     whole = {"the text": (Option(draft),)}
-    types = infer(whole, "the text")
+    found = Templates({}, {}).of(draft)
+    if not _is_boolean(found):
+        infer(whole, "the text")  # which says where it does not fit, and why
     check_levels(whole, schema)
-    check_windows(whole)
-    return Templates(types, {}).of(draft)
+    check_parameters(whole)
+    return found
+
+
+def _is_boolean(expression: Expression) -> bool:
+    try:
+        return expression.type is Type.BOOLEAN
+    except ValueError:
+        return False
 
 
 def _choices(draft: Draft) -> Iterator[Place]:

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 from telltree.data import Schema
 from telltree.logic.instructions import EQUAL, GREATER, LESS
-from telltree.operators import Attribute, Expression, Level, Number, Operator
+from telltree.operators import Attribute, Expression, Level, Number, Operator, operator_named
 from telltree.operators.table import COMPARISONS, MIRRORED
 
-_OUTCOMES = {"<": LESS, "<=": LESS | EQUAL, ">": GREATER, ">=": GREATER | EQUAL, "=": EQUAL}
 NO_LEVEL = -9.0
 """A code that no category has, not even a missing or an unseen one."""
 
@@ -27,11 +26,11 @@ class Atom(NamedTuple):
         args = e.args if last is None else (*e.args[:-1], last)
         if isinstance(e.head, Operator) and e.head in COMPARISONS:
             left, right = args
-            operator = e.head.name
+            operator = e.head
             if isinstance(left.head, Number) and not isinstance(right.head, Number):
-                left, right, operator = right, left, MIRRORED[operator]
+                left, right, operator = right, left, operator_named(MIRRORED[operator.name])
             if isinstance(right.head, Number):
-                return cls(left, _OUTCOMES[operator], right.head.value, True)
+                return cls(left, operator.traits.outcomes, right.head.value, True)
             if isinstance(right.head, Level) and isinstance(left.head, Attribute):
                 return cls(left, EQUAL, _code(schema, left.head.name, right.head.name), False)
         return cls(e if last is None else Expression(e.head, args), EQUAL, 1.0, False)

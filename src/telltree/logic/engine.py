@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.grammar.derivations.derivation import expression_at
 from telltree.grammar.derivations.population import Population
-from telltree.grammar.rules.microcode import MicroOp
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.atoms import Atom
@@ -20,6 +19,7 @@ from telltree.logic.lowering import Absent, LoweringScratch, lower
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Hole, Number
+from telltree.operators.meaning import OF_NUMBERS
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -40,7 +40,7 @@ class Engine(Evaluator[Population]):
         before: int = 0,
     ) -> None:
         """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
-        counts = bool((tables.micro["code"] >= MicroOp.COUNT).any())
+        counts = not OF_NUMBERS.isdisjoint(tables.micro["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
             threads=threads, part_of=part_of, before=before,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.logic.atoms import Atom
 from telltree.logic.findings import Asked, Findings, joined
-from telltree.logic.instructions import COUNT, WORD_AND, Programs
+from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, MarginRegisters, each, narrowest
@@ -188,7 +188,7 @@ class Evaluator(abc.ABC, Generic[F]):
             np.repeat(bounds[:, 0] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(owner))
         ]
         on_words = steps[:, 0] == WORD_AND
-        reads = on_words | (steps[:, 0] <= COUNT)
+        reads = READS_PLANES[steps[:, 0]]
         planes = np.where(on_words[:, None], steps[:, 2:4] >> 1, steps[:, 2:4])[reads].ravel()
         planes = np.concatenate([planes, results >> 1]).astype(np.int64)
         owner = np.concatenate([np.repeat(owner[reads], 2), np.arange(len(part))])

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
-from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp, code_of
+from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
-from telltree.logic.instructions import CONSTANT, SUFFIX_OR, Programs
+from telltree.logic.instructions import CONSTANT, SHIFT, SUFFIX_OR, WINDOW_OR, Programs
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
 from telltree.operators import Expression, Number
+from telltree.operators.meaning import AHEAD, CONNECTIVES, OF_NUMBERS, OPERAND_MODES, WINDOWED, MicroOp
 
 # the same functions by which populations are lowered, but not compiled: few formulas are not worth a compiler's time
 _connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
@@ -61,7 +62,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
             self._programs.registers[0] = max(self._programs.registers[0], writer.registers)
         steps = np.array(writer.steps, np.int32).reshape(-1, 5)
         self._programs = self._programs._replace(steps=steps, values=np.array(writer.values, np.float64))
-        if not self._counts and any(code_of(e) >= MicroOp.COUNT for formula in chosen for e in formula.walk()):
+        if not self._counts and any(code_of(e) in OF_NUMBERS for formula in chosen for e in formula.walk()):
             self._counts = True
             self._scratch = self._scratch_for(8)
         return True
@@ -93,18 +94,22 @@ class _Writer:
             assert isinstance(e.head, Number)
             return self._write((CONSTANT, self._fresh, 0, 0, 0), e.head.value), 0
         modes = OPERAND_MODES[code, mode].tolist()
-        (a, not_a), (b, not_b) = [*map(self.lower, e.args, modes), (0, 0)][:2]
+        (a, not_a), (b, not_b) = [*map(self.lower, e.operands, modes), (0, 0)][:2]
         if code is MicroOp.NOT:
             return a, not_a ^ 1
-        if code <= MicroOp.IMPLIES:
+        if code in CONNECTIVES:
             step, register, a, flags, negated = _connect(code, mode, a, not_a, b, not_b, self.registers)
-        elif code <= MicroOp.GLOBALLY:
+        elif code in AHEAD | WINDOWED:
+            near, far = (min(bound, lowering.MOST_STEPS) for bound in e.window)
             operand = a
-            scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, self.registers)
-            if scan != NOTHING:
+            scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, near, self.registers)
+            if scan != NOTHING and code in AHEAD:
                 self._write((SUFFIX_OR, register, operand, 0, scan))
+            elif scan != NOTHING:
+                self._write((WINDOW_OR, register, operand, 0, scan), far - near)
+                self._write((SHIFT if near else NOTHING, register, register, 0, 0), near)
         else:
-            step, flags = _on_numbers(code, not_a)
+            step, flags = _on_numbers(code, not_a, outcomes_of(e))
             register, negated = self._fresh, 0
         return self._write((step, register, a, b, flags)), int(negated)
 

@@ -15,26 +15,17 @@ from numpy.typing import NDArray
 from telltree.compiled import borrowed, inline, kernel, small
 from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.streams import mix, number_name, weave
-from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp
-from telltree.logic.instructions import (
-    COMPARE,
-    CONSTANT,
-    COUNT,
-    EQUAL,
-    GREATER,
-    LESS,
-    REDUCE,
-    SUBTRACT,
-    SUFFIX_OR,
-)
-from telltree.logic.operands import EVERY, NOTHING, STEPS, connect, read_plane, write
+from telltree.logic.instructions import CONSTANT, ON_NUMBERS, REDUCE, SHIFT, SUFFIX_OR, WINDOW_OR
+from telltree.logic.operands import EVERY, NOTHING, RECORD, STEPS, connect, read_plane, write
+from telltree.operators.meaning import OPERAND_MODES, MicroOp
 
 # Compiled code takes enum members as constants only through plain numbers.
 _HOLE, _NAME, _ATOM = int(MicroOp.HOLE), int(MicroOp.NAME), int(MicroOp.ATOM)
 _AND, _OR, _NOT, _IMPLIES = int(MicroOp.AND), int(MicroOp.OR), int(MicroOp.NOT), int(MicroOp.IMPLIES)
 _EVENTUALLY, _GLOBALLY, _COUNT = int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY), int(MicroOp.COUNT)
-_SUBTRACT, _LESS = int(MicroOp.SUBTRACT), int(MicroOp.LESS)
-_OUTCOMES = (LESS, LESS | EQUAL, GREATER, GREATER | EQUAL, EQUAL)
+_SOME_WITHIN, _ALL_WITHIN, _COMPARE = int(MicroOp.SOME_WITHIN), int(MicroOp.ALL_WITHIN), int(MicroOp.COMPARE)
+MOST_STEPS = 2.0**31
+"""A window that ends farther away ends with the record."""
 
 
 class Absent(NamedTuple):
@@ -149,27 +140,45 @@ def _gather(ident, code, arity, scratch, a, end):
 
 
 @small
-def over_time(code, mode, ref, negated, fresh):
-    """F or G of an operand: the flags of a SUFFIX_OR into the destination, if one is needed; the instruction after it,
-    if there is one; destination, operand and flags of that, and whether the whole is negated. G a = ¬F ¬a.
+def over_time(code, mode, ref, negated, first, fresh):
+    """F or G of an operand, over a window that begins at step `first` or to the end: the flags of what looks along time
+    into the destination, if that is needed; the instruction after it, if there is one; destination, operand and flags
+    of that, and whether the whole is negated. G a = ¬F ¬a.
     """
-    if OPERAND_MODES[code, mode, 0] != STEPS or ref == 0:
+    if OPERAND_MODES[code, mode, 0] != STEPS or (ref == 0 and first == 0):
         return NOTHING, NOTHING, ref, ref, 0, negated
-    dual, every = 1 if code == _GLOBALLY else 0, 1 if mode == EVERY else 0
+    dual, every = 1 if code == _GLOBALLY or code == _ALL_WITHIN else 0, 1 if mode == EVERY else 0
     register = ref if ref < 0 else -1 - fresh
-    if mode == STEPS:
+    if mode == STEPS or mode == RECORD:
         return negated ^ dual, NOTHING, register, ref, 0, dual
     return negated ^ dual, REDUCE, register, register, dual ^ every, every
 
 
 @small
-def on_numbers(code, negated):
+def on_numbers(code, negated, outcomes):
     """The instruction, and its flags, for a count or what is done with counts."""
     if code == _COUNT:
-        return COUNT, negated
-    if code < _LESS:
-        return SUBTRACT + (code - _SUBTRACT), np.int64(0)
-    return COMPARE, np.int64(_OUTCOMES[code - _LESS])
+        return ON_NUMBERS[code], negated
+    return ON_NUMBERS[code], np.int64(outcomes if code == _COMPARE else 0)
+
+
+@small
+def _bound(given, values, a):
+    """A bound of a window: a number of steps, or the value of an argument, of which the first is at `a`."""
+    return min(values[a + 1 + given], MOST_STEPS) if given < 0 else np.float64(given)
+
+
+@small
+def _look(steps, step_values, end, code, first, last, register, ref, flags):
+    """Write what looks from each step to the end of the record, or to that of a window."""
+    if code == _EVENTUALLY or code == _GLOBALLY:
+        return write(steps, end, SUFFIX_OR, register, ref, 0, flags)
+    step_values[end] = last - first
+    end = write(steps, end, WINDOW_OR, register, ref, 0, flags)
+    if first > 0:
+        step_values[end] = first
+        end = write(steps, end, SHIFT, register, register, 0, 0)
+    return end
 
 
 @inline
@@ -214,19 +223,21 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
                 register, negated = read_plane(np.int64(slots[place]), mode)
         elif code == _NOT:
             register, negated = ref_a, items[a, _NEGATED] ^ 1
-        elif code <= _IMPLIES:
+        elif code == _AND or code == _OR or code == _IMPLIES:
             step, register, ref_a, flags, negated = connect(
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
-        elif code <= _GLOBALLY:
-            first_ref = ref_a
-            scan, step, register, ref_a, flags, negated = over_time(code, mode, ref_a, items[a, _NEGATED], fresh)
+        elif code == _EVENTUALLY or code == _GLOBALLY or code == _SOME_WITHIN or code == _ALL_WITHIN:
+            window = tables.code_window[m]
+            near, far = _bound(window[0], scratch.value, a), _bound(window[1], scratch.value, a)
+            seen = ref_a
+            scan, step, register, ref_a, flags, negated = over_time(code, mode, seen, items[a, _NEGATED], near, fresh)
             if scan != NOTHING:
-                end = write(steps, end, SUFFIX_OR, register, first_ref, 0, scan)
+                end = _look(steps, programs.values, end, code, near, far, register, seen, scan)
         else:
             end, fresh = _load_constants(items, scratch.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh
-            step, flags = on_numbers(code, items[a, _NEGATED])
+            step, flags = on_numbers(code, items[a, _NEGATED], tables.code_outcomes[m])
         if step != NOTHING:
             end = write(steps, end, step, register, ref_a, ref_b, flags)
         if register == -1 - fresh:

@@ -31,9 +31,11 @@ from telltree.logic.instructions import (
     LESS,
     REDUCE,
     REDUCE_AND,
+    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
     VECTOR_AND,
+    WINDOW_OR,
     WORD_AND,
 )
 
@@ -119,6 +121,25 @@ def _on_lanes(step, one, two, out, flags, value, word, vector):
 
 
 @small
+def _within(vector, further):
+    """At each step whether the vector holds there or at one of so many further steps: a window twice as long each time,
+    as the vector and itself some steps later."""
+    seen = 1
+    while seen <= further and seen < len(vector):
+        by = seen if 2 * seen <= further + 1 else further + 1 - seen
+        for t in range(len(vector) - by):
+            vector[t] |= vector[t + by]
+        seen += by
+
+
+@small
+def _shifted(vector, by):
+    """At each step what the vector is so many steps later, and nothing beyond the end."""
+    for t in range(len(vector)):
+        vector[t] = vector[t + by] if t + by < len(vector) else _ZERO
+
+
+@small
 def _known(reduced, a, b, flags, block):
     """What F(a ∧ b) is for records that need no look at the steps, and for which records one is needed.
 
@@ -175,6 +196,15 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 for t in range(stop - 1, start - 1, -1):
                     found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
                     out[at(t)] = found
+            elif step == WINDOW_OR or step == SHIFT:
+                for t in range(start, stop):
+                    out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+                steps = np.int64(min(programs.values[k], np.float64(stop - start)))
+                if step == WINDOW_OR:
+                    _within(out[start:stop], steps)
+                else:
+                    _shifted(out[start:stop], steps)
+                words[destination, at(block - low)] = out[at(start)]
             elif counting is not None:
                 lanes, here = borrowed(counting.lanes), block - low
                 if step == COUNT:

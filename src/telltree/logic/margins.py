@@ -20,15 +20,17 @@ from telltree.logic.instructions import (
     ABS,
     COMPARE,
     CONSTANT,
-    COUNT,
     EQUAL,
     GREATER,
     LESS,
+    ON_LANES,
     REDUCE,
     REDUCE_AND,
+    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
     VECTOR_AND,
+    WINDOW_OR,
     WORD_AND,
 )
 from telltree.logic.machine import LANES
@@ -139,6 +141,24 @@ def _number(step, a, b, value):
 
 
 @small
+def _along(vector, shifts, value, sure):
+    """The vector over windows of so many further steps, or so many steps later; what it is at the first step then."""
+    steps = len(vector)
+    by = np.int64(min(value, np.float64(steps)))
+    if shifts:
+        for t in range(steps):
+            vector[t] = vector[t + by] if t + by < steps else -sure
+        return vector[0]
+    seen = np.int64(1)
+    while seen <= by and seen < steps:
+        more = seen if 2 * seen <= by + 1 else by + 1 - seen
+        for t in range(steps - more):
+            vector[t] = max(vector[t], vector[t + more])
+        seen = seen + more
+    return vector[0]
+
+
+@small
 def _compared(a, b, outcomes):
     holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
     return 1.0 if holds else -1.0
@@ -156,7 +176,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
         if k < end:
             step, to, flags = programs.steps[k, 0], -1 - programs.steps[k, 1], programs.steps[k, 4]
             a, b = programs.steps[k, 2], programs.steps[k, 3]
-        if numbers is not None and step > COUNT:
+        if numbers is not None and ON_LANES[step]:
             numbers[to] = _number(step, numbers[-1 - a], numbers[-1 - b], programs.values[k])
             if step == COMPARE:
                 words[to] = _compared(numbers[-1 - a], numbers[-1 - b], flags)
@@ -187,6 +207,8 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             true += x > 0
             vectors[to, t] = most if step == SUFFIX_OR else x
         words[to] = most
+        if step == WINDOW_OR or step == SHIFT:
+            words[to] = _along(vectors[to, :steps], step == SHIFT, programs.values[k], gauges.sure[0])
         if numbers is not None:
             numbers[to] = true
     return margin

@@ -5,8 +5,8 @@
 import numpy as np
 
 from telltree.compiled import at, small
-from telltree.grammar.rules.microcode import OPERAND_MODES, MicroOp, Mode
 from telltree.logic.instructions import REDUCE, REDUCE_AND, VECTOR_AND, WORD_AND
+from telltree.operators.meaning import OPERAND_MODES, MicroOp, Mode
 
 # Compiled code takes enum members as constants only through plain numbers.
 _AND, _OR = int(MicroOp.AND), int(MicroOp.OR)

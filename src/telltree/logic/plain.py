@@ -9,11 +9,12 @@ One pass from left to right does; `logic.lowering` lowers all others.
 import numpy as np
 
 from telltree.compiled import at, borrowed, inline, kernel
-from telltree.grammar.rules.microcode import MicroOp
 from telltree.logic.operands import FIRST_MODE, NOTHING, SECOND_MODE, STEPS, connect, read_plane, write
+from telltree.operators.meaning import MicroOp
 
 # Compiled code takes enum members as constants only through plain numbers.
-_NOT, _EVENTUALLY = int(MicroOp.NOT), int(MicroOp.EVENTUALLY)
+_HOLE, _NOT = int(MicroOp.HOLE), int(MicroOp.NOT)
+_EVENTUALLY, _GLOBALLY = int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY)
 _EMPTY = np.iinfo(np.int64).max
 """In place of an operand that is still to come."""
 UNKNOWN, NOTED = -1, -2
@@ -41,14 +42,15 @@ def _lower(rule_table, micro, rules, length, here, planes, steps, end, waiting, 
         code, atom = np.int64(rule.simple), rule.first_atom
         size += rule.size
         node += 1
-        if code:
+        if code != _HOLE:
             more = rule.lead
             while True:
                 operand = FIRST_MODE[at(code), at(here)]
-                if code >= _EVENTUALLY and operand == STEPS:
-                    return -1, 0, 0, 0, 0, lacks
-                if code == _NOT or code >= _EVENTUALLY:
-                    flip ^= code == _NOT
+                if code == _NOT:
+                    flip ^= 1
+                elif code == _EVENTUALLY or code == _GLOBALLY:
+                    if operand == STEPS:
+                        return -1, 0, 0, 0, 0, lacks
                 else:
                     frame = waiting[at(top)]
                     frame[0], frame[1], frame[2], frame[3] = code, here, flip, _EMPTY

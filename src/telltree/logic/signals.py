@@ -12,21 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
-from telltree.errors import DataError, FunctionError, OperatorError
+from telltree.errors import DataError, FunctionError
 from telltree.grammar.text.names import attribute
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
+from telltree.operators.cells import Cells
 from telltree.operators.expression import Level
-from telltree.operators.table import ABS, CHANGE, CLOCKS, COMPARISONS, DIFFERENCE, ELAPSED, JOINS, MISSING, SIGN
+from telltree.operators.meaning import Makes
+from telltree.operators.table import (
+    ABS,
+    CHANGE,
+    DIFFERENCE,
+    ELAPSED,
+    EQUAL,
+    GONE,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    MISSING,
+    SIGN,
+)
 
 Floats = NDArray[np.float64]
 Grid = dict[float, int]
 """Constants in ascending order, each with its place among them."""
 Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
-
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "=": np.equal
-}  # fmt: skip
 
 
 class Signals:
@@ -90,7 +101,7 @@ class Signals:
             )
         return self.panel.column(name)
 
-    def _make(self, e: Expression) -> Any:  # noqa: PLR0911  one return a kind of signal
+    def _make(self, e: Expression) -> Any:
         head = e.head
         if isinstance(head, Attribute):
             codes = self._column(head)
@@ -101,65 +112,31 @@ class Signals:
             return np.full(self._height(), head.value)
         if isinstance(head, UserFunction):
             return self._call(head, e.args)
-        if isinstance(head, Operator):
-            if head in COMPARISONS and e.type is Type.BOOLEAN_VECTOR:  # those of counts are for the engine
-                return _COMPARE[head.name](*self._operands(e.args))
-            if head is MISSING:
-                return self._missing(e.args[0])
-            if head in (ABS, SIGN):
-                return (np.abs if head is ABS else np.sign)(self.values(e.args[0]))
-            if head is DIFFERENCE:
-                with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
-                    return self.values(e.args[0]) - self.values(e.args[1])
-            if head in CLOCKS:
-                return self._laid_out(self._elapsed() if head is ELAPSED else self._gone())
-            if head is CHANGE:
-                return self._laid_out(self._change(*e.args))
-            if head not in (*JOINS, *COMPARISONS):  # formulas inside atoms, where comparisons are of counts
-                raise OperatorError(head.name, "logic/signals.py")
-        return self._truth(e)
+        if e.type is Type.BOOLEAN or (isinstance(head, Operator) and head.joins):
+            return self._truth(e)
+        assert isinstance(head, Operator)
+        return SIGNALS[head](self, e)
+
+    def along_records(self, e: Expression, made: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
+        """A signal made of another, and of the number of each step in its record, one record after the other."""
+        return self.laid_out(made(self.values(e)[self.panel.rows()], self.numbers()))
 
     def _height(self) -> int:
         names = self.panel.schema.names
         return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
 
-    def _laid_out(self, stacked: Floats) -> Floats:
+    def laid_out(self, stacked: Floats) -> Floats:
         """What the records of the panel have, one after the other, where their rows are."""
         found = np.zeros(self._height())
         found[self.panel.rows()] = stacked
         return found
 
-    def _numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> NDArray[np.int64]:
         """The number of each step in its record, from 0, one record after the other."""
         lengths = self.panel.lengths
         return np.arange(self.panel.steps) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
-    def _elapsed(self) -> Floats:
-        """The time since the first step of the record, in steps if times are not known.
-
-        Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
-        """
-        numbers, times = self._numbers(), self.panel.stacked_times()
-        if times is None or self.panel.period is not None:
-            return np.asarray(numbers * (self.panel.period or 1.0), np.float64)
-        elapsed: Floats = times - times[np.arange(len(times)) - numbers]
-        return elapsed
-
-    def _gone(self) -> Floats:
-        """The share of the steps to come after the first that a step has behind it."""
-        last = np.repeat(self.panel.lengths - 1, self.panel.lengths)
-        return self._numbers() / np.maximum(last, 1)
-
-    def _change(self, signal: Expression, window: Expression) -> Floats:
-        """A signal less what it was so many steps before, or at the first step if there are fewer."""
-        assert isinstance(window.head, Number)
-        values, numbers = self.values(signal)[self.panel.rows()], self._numbers()
-        back = np.minimum(numbers, int(min(window.head.value, len(values))))
-        with np.errstate(invalid="ignore", over="ignore"):
-            changes: Floats = values - values[np.arange(len(values)) - back]
-        return changes
-
-    def _operands(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
+    def sides(self, args: tuple[Expression, ...]) -> tuple[Any, Any]:
         """Two vectors to compare; categories of different columns are compared by name."""
         if args[0].type is not Type.CATEGORICAL_VECTOR:
             return self.values(args[0]), self.values(args[1])
@@ -175,7 +152,8 @@ class Signals:
             sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
         return sides[0], sides[1]
 
-    def _missing(self, e: Expression) -> Any:
+    def missing(self, e: Expression) -> Any:
+        """Where a signal has no value."""
         if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
             return np.zeros(self._height())  # a formula is never missing
         return np.isnan(self.values(e))
@@ -231,3 +209,63 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
     if function.gives == "real" and found.dtype.kind not in "fiu":
         raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")
     return found
+
+
+def _elapsed(signals: Signals, e: Expression) -> Floats:
+    """The time since the first step of the record, in steps if times are not known.
+
+    Where steps are evenly apart it is counted by them, so that it is the same whenever a record begins.
+    """
+    panel, numbers = signals.panel, signals.numbers()
+    times = panel.stacked_times()
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.asarray(numbers * (panel.period or 1.0), np.float64))
+    return signals.laid_out(times - times[np.arange(len(times)) - numbers])
+
+
+def _gone(signals: Signals, e: Expression) -> Floats:
+    """The share of the steps to come after the first that a step has behind it."""
+    lengths = signals.panel.lengths
+    return signals.laid_out(signals.numbers() / np.maximum(np.repeat(lengths - 1, lengths), 1))
+
+
+def _change(signals: Signals, e: Expression) -> Floats:
+    """A signal less what it was so many steps before, or at the first step if there are fewer."""
+
+    def made(values: Floats, numbers: NDArray[np.int64]) -> Floats:
+        back = np.minimum(numbers, int(min(e.parameter("k"), len(values))))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(values - values[np.arange(len(values)) - back])
+
+    return signals.along_records(e.args[0], made)
+
+
+def _difference(signals: Signals, e: Expression) -> Any:
+    with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
+        return signals.values(e.args[0]) - signals.values(e.args[1])
+
+
+def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Signals, Expression], Any]:
+    return lambda signals, e: compare(*signals.sides(e.args))
+
+
+SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
+    "the signals of the engine",
+    "logic/signals.py",
+    {
+        LESS: _compared(np.less),
+        LESS_EQUAL: _compared(np.less_equal),
+        GREATER: _compared(np.greater),
+        GREATER_EQUAL: _compared(np.greater_equal),
+        EQUAL: _compared(np.equal),
+        MISSING: lambda signals, e: signals.missing(e.args[0]),
+        ABS: lambda signals, e: np.abs(signals.values(e.args[0])),
+        SIGN: lambda signals, e: np.sign(signals.values(e.args[0])),
+        DIFFERENCE: _difference,
+        ELAPSED: _elapsed,
+        GONE: _gone,
+        CHANGE: _change,
+    },
+    about=lambda operator: isinstance(operator.means, Makes),
+)
+"""How each signal is made of others, one number a row; what joins conditions is for the engine."""

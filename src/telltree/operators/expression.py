@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from telltree.operators.functions import UserFunction
-from telltree.operators.table import AND, OPERATORS, Form, Operator
+from telltree.operators.numbers import number_text
+from telltree.operators.table import AND, SPELLINGS, Form, Operator
 from telltree.operators.types import Type
 
 
@@ -95,6 +96,27 @@ class Expression:
             raise ValueError(f"{self.head.symbol} takes {self.head.operands}, got {types}")
         return found
 
+    @property
+    def operands(self) -> tuple["Expression", ...]:
+        """The arguments without the parameters of an operator."""
+        return self.args[: self.head.takes] if isinstance(self.head, Operator) else self.args
+
+    def parameter(self, name: str) -> float:
+        """The value of a parameter of its operator; KeyError if it has none of this name."""
+        rows = self.head.parameters if isinstance(self.head, Operator) else ()
+        given = {row.name: arg.head for row, arg in zip(rows, self.args[len(self.operands) :], strict=True)}
+        head = given[name]
+        assert isinstance(head, Number), "a parameter is a constant, but for templates"
+        return head.value
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Of what looks along time: from which step to which, counted from the one at which it is asked for."""
+        bounds = self.head.window if isinstance(self.head, Operator) else None
+        assert bounds is not None, f"{self.head} looks along no time"
+        first, last = (self.parameter(bound) if isinstance(bound, str) else float(bound) for bound in bounds)
+        return first, last
+
     @cached_property
     def terminals(self) -> int:
         """How many terminals the text has, as the paper counts: F(x1 ∧ x2) has four."""
@@ -131,19 +153,14 @@ def conjunction(parts: list[Expression]) -> str:
 
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-_WORDS = {spelling for operator in OPERATORS for spelling in operator.spellings} | {
+_WORDS = {
     "each", "other", "grid", "quantiles", "thresholds", "levels", "random", "real", "Boolean", "categorical", "kind"
 }  # fmt: skip
 
 
-def number_text(value: float) -> str:
-    """A constant as short as it can be and still read back as the same number."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
 def name_text(name: str) -> str:
     """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
-    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS:
+    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and name not in SPELLINGS:
         return name
     return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
 

@@ -4,7 +4,6 @@ import dataclasses
 import math
 
 from telltree.operators import Expression, Number
-from telltree.operators.table import CHANGE
 
 
 def rounded(e: Expression, digits: int | None) -> Expression:
@@ -14,7 +13,8 @@ def rounded(e: Expression, digits: int | None) -> Expression:
     if isinstance(e.head, Number):
         few = float(f"{e.head.value:.{digits}g}")
         return dataclasses.replace(e, head=Number(few)) if math.isfinite(few) else e  # the largest have none above
-    if e.head is CHANGE:  # a number of steps is no measurement
-        return dataclasses.replace(e, args=(rounded(e.args[0], digits), e.args[1]))
+    if e.operands != e.args:  # parameters are no measurements
+        few_operands = tuple(rounded(operand, digits) for operand in e.operands)
+        return dataclasses.replace(e, args=(*few_operands, *e.args[len(few_operands) :]))
     args, parts = (tuple(rounded(below, digits) for below in side) for side in (e.args, e.parts))
     return dataclasses.replace(e, args=args, parts=parts)

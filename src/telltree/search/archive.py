@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
+from telltree.errors import CheckpointError
 from telltree.grammar import Derivation, Grammar
+from telltree.grammar.derivations.flat import flat
 from telltree.grammar.derivations.population import Population
+from telltree.search.state import Given, State, together
 
 MOST_TIES = 1_000
 
@@ -28,6 +31,14 @@ class Moment(NamedTuple):
     evaluations: int
     seconds: float
     fitness: float
+
+
+def moments(given: Given) -> list[Moment]:
+    """The history of a search that was handed out with its state."""
+    history = given.array("history", np.float64, None, 3)
+    if not ((history[:, 0] >= 0) & (history[:, 0] <= 2.0**53)).all():
+        raise CheckpointError("the history has impossible numbers of evaluations")
+    return [Moment(int(evaluations), seconds, fitness) for evaluations, seconds, fitness in history.tolist()]
 
 
 @kernel
@@ -119,6 +130,34 @@ class Archive:
         ranked = np.argsort(fitness, kind="stable")[:MOST_TIES]
         kept = np.sort(ranked[fitness[ranked] <= self.best + self.tolerance])
         self._ties, self._tied = [(fitness[kept], rows.take(kept))], len(kept)
+
+    def state(self) -> State:
+        """What is kept."""
+        if self._ties:
+            self._drop_ties()
+        fitness, rows = self._ties[0] if self._ties else (np.empty(0), Population.empty(0, 1, False))
+        kept = [rows.take(np.array([row])) for rows, row in self._kept]
+        best = Population.joined(kept) if kept else Population.empty(0, 1, False)
+        own = {
+            "tied": fitness,
+            "answers": self._answers[: len(kept)].copy(),
+            "reached": self._reached[: len(kept)].copy(),
+        }
+        return own | together(ties=flat(rows), kept=flat(best))
+
+    def resume(self, given: Given) -> None:
+        """Take what was kept before, in place of what is here."""
+        ties, kept = given.rows("ties"), given.rows("kept")
+        number = len(kept.lengths)
+        tied, reached = given.array("tied", np.float64, len(ties.lengths)), given.array("reached", np.float64, number)
+        best = reached[0] if number else np.inf
+        ranked = np.isfinite(reached).all() and (np.diff(reached) >= 0).all()
+        if number > self.k or not ranked or tied.min(initial=np.inf) != best or not np.isfinite(tied).all():
+            raise CheckpointError("the formulas that are kept are not the best")
+        self.best = float(best)
+        self._ties, self._tied = [(tied, ties)] if len(tied) else [], len(tied)
+        self._kept = [(kept, row) for row in range(number)]
+        self._answers[:number], self._reached[:number] = given.array("answers", np.uint64, number), reached
 
     def ties(self) -> Population | None:
         """All formulas that tie for the best, in the order in which they were found; None if there is none."""

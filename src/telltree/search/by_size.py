@@ -6,9 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
+from telltree.grammar.derivations.flat import flat
 from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Candidate
+from telltree.search.state import Given, State, together
 
 _LARGEST = 48
 """Nobody asks for the best formula of more terminals."""
@@ -63,6 +66,25 @@ class BySize:
         place = np.arange(len(ranked)) - np.searchsorted(size[ranked], size[ranked])
         kept = np.sort(ranked[place < _MOST_OF_A_SIZE])
         self._kept, self._held = [(fitness[kept], size[kept], rows.take(kept))], len(kept)
+
+    def state(self) -> State:
+        """What is kept."""
+        if self._kept:
+            self._drop()
+        none = np.empty(0), np.empty(0, np.int64), Population.empty(0, 1, False)
+        fitness, size, rows = self._kept[0] if self._kept else none
+        return {"fitness": fitness, "size": size} | together(rows=flat(rows))
+
+    def resume(self, given: Given) -> None:
+        """Take what was kept before, in place of what is here."""
+        rows = given.rows("rows")
+        number = len(rows.lengths)
+        fitness, size = given.array("fitness", np.float64, number), given.array("size", np.int64, number)
+        if ((size < 0) | (size > _LARGEST)).any() or not np.isfinite(fitness).all():
+            raise CheckpointError("a formula is kept by a size or fitness that none has")
+        self._best[:] = np.inf
+        np.minimum.at(self._best, size, fitness)
+        self._kept, self._held = [(fitness, size, rows)] if number else [], number
 
     def front(self) -> tuple[OfSize, ...]:
         """Those sizes whose best formula is fitter than all smaller ones, the smallest first."""

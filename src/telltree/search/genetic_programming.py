@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.errors import SettingsError
+from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.drawing import NO_ROW, Lanes, draw
+from telltree.grammar.derivations.flat import flat
 from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.population import Population
 from telltree.search.breeding import BreedingScratch, Chances, Parents, breed, survive
@@ -20,6 +21,7 @@ from telltree.search.settings import (
     require_experiment,
     require_share,
 )
+from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
 _ATTEMPTS = 6
@@ -137,3 +139,20 @@ class _Evolution:
         )  # fmt: skip
         self._parents = self._rooms[0].first(taken)
         self._rooms.reverse()
+
+    def state(self) -> State:
+        """The parents, in their order; in which rows they are makes no difference."""
+        rows, fitness, answer = self._parents
+        return {"fitness": fitness.copy(), "answer": answer.copy()} | together(parents=flat(self._rows.take(rows)))
+
+    def resume(self, given: Given) -> None:
+        parents = given.rows("parents")
+        number = len(parents.lengths)
+        if number > len(self._rows.lengths):
+            raise CheckpointError(f"there are {number} parents in a population of {len(self._rows.lengths)}")
+        self._rows.rules[:number], self._rows.constants[:number] = parents.rules, parents.constants
+        self._rows.lengths[:number] = parents.lengths
+        fitness, answer = given.array("fitness", np.float64, number), given.array("answer", np.uint64, number)
+        if np.isnan(fitness).any():
+            raise CheckpointError("the fitness of a parent is no number")
+        self._parents = Parents(np.arange(number), fitness, answer)

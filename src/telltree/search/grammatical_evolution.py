@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import at, borrowed, inline, kernel, small
-from telltree.errors import SettingsError
+from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.genomes import read_genome
 from telltree.grammar.derivations.growing import deepest, holes_room
@@ -25,6 +25,7 @@ from telltree.search.settings import (
     require_experiment,
     require_share,
 )
+from telltree.search.state import Given, State
 from telltree.whole import require_whole
 
 _CODON = np.uint64(2**31 - 1)
@@ -247,6 +248,22 @@ class _Genomes:
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         self._ranked = _best_first(fitness, self._settings.parents)
+
+    def state(self) -> State:
+        """The genomes, what each was read as, and those that breed. All were tried, so nobody asks for their rules."""
+        return {name: array.copy() for name, array in self._parents._asdict().items()} | {"ranked": self._ranked}
+
+    def resume(self, given: Given) -> None:
+        number, codons = self._parents.genomes.shape
+        genomes = given.array("genomes", np.int32, number, codons)
+        used, lengths = given.array("used", np.int64, number), given.array("lengths", np.int64, number)
+        parents = _Generation(genomes, used, lengths, given.array("names", np.uint64, number))
+        ranked = given.array("ranked", np.int64, self._settings.parents)
+        tried = np.isin(parents.names, self._memory.keys) | (lengths == 0)
+        fits = tried.all() and (genomes >= 0).all() and ((used >= 0) & (used <= codons)).all()
+        if not (fits and ((ranked >= 0) & (ranked < number)).all()):
+            raise CheckpointError("there are genomes that cannot have been bred")
+        self._parents, self._ranked = parents, ranked
 
 
 @kernel

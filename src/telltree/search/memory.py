@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
+from telltree.errors import CheckpointError
 from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.population import Population
+from telltree.search.state import Given, State
 
 _FIRST_SIZE = 1 << 14
 """Places in a new table: runs that try little, whatever their budget, stay within the cache."""
@@ -82,6 +84,26 @@ class Memory:
         if self._scores:
             self._fitness[places], self._answer[places] = fitness[held], answer[held]
         self._entries = len(held)
+
+    def state(self) -> State:
+        """What was tried, and the scores if they are kept."""
+        held = np.flatnonzero(self.keys)
+        found = {"keys": self.keys[held]}
+        return found | {"fitness": self._fitness[held], "answer": self._answer[held]} if self._scores else found
+
+    def resume(self, given: Given) -> None:
+        """Take what was tried before, in place of what is here."""
+        keys = given.array("keys", np.uint64, None)
+        self._clear(_FIRST_SIZE)
+        self.make_room(len(keys))
+        places, new = np.empty((2, len(keys)), np.int64)
+        entered = _recall(np.ones(len(keys), np.int64), keys, self.keys, self._fitness, places, new)
+        if entered < len(keys) or not keys.all():
+            raise CheckpointError("a formula is said to have been tried twice")
+        if self._scores:
+            fitness, answer = given.array("fitness", np.float64, len(keys)), given.array("answer", np.uint64, len(keys))
+            self._fitness[places], self._answer[places] = fitness, answer
+        self._entries = len(keys)
 
     def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where each individual is kept, and which were never seen before, each formula once."""

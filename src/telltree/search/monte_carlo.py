@@ -13,6 +13,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.search.memory import Memory
 from telltree.search.search import Breeder, Search
 from telltree.search.settings import PaperExperiment, require_experiment
+from telltree.search.state import Given, State
 
 _BATCH = 2_048
 """Formulas drawn from one set of streams: few enough to stay in the cache."""
@@ -78,3 +79,10 @@ class _Drawing:
             new = answer != FREE
             second = self._tables.shoot["number"].take(population.rules[:, 1])
             self._untried -= int(np.count_nonzero(new & (second == 0)))
+
+    def state(self) -> State:
+        """How many of the simplest formulas were not tried yet: streams depend on the generation alone."""
+        return {"untried": np.array(self._untried)}
+
+    def resume(self, given: Given) -> None:
+        self._untried = given.number("untried", np.int64)

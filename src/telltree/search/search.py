@@ -4,18 +4,19 @@ import abc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.errors import SettingsError
+from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
-from telltree.search.archive import Archive, Candidate, Moment
+from telltree.search.archive import Archive, Candidate, Moment, moments
 from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory
 from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
+from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
 _PATIENCE = 200
@@ -88,6 +89,19 @@ class Breeder(Protocol):
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
 
 
+@runtime_checkable
+class Resumable(Protocol):
+    """A breeder that can give its state after a generation, and take it in another process to go on from there."""
+
+    def state(self) -> State: ...
+
+    def resume(self, given: Given) -> None: ...
+
+
+Remember = Callable[[Callable[[], State]], None]
+"""Is called after a generation with what makes the state of the search, which takes a moment."""
+
+
 @dataclass(frozen=True)
 class Search(abc.ABC):
     """Settings common to all searches.
@@ -124,17 +138,25 @@ class Search(abc.ABC):
         *,
         tolerance: float = 0.0,
         stop: Callable[[], bool] = lambda: False,
+        state: State | None = None,
+        remember: Remember | None = None,
     ) -> Found:
         """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
 
         Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` says so,
         or on Ctrl-C, the search ends early with the best so far.
+
+        After each generation `remember` is offered the state of the search. With such a `state`, a search of the same
+        settings, grammar, objective and seed goes on from there, and finds what it would have found undisturbed.
         """
         self.check(grammar)
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        return _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop).result()
+        run = _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop, remember=remember)
+        if state is not None:
+            run.resume(Given(state, grammar, self.max_depth))
+        return run.result()
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that make no sense, for any grammar or for this one."""
@@ -164,6 +186,7 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         tolerance: float,
         stop: Callable[[], bool],
+        remember: Remember | None,
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
         self._memory = Memory(search.revisits, search.evaluations)
@@ -174,6 +197,8 @@ class _Run:
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
         self._evaluations, self._at_a_time = 0, _FIRST_PART
+        self._generation, self._idle, self._whole = 0, 0, True
+        self._remember = remember if isinstance(self._breeder, Resumable) else None
 
     def result(self) -> Found:
         try:
@@ -192,28 +217,58 @@ class _Run:
             by_size=self._by_size.front(),
         )
 
+    def state(self) -> State:
+        """All that decides how the search goes on, after a generation."""
+        assert isinstance(self._breeder, Resumable)
+        own = {
+            "evaluations": np.array(self._evaluations),
+            "generation": np.array(self._generation),
+            "idle": np.array(self._idle),
+            "seconds": np.array(self._elapsed()),
+            "history": np.array(self._history, np.float64).reshape(-1, 3),
+        }
+        memory, breeder = self._memory.state(), self._breeder.state()
+        kept = together(memory=memory, breeder=breeder, archive=self._archive.state(), by_size=self._by_size.state())
+        return own | kept
+
+    def resume(self, given: Given) -> None:
+        """Take the state of another run of this search, to go on where it was."""
+        if not isinstance(self._breeder, Resumable):
+            raise CheckpointError(f"{type(self._search).__name__} cannot go on from where it was")
+        self._evaluations, self._generation, self._idle = (
+            given.number(name, np.int64) for name in ("evaluations", "generation", "idle")
+        )
+        self._start -= given.number("seconds", np.float64)
+        self._history = moments(given)
+        self._memory.resume(given.part("memory"))  # before the breeder, who may look at it
+        self._breeder.resume(given.part("breeder"))
+        self._archive.resume(given.part("archive"))
+        self._by_size.resume(given.part("by_size"))
+
     def _elapsed(self) -> float:
         return time.monotonic() - self._start
 
     def _explore(self) -> None:
-        generation, idle, reported = 0, 0, -np.inf
-        while idle < _PATIENCE and not (self._interrupted or self._spent(generation)):
+        reported = -np.inf
+        while self._idle < _PATIENCE and not (self._interrupted or self._spent()):
             if self._stop():
                 self._interrupted = True
                 break
-            idle = 0 if self._try(self._breeder.propose(generation)) else idle + 1
-            generation += 1
+            self._idle = 0 if self._try(self._breeder.propose(self._generation)) else self._idle + 1
+            self._generation += 1
+            if self._remember and self._whole:
+                self._remember(self.state)
             if self._progress and self._elapsed() > reported + 0.1:
                 reported = self._elapsed()
                 self._report()
         if self._progress:
             self._report()
 
-    def _spent(self, generation: int) -> bool:
+    def _spent(self) -> bool:
         search = self._search
         return (
             (search.evaluations is not None and self._evaluations >= search.evaluations)
-            or (search.generations is not None and generation >= search.generations)
+            or (search.generations is not None and self._generation >= search.generations)
             or self._late()
         )
 
@@ -250,6 +305,7 @@ class _Run:
             done += len(part)
             if time.monotonic() - began < _SHORT:
                 self._at_a_time *= 2
+        self._whole = done == len(fresh)
         return fresh[:done], _joined(parts)
 
     def _late(self) -> bool:

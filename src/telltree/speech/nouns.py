@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 
 from telltree.data import Column
 from telltree.data.schema import require_known
-from telltree.errors import OperatorError, SettingsError
+from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
-from telltree.operators.table import ABS, CHANGE, COMPARISONS, COUNT, DIFFERENCE, ELAPSED, GONE, JOINS, MISSING, SIGN
+from telltree.operators.parameters import Parameter, Quantity
+from telltree.operators.table import DIFFERENCE, ELAPSED
 from telltree.speech.atoms import has_own_words
+from telltree.speech.phrases import PHRASES, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
 from telltree.speech.words import bare_or_quoted, number_words
 
-CLOCK_NOUNS = {ELAPSED: "the time since the start", GONE: "the share of the record that has passed"}
-_IN_SENTENCES = (*JOINS, MISSING, *COMPARISONS)
-_OF_ONE = {ABS: "the absolute value of", SIGN: "the sign of"}
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
 
@@ -52,17 +51,30 @@ class Nouns:
             return f"the excess of {first} over {second}"
         if e.head is DIFFERENCE:
             return f"the difference {self.noun(e)}"
-        if e.head is COUNT:
-            return f"the number of steps at which {self.says(e.args[0])}"
-        if e.head is CHANGE:
-            return f"the change of {self.part(e.args[0])} within {self.window(e)}"
-        if isinstance(e.head, Operator) and e.head in CLOCK_NOUNS:
-            return CLOCK_NOUNS[e.head]
-        if isinstance(e.head, Operator) and e.head in _OF_ONE:
-            return f"{_OF_ONE[e.head]} {self.part(e.args[0])}"
-        if isinstance(e.head, Operator) and e.head not in _IN_SENTENCES:
-            raise OperatorError(e.head.name, "speech/")
+        if isinstance(e.head, Operator) and (e.head in PHRASES or PHRASES.about(e.head)):
+            return self._phrase(e, e.head)
         return self.quotation(e)
+
+    def _phrase(self, e: Expression, operator: Operator) -> str:
+        """In the words of its operator."""
+        said = []
+        for piece in pieces(operator, PHRASES[operator].words):
+            match piece:
+                case str():
+                    said.append(piece)
+                case int():
+                    operand = e.args[piece]
+                    said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
+                case Parameter():
+                    said.append(self.parameter(e, piece))
+        return " ".join(said)
+
+    def parameter(self, e: Expression, row: Parameter) -> str:
+        """A parameter; steps as the time that they take, if they are of the same length."""
+        value = e.parameter(row.name)
+        if row.quantity is Quantity.STEPS:
+            return self.steps.window(value, self.careful)
+        return number_words(value) + (" s" if row.quantity is Quantity.SECONDS else "")
 
     def column(self, e: Expression) -> Column:
         """The column that an attribute is; DataError if the schema has none of its name."""
@@ -109,11 +121,6 @@ class Nouns:
             return e.head.name
         return self.says(e) if _is_truth(e) else self.noun(e)
 
-    def window(self, e: Expression) -> str:
-        """Over which span of time a change is taken."""
-        assert isinstance(e.args[1].head, Number)
-        return self.steps.window(e.args[1].head.value, self.careful)
-
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
         """The words that a grammar has of its own for columns, with their names; the first for each."""
         found: dict[str, str] = {}
@@ -142,8 +149,8 @@ class Nouns:
                 return set()
         if e.head is ELAPSED:
             return {self.steps.unit or None}
-        if e.head is ABS or e.head is DIFFERENCE or e.head is CHANGE:
-            return set().union(*map(self._units, e.args))
+        if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
+            return set().union(*map(self._units, e.operands))
         return {None}
 
 

@@ -4,13 +4,14 @@ import math
 from collections.abc import Container
 from dataclasses import dataclass
 
-from telltree.operators import Attribute, Expression, Number, UserFunction
-from telltree.operators.table import ABS, CHANGE, CLOCKS, DIFFERENCE, SIGN
+from telltree.operators import Attribute, Expression, Number, Operator, UserFunction
+from telltree.operators.meaning import Finite, Makes
 from telltree.speech.literals import of_counts, values_of, with_values
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 
 _FREE = (Interval(),)
+_NONE = Makes()
 _COUNTS = Reals((Interval(0.0),), False)
 
 
@@ -27,11 +28,9 @@ class Possible:
         """Whether a signal may be missing; arithmetic may be where no column is, as inf - inf is."""
         if isinstance(signal.head, Attribute):
             return self._doubtful(signal.head.name)
-        if signal.head is DIFFERENCE and not any(map(self._finite, signal.args)):
+        if _traits(signal).subtracts and not any(map(self._finite, signal.operands)):
             return True
-        if signal.head is CHANGE and not self._finite(signal.args[0]):
-            return True
-        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.args))
+        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.operands))
 
     def _doubtful(self, column: str) -> bool:
         return self.missing is None or column in self.missing
@@ -43,9 +42,8 @@ class Possible:
                 return not self._doubtful(name)
             case Number(value=value):
                 return math.isfinite(value)
-        if signal.head in CLOCKS:
-            return True
-        return signal.head is SIGN or (signal.head is ABS and self._finite(signal.args[0]))
+        finite = _traits(signal).finite
+        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.operands)))
 
     def lasts(self, literal: Literal) -> bool:
         """Whether a literal says the same at every step of a record."""
@@ -60,9 +58,9 @@ class Possible:
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
             return signal.head.name in self.static
-        if signal.head in CLOCKS:
+        if _traits(signal).moves:
             return False
-        return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.args))
+        return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
 
     def eventual(self, term: Term) -> bool:
         """Whether a term is true at all steps before one at which it is."""
@@ -120,3 +118,8 @@ class Possible:
             case Always(part):
                 return Sometime(self.negated(part))
         return with_values(term, ~values_of(term) & self.values(term))
+
+
+def _traits(signal: Expression) -> Makes:
+    """What the table of operators says of a signal."""
+    return signal.head.traits if isinstance(signal.head, Operator) else _NONE

@@ -150,7 +150,7 @@ class ClauseReader:
             relation = BOUNDS[cursor.expect("more than", "at least")]
             values = Reals.compared(relation, self._number(subject))
         cursor.expect("within")
-        signal = Expression(CHANGE, (subject, self._nouns.window()))
+        signal = Expression(CHANGE, (subject, self._nouns.parameter(CHANGE.parameters[0])))
         values = values if word in ("rises", "has risen") else values.mirrored
         return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
 

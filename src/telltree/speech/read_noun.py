@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
-from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, SIGN
+from telltree.operators.parameters import Parameter, Quantity
+from telltree.operators.table import DIFFERENCE
 from telltree.speech.cursor import Cursor
-from telltree.speech.nouns import CLOCK_NOUNS
+from telltree.speech.phrases import PHRASES, asks_truth, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
@@ -17,7 +18,6 @@ _TYPES = {
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
     ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
 }
-_OF_ONE = {"the absolute value of": ABS, "the sign of": SIGN}
 _A_COLUMN = "what a column is called"
 _OWN_WORDS = "a grammar's or function's own words are understood only if quotations= gives their meaning"
 
@@ -50,7 +50,7 @@ class NounReader:
     def part(self) -> Expression:
         """A signal that is one part of what it may stand in."""
         with self.cursor.deeper():
-            known = self._of_time()
+            known = self._phrase(first=True)
             if known is not None:
                 return known
             entry = self.entry()
@@ -65,41 +65,57 @@ class NounReader:
             found = self._keyword() or self._number()
             return found or self.cursor.fail(_A_COLUMN, self._choices(), _OWN_WORDS if begins else "")
 
-    def _of_time(self) -> Expression | None:
-        """What only telltree has words for, though a column may be called by some of them."""
-        cursor = self.cursor
-        for operator, words in CLOCK_NOUNS.items():
-            if cursor.take(words):
-                return Expression(operator)
-        if not cursor.take("the change of"):
-            return None
-        signal = self.part()
-        cursor.expect("within")
-        return self.applied(CHANGE, signal, self.window())
+    def _phrase(self, first: bool) -> Expression | None:
+        """In the words of an operator, such as are looked for before a column's, or behind them."""
+        for operator, phrase in PHRASES.items():
+            if phrase.first == first:
+                opening, *others = pieces(operator, phrase.words)
+                if isinstance(opening, str) and self.cursor.take(opening):
+                    return self._filled(operator, others)
+        return None
 
-    def window(self) -> Expression:
-        """Over how many steps a change is taken, said as such or as a time."""
+    def _filled(self, operator: Operator, others: list[str | int | Parameter]) -> Expression:
+        """Operands and parameters, and the words between them."""
+        found: dict[int, Expression] = {}
+        for piece in others:
+            match piece:
+                case str():
+                    self.cursor.expect(piece)
+                case int():
+                    found[piece] = self.truth() if asks_truth(operator, piece) else self.part()
+                case Parameter():
+                    found[operator.takes + operator.parameters.index(piece)] = self.parameter(piece)
+        return self.applied(operator, *(found[place] for place in sorted(found)))
+
+    def parameter(self, row: Parameter) -> Expression:
+        """The value of a parameter; steps are said as such, or as the time they take."""
+        if row.quantity is Quantity.STEPS:
+            return self._steps(row)
+        cursor, begun = self.cursor, self.cursor.at
+        value = cursor.take_number(["s"] if row.quantity is Quantity.SECONDS else ())
+        if value is None or not row.allows(value):
+            cursor.at = begun
+            cursor.fail(row.wanted)
+        return Expression(Number(value))
+
+    def _steps(self, row: Parameter) -> Expression:
         cursor, begun = self.cursor, self.cursor.at
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
             cursor.at = begun
             amount = cursor.take_number([self.steps.unit]) if self.steps.period is not None else None
             steps = None if amount is None else self.steps.steps(amount)
-        if steps is None or steps < 1 or not steps.is_integer():
+        if steps is None or not row.allows(steps):
             cursor.at = begun
             cursor.fail("a whole number of steps" + ("" if self.steps.period is None else ", or the time they take"))
         return Expression(Number(steps))
 
     def _keyword(self) -> Expression | None:
-        cursor = self.cursor
-        for keyword, operator in _OF_ONE.items():
-            if cursor.take(keyword):
-                return self.applied(operator, self.part())
-        if found := cursor.take("the difference", "the excess of"):
-            first = self.part()
-            cursor.expect("minus" if found == "the difference" else "over")
-            return self.applied(DIFFERENCE, first, self.part())
-        return Expression(COUNT, (self.truth(),)) if cursor.take("the number of steps at which") else None
+        if not self.cursor.take("the excess of"):
+            return self._phrase(first=False)
+        first = self.part()
+        self.cursor.expect("over")
+        return self.applied(DIFFERENCE, first, self.part())
 
     def _number(self) -> Expression | None:
         units = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}

@@ -140,7 +140,10 @@ class Literals:
         if said is None:
             return None
         rises, by = said
-        subject, over = self.nouns.noun(signal.args[0]), f"{by} within {self.nouns.window(signal)}".strip()
+        subject, over = (
+            self.nouns.noun(signal.args[0]),
+            f"{by} within {self.nouns.parameter(signal, CHANGE.parameters[0])}".strip(),
+        )
         return Wording(
             Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
             tail=UNKNOWN if values.missing else "",

@@ -4,7 +4,7 @@ import math
 import re
 from functools import lru_cache
 
-from telltree.operators.expression import number_text
+from telltree.operators.numbers import number_text
 from telltree.speech.tokens import quoted
 
 BOUNDS = {

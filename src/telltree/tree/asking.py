@@ -24,20 +24,22 @@ from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
+from telltree.search.search import Remember
+from telltree.search.state import State
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
 from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
-from telltree.tree.labels import ONE, Labels
 from telltree.tree.objective import SplitObjective
+from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, RunnerUp
 from telltree.tree.trimming import trimmed
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a node stays a leaf, beside when all its records have one class.
+    """When a node stays a leaf, beside when its records leave nothing to tell apart.
 
     max_depth: branches from the root. min_members: records that each side of a split must have. min_gain: by how much
     a split must lower the fitness (None: any split will do). prevent_same_label: refuse splits whose sides predict
@@ -172,12 +174,11 @@ class Asking:
     def _static(self) -> Collection[str]:
         return unchanging(self.panel)
 
-    def ask(self, task: Task, bench: Bench) -> Answer:
-        """What comes of a node."""
+    def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
+        """What comes of a node; `state` and `remember` are handed to its search."""
         limits, members, labels = self.limits, task.members, self.labels[task.members]
-        leaf = leaf_of(labels)
-        pure = np.count_nonzero(leaf.counts) <= 1
-        if self.stop() or pure or task.depth >= limits.max_depth or len(members) < 2 * max(1, limits.min_members):
+        leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
+        if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
             return Answer(leaf)
         late, engine = self._lateness(), bench.engine(members)
         criterion = fitness_at(self._criterion, len(members))
@@ -189,6 +190,8 @@ class Asking:
             self._report(task),
             tolerance=getattr(criterion, "tolerance", 0.0),
             stop=self.stop,
+            state=state,
+            remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)
@@ -209,7 +212,8 @@ class Asking:
         least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
         if least is not None and not gain >= least:
             return False
-        return not limits.prevent_same_label or len({leaf_of(self.labels[side]).label for side in sides}) > 1
+        true, false = (self.labels[side].summary().predicted for side in sides)
+        return not limits.prevent_same_label or true != false
 
     def _lateness(self) -> Callable[[], bool]:
         """Whether what is left to do at the node that begins now must be cut short: Ctrl-C came, or time is up.
@@ -245,7 +249,7 @@ class Asking:
         assert search is not None
         others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
         node = Node(
-            asked.formula, true, false, answer.leaf.counts, asked.fitness, asked.gain, asked.margin,
+            asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
             _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
             by_size=_runners_up([best for best, _ in search.by_size]),
         )  # fmt: skip
@@ -266,15 +270,6 @@ class Asking:
 
 def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
     return tuple(RunnerUp(Formula(one.derivation.expression), one.fitness) for one in candidates)
-
-
-def leaf_of(labels: Labels) -> Leaf:
-    """The leaf for records with these labels."""
-    counts, weights = labels.counts(), labels.totals()
-    if not weights.any():  # records of weight 0 only
-        weights = counts * ONE
-    unit = 1 if labels.weights is None else ONE
-    return Leaf(tuple(counts.tolist()), tuple((weights / unit).tolist()))
 
 
 def _seed(seed: int, number: int) -> int:

@@ -5,7 +5,6 @@
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +12,14 @@ from numpy.typing import NDArray
 from telltree.compiled import kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.tree.fitness import Floats, Ints
-from telltree.tree.labels import Labels
+from telltree.tree.fitness import Floats, Ints, require_classes
+from telltree.tree.target import Labels
+from telltree.tree.target.message import label_bits
 
 LARGEST = 48
 """Terminals up to which formulas are counted; from there on each costs what the last one did."""
 _MANY = 400  # records from which on formulas have their full price
 _LEAST = 0.1  # of the full price: what formulas cost where there is next to nothing to learn from
-
-
-def label_bits(weights: Any, unit: float) -> float:
-    """The bits in which the classes of so much weight are told one record after another.
-
-    Each record is foretold by the classes before it, as if each of k classes had been met 1/k times to begin with.
-    """
-    share, whole, told = 1.0 / len(weights), 0.0, 0.0
-    for k in range(len(weights)):
-        if weights[k] > 0:
-            known = weights[k] * unit
-            whole += known
-            told += math.lgamma(known + share) - math.lgamma(share)
-    return (math.lgamma(whole + 1.0) - told) / math.log(2.0)
 
 
 _label_bits = small(label_bits)
@@ -87,13 +73,14 @@ class Bits:
 
     def prepared(self, grammar: Grammar, labels: Labels) -> "BitsOf":
         """The criterion for formulas of this grammar as splits of records that have these labels."""
+        require_classes(self, labels)
         weight = int(labels.totals().sum())
         return BitsOf(
-            self.price_for(len(labels.codes)),
+            self.price_for(len(labels)),
             self.tolerance,
             self.leniency,
             np.array(grammar.bits(LARGEST)),
-            len(labels.codes) / weight,
+            len(labels) / weight,
         )
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats:

@@ -12,7 +12,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic.shards import OfPopulations
 from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of
-from telltree.tree.labels import Labels
+from telltree.tree.target import Labels
 
 _SHORT = 0.05  # seconds; what takes less is followed by four times as much before anybody looks at the clock
 
@@ -31,8 +31,8 @@ class Ties(NamedTuple):
 
 
 def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
-    """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell the
-    classes apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
+    """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell kinds of
+    records apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
     then the smallest; then by text.
     """
     assert found.ties is not None
@@ -48,9 +48,9 @@ def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels
 
 def _rivals(tied: Population, engine: OfPopulations, labels: Labels, by: Ties) -> tuple[Population, int]:
     """Those of some formulas between which margins decide, and the size of the smallest."""
-    classes = [labels.codes == k for k in range(labels.classes)]
-    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(classes))
-    rivals = _with_room(tally.counts, labels.counts(), by.levels)
+    kinds = labels.kinds()
+    tally = engine.evaluate(tied, np.arange(len(tied.lengths)), engine.masks(kinds))
+    rivals = _with_room(tally.counts, np.array([np.count_nonzero(kind) for kind in kinds], np.int64), by.levels)
     least = int(tally.size[rivals].min())
     if by.shorter_first:
         rivals = rivals[tally.size[rivals] == least]
@@ -86,8 +86,8 @@ def _margins(engine: OfPopulations, ties: Population, late: Callable[[], bool]) 
 
 
 def _with_room(true: NDArray[np.int64], total: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """Those splits of which neither side has more classes than the levels below can tell apart if each sets one apart;
-    if there is none, those for which halving at each level would do; and all if there is none of these either.
+    """Those splits of which neither side has more kinds than the levels below can tell apart if each sets one apart; if
+    there is none, those for which halving at each level would do; and all if there is none of these either.
 
     Gini is blind to this: of eight classes, setting one apart from seven is as good as four from four.
     """

@@ -1,4 +1,4 @@
-"""Fitness: how good a split is, from the classes on both sides and the size of the formula. Less is better."""
+"""Fitness: how good a split is, from what is counted on both sides and the size of the formula. Less is better."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 from telltree.compiled import kernel
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.tree.labels import Labels
+from telltree.tree.target import ClassLabels, Labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class Fitness(Protocol):
-    """Any function of (weight of each class where the formula is true, weight of each class in all, size).
+    """Any function of (what the target counts where the formula is true, what it counts in all, size).
 
-    It gets one row a formula for the true side, one row in all for the totals, one size a formula, and returns one
-    number a formula. Weights are records where none are given, else whole numbers in proportion to them. Splits with an
-    empty side are never taken, whatever it says of them. It may also have:
+    Of classes that is the weight of each class. It gets one row a formula for the true side, one row in all for the
+    totals, one size a formula, and returns one number a formula. Weights are records where none are given, else whole
+    numbers in proportion to them. Splits with an empty side are never taken, whatever it says of them. It may also
+    have:
 
     - `prepared(grammar, labels)`, which returns what it is for a grammar and all records of a tree;
     - `at_node(records)`, which returns what it is at a node of so many records;
@@ -86,6 +87,11 @@ class GiniSize:
             if not (isinstance(value, Real) and 0 <= value < float("inf")):
                 raise SettingsError(f"{name} must be a finite number of at least 0, got {value!r}")
 
+    def prepared(self, _: Grammar, labels: Labels) -> "GiniSize":
+        """The same, whatever the grammar; SettingsError if the labels are no classes."""
+        require_classes(self, labels)
+        return self
+
     def at_node(self, records: int) -> "GiniSize":
         """What it is at a node of so many records."""
         return replace(self, w2=self.w2 / records, per_record=False) if self.per_record else self
@@ -96,6 +102,15 @@ class GiniSize:
         out = np.empty(len(size))
         _gini_size(true, total, size, self.w1, self.w2, self.gini == "sum", out)
         return out
+
+
+def require_classes(fitness: Fitness, labels: Labels) -> None:
+    """SettingsError if labels are no classes, and this fitness would take what is counted of them for such."""
+    if not isinstance(labels, ClassLabels):
+        name = type(fitness).__name__
+        raise SettingsError(
+            f"{name} tells how mixed classes are, and got {type(labels).__name__}: give a fitness for them"
+        )
 
 
 def prepared(fitness: Fitness, grammar: Grammar, labels: Labels) -> Fitness:

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from telltree.amounts import counted
-from telltree.tree.bits import label_bits
 from telltree.tree.tree import Leaf, Node, Tree
 
 
@@ -57,7 +56,7 @@ class Front(tuple[Pruning, ...]):
     @classmethod
     def of(cls, tree: Tree) -> "Front":
         """The trees that are left of this one as the price goes up."""
-        unit = _unit(tree)
+        unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
         while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
             price = max(price, weakest)
@@ -84,7 +83,7 @@ class Front(tuple[Pruning, ...]):
         """The front with a model's own tree in its place, by size, and that step; None if it is not of this front.
 
         A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
-        that gives all records the same class, and does as well.
+        that predicts the same for all records, and does as well.
         """
         for step in self:
             if _answers_alike(tree.root, step.tree.root):
@@ -104,17 +103,17 @@ class Front(tuple[Pruning, ...]):
 def equals_merged(tree: Tree, price: float) -> Tree:
     """The tree in which two leaves of one question that predict the same are one, unless it is worth this price.
 
-    Which class a record has is told alike by both; a question that tells only how likely it is must tell more of that.
+    What is predicted is told alike by both; a question that tells only how likely it is must tell more of that.
     """
-    unit = _unit(tree)
+    unit = tree.unit
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
             return node
         left = replace(node, true=below(node.true), false=below(node.false))
         sides = [side for side in (left.true, left.false) if isinstance(side, Leaf)]
-        equal = len(sides) == 2 and sides[0].label == sides[1].label
-        return Leaf(node.counts, _weights(node)) if equal and _price(left, unit) <= price else left
+        equal = len(sides) == 2 and sides[0].summary.predicted == sides[1].summary.predicted
+        return Leaf(node.summary) if equal and _price(left, unit) <= price else left
 
     return replace(tree, root=below(tree.root))
 
@@ -128,35 +127,17 @@ def between(steps: Front) -> list[float]:
 def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
     """Whether one is left of the other when branches are cut whose leaves all predict the same."""
     if isinstance(whole, Leaf):
-        return isinstance(cut, Leaf) and cut.label == whole.label
+        return isinstance(cut, Leaf) and cut.summary.predicted == whole.summary.predicted
     if isinstance(cut, Leaf):
         return _answers_alike(cut, whole.true) and _answers_alike(cut, whole.false)
     same = cut.formula.expression == whole.formula.expression
     return same and _answers_alike(cut.true, whole.true) and _answers_alike(cut.false, whole.false)
 
 
-def _unit(tree: Tree) -> float:
-    """What a weight of 1 counts, in records."""
-    leaves = [leaf for leaf, _ in tree.leaves]
-    weight = math.fsum(weight for leaf in leaves for weight in leaf.weights)
-    return sum(leaf.support for leaf in leaves) / weight if weight else 1.0
-
-
-def _weights(node: Node | Leaf) -> tuple[float, ...]:
-    if isinstance(node, Leaf):
-        return node.weights
-    return tuple(a + b for a, b in zip(_weights(node.true), _weights(node.false), strict=True))
-
-
-def _bits(node: Node | Leaf, unit: float) -> float:
-    """The bits of the labels here, if nothing is asked."""
-    return label_bits(_weights(node), unit)
-
-
 def _cost(node: Node | Leaf, unit: float) -> tuple[float, float]:
     """The bits of the labels of all leaves below, and those of all formulas."""
     if isinstance(node, Leaf):
-        return _bits(node, unit), 0.0
+        return node.summary.bits(unit), 0.0
     sides = [_cost(side, unit) for side in (node.true, node.false)]
     return sum(labels for labels, _ in sides), node.naming + sum(naming for _, naming in sides)
 
@@ -171,7 +152,7 @@ def _worth(node: Node | Leaf, unit: float) -> Iterator[float]:
 
 def _price(node: Node, unit: float) -> float:
     labels, naming = _cost(node, unit)
-    return max(0.0, _bits(node, unit) - labels) / max(naming, 1e-9)
+    return max(0.0, node.summary.bits(unit) - labels) / max(naming, 1e-9)
 
 
 def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
@@ -179,4 +160,4 @@ def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
     if isinstance(node, Leaf):
         return node
     left = replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))
-    return left if _price(left, unit) > price else Leaf(node.counts, _weights(node))
+    return left if _price(left, unit) > price else Leaf(node.summary)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from telltree.tree.asking import Answer, Asking, Bench, Limits, LocalBench, Node
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
 from telltree.tree.interruption import Interruption
-from telltree.tree.labels import Labels
+from telltree.tree.ledger import NO_LEDGER, Ledger
+from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
 
 logger = logging.getLogger("telltree")
@@ -41,8 +42,10 @@ class Induction:
     """What evaluates formulas where the records are not all in this process; None: in memory, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
+    ledger: Ledger = NO_LEDGER
+    """What was found out about nodes before, and where to keep what is found out now."""
 
-    def run(self, panel: Panel, labels: Labels, classes: tuple[Any, ...]) -> "Learned":
+    def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
         with Interruption() as interruption:
             asking = Asking(
@@ -52,8 +55,12 @@ class Induction:
             benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
 
             def ask(task: Task, bench: Bench) -> Answer:
-                answer = asking.ask(task, bench)
-                interruption.asked |= answer.interrupted  # by what came as an exception; the other nodes stay leaves
+                answer = self.ledger.answer(task, asking)
+                if answer is None:
+                    answer = asking.ask(task, bench, *self.ledger.under_way(task))
+                    interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
+                    if not interruption.asked:
+                        self.ledger.finished(task, answer)
                 return answer
 
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
@@ -62,7 +69,7 @@ class Induction:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
         static = unchanging(panel)
         schema = Schema(replace(column, static=column.name in static) for column in panel.schema.values())
-        tree = Tree(_grown(answers, asking), classes, schema, doubtful(panel), panel.step, panel.how_read)
+        tree = Tree(_grown(answers, asking), schema, doubtful(panel), panel.step, panel.how_read)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
         return Learned(tree, useful, interruption.asked)

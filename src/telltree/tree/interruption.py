@@ -2,8 +2,11 @@
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Interruption:
@@ -15,6 +18,7 @@ class Interruption:
     def __init__(self) -> None:
         self.asked = False
         self._before: Any = None
+        self._cuts = False
 
     def __enter__(self) -> "Interruption":
         if threading.current_thread() is threading.main_thread():
@@ -27,7 +31,19 @@ class Interruption:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
+    def unless_asked(self, work: Callable[[], T]) -> T | None:
+        """What comes of work that can be left at any moment, with nothing done; None if Ctrl-C came, now or before."""
+        try:
+            try:
+                self._cuts = True
+                return None if self.asked else work()
+            finally:
+                self._cuts = False
+        except KeyboardInterrupt:
+            self.asked = True
+            return None
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        again, self.asked = self.asked, True
+        if again or self._cuts:
             raise KeyboardInterrupt
-        self.asked = True

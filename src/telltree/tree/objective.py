@@ -11,7 +11,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic.shards import OfPopulations
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness
-from telltree.tree.labels import Labels
+from telltree.tree.target import Labels
 
 _LEAST_FITNESS = np.array([-np.inf, np.inf])
 """The fitness that a split has at least, if it is of use, and if it is not."""

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from telltree.data.usable import doubtful
 from telltree.logic.atoms import Atom
 from telltree.logic.formulas import signals_of
 from telltree.operators import Expression, Operator, Type
-from telltree.operators.table import COMPARISONS, JOINS
-from telltree.tree.labels import Labels
+from telltree.operators.table import COMPARISONS
+from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 
 _AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied whole
@@ -40,22 +39,21 @@ class Training:
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
         """What to remember of these records."""
         missing = tuple(sorted(doubtful(panel)))
-        hashed = fingerprint(panel, labels.codes, tree.classes)
+        hashed = fingerprint(panel, labels)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
 
 
-def fingerprint(panel: Panel, codes: Any, classes: Sequence[Any]) -> str:
-    """A hash of the columns, the values of all records in order, and their classes.
+def fingerprint(panel: Panel, labels: Labels) -> str:
+    """A hash of the columns, the values of all records in order, and their labels.
 
     All missing values are alike, and so are 0 and −0.
     """
     digest = hashlib.sha256()
     columns = [[column.name, column.type.value, column.levels] for column in panel.schema.values()]
-    named = [[type(value).__name__, str(value)] for value in classes]
-    head = {"columns": columns, "classes": named, "records": len(panel), "steps": panel.steps}
+    head = {"columns": columns, **labels.target.hashed(), "records": len(panel), "steps": panel.steps}
     digest.update(json.dumps(head, sort_keys=True).encode())
     digest.update(np.asarray(panel.lengths, "<i8").tobytes())
-    digest.update(np.asarray(codes, "<i8").tobytes())
+    digest.update(labels.hashed())
     for column in panel.schema.values():
         values, real = panel.stacked(column.name), column.type is ColumnType.REAL
         for start in range(0, len(values), _AT_A_TIME):
@@ -73,9 +71,9 @@ def _spread(panel: Panel, tree: Tree) -> dict[str, float]:
 
 def _graded(e: Expression, schema: Schema) -> Iterator[Expression]:
     """The signals whose distance to a constant counts in the margin of a Boolean expression."""
-    if isinstance(e.head, Operator) and e.head in JOINS:
-        for arg in e.args:
-            yield from _graded(arg, schema)
+    if isinstance(e.head, Operator) and e.head.joins:
+        for operand in e.operands:
+            yield from _graded(operand, schema)
     elif not (isinstance(e.head, Operator) and e.head in COMPARISONS and e.type is Type.BOOLEAN):  # not of counts
         atom = Atom.of(e, schema)
         if atom.graded:

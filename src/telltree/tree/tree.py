@@ -1,6 +1,5 @@
 """The tree that was learned: small, frozen, and all that prediction needs."""
 
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import by_weight, counted
 from telltree.data import Panel, Schema
 from telltree.data.how_read import AS_USUAL, HowRead
 from telltree.data.notebook import escaped
@@ -21,6 +19,7 @@ from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.speech import plain, say, term_of
+from telltree.tree.target import Summary, Target
 
 _BAR = "│   "
 
@@ -40,48 +39,20 @@ class Headline:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A category: the records that come here, by class, and the class it predicts."""
+    """A category: what it says of the records that come here, and what is predicted for them."""
 
-    counts: tuple[int, ...]
-    """Training records of each class."""
-    weights: tuple[float, ...]
-    """The same, weighted, up to a factor common to all leaves."""
+    summary: Summary
+    """Of the training records that came here."""
     headline: Headline | None = None
     """None if no short formula is worth one, or the tree is a single leaf."""
     short: Formula | None = None
     """A formula that is true of the training records that came here and of no others, shorter than all branches on the
     way; of other records it may be true where those are not. None if there is none that is much shorter."""
 
-    @cached_property
-    def label(self) -> int:
-        """The class of greatest weight; the first of equals."""
-        return int(np.argmax(self.weights))
-
-    @property
-    def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each class: its share, as if one record more had come here that is of all classes alike.
-
-        Ten of ten records are better evidence than two of two, and neither is certainty.
-        """
-        weights = np.array(self.weights)
-        expected: NDArray[np.float64] = (weights / weights.sum() * self.support + 1 / len(weights)) / (self.support + 1)
-        return expected
-
     @property
     def support(self) -> int:
         """Training records that came here."""
-        return sum(self.counts)
-
-    @property
-    def weighted_share(self) -> float | None:
-        """The label's share of the weight; None where there is none."""
-        whole = math.fsum(self.weights)
-        return self.weights[self.label] / whole if whole else None
-
-    @property
-    def decided_by_weights(self) -> bool:
-        """Whether another class has more records here than the label, and only less weight."""
-        return self.counts[self.label] < max(self.counts)
+        return self.summary.support
 
 
 @dataclass(frozen=True)
@@ -99,7 +70,6 @@ class Node:
     formula: Formula
     true: "Node | Leaf"
     false: "Node | Leaf"
-    counts: tuple[int, ...]
     fitness: float = 0.0
     gain: float = 0.0
     """By how much the split lowers the fitness of not splitting at all."""
@@ -113,16 +83,20 @@ class Node:
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all shorter ones, the shortest first."""
 
+    @cached_property
+    def summary(self) -> Summary:
+        """Of the training records of both sides."""
+        return self.true.summary + self.false.summary
+
 
 Branch = tuple[Formula, bool]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """A binary tree of formulas over the columns of `schema`, whose leaves predict one of `classes`."""
+    """A binary tree of formulas over the columns of `schema`, whose leaves say something of a target."""
 
     root: Node | Leaf
-    classes: tuple[Any, ...]
     schema: Schema
     missing: frozenset[str] | None = None
     """The columns that missed values or were infinite in training, for which English must allow; None: any may."""
@@ -144,9 +118,24 @@ class Tree:
         return tuple(_nodes(self.root))
 
     @property
+    def summary(self) -> Summary:
+        """Of all training records."""
+        return self.root.summary
+
+    @property
+    def target(self) -> Target:
+        """What it learnt to tell."""
+        return self.summary.target
+
+    @property
     def records(self) -> int:
         """How many records it was learnt from."""
-        return sum(leaf.support for leaf, _ in self.leaves)
+        return self.summary.support
+
+    @property
+    def unit(self) -> float:
+        """What a weight of 1 counts, in records."""
+        return self.records / self.summary.weight if self.summary.weight else 1.0
 
     @property
     def depth(self) -> int:
@@ -156,14 +145,7 @@ class Tree:
     @cached_property
     def weighted(self) -> bool:
         """Whether some training records counted more than others."""
-        leaves = [leaf for leaf, _ in self.leaves]
-        records = sum(leaf.support for leaf in leaves)
-        factor = math.fsum(weight for leaf in leaves for weight in leaf.weights) / max(records, 1)
-        return not all(
-            math.isclose(weight, factor * count, rel_tol=1e-9)
-            for leaf in leaves
-            for weight, count in zip(leaf.weights, leaf.counts, strict=True)
-        )
+        return any(leaf.summary.is_weighted(self.unit) for leaf, _ in self.leaves)
 
     @property
     def terminals(self) -> float:
@@ -218,17 +200,15 @@ class Tree:
         descend(self.root, np.ones(len(panel), np.bool_))
         return np.array(found).T
 
-    def predict(self, panel: Panel) -> NDArray[np.int64]:
-        """The code of the predicted class of every record."""
-        labels = np.array([leaf.label for leaf, _ in self.leaves])
-        found: NDArray[np.int64] = labels[self.apply(panel) - 1]
+    def predict(self, panel: Panel) -> NDArray[Any]:
+        """What is predicted for every record."""
+        found: NDArray[Any] = self.target.predictions(self.summaries)[self.apply(panel) - 1]
         return found
 
-    def probabilities(self, panel: Panel) -> NDArray[np.float64]:
-        """The share of each class in the leaf of every record: records × classes."""
-        shares = np.array([leaf.probabilities for leaf, _ in self.leaves])
-        found: NDArray[np.float64] = shares[self.apply(panel) - 1]
-        return found
+    @property
+    def summaries(self) -> list[Summary]:
+        """What the leaves say, from left to right."""
+        return [leaf.summary for leaf, _ in self.leaves]
 
     def narrowed(self) -> "Tree":
         """The same tree, which knows of no columns but those it asks about; of all if it asks about none."""
@@ -273,7 +253,7 @@ class Tree:
         return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
 
     def outline(self, *, formulas: bool = False, say: Callable[[Expression], str] | None = None) -> str:
-        """The tree as questions in plain English, with each leaf's class and how many records have it.
+        """The tree as questions in plain English, with what each leaf predicts and how much there is to it.
 
         formulas: also show the formula of each question, below it.
         say: gives the words of each question instead.
@@ -324,27 +304,21 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
         yield from _nodes(node.false)
 
 
-def _outcome(leaf: Leaf, tree: Tree) -> str:
-    share = f"{leaf.counts[leaf.label]:,} of {counted(leaf.support, 'record')}"
-    return f"{tree.classes[leaf.label]}: {share}{_weighed(leaf, tree)}"
+def _outcome(said: Summary) -> str:
+    return "; ".join(filter(None, [f"{said.predicted}: {said.hits}", said.remark]))
 
 
-def _mixed(leaf: Leaf, tree: Tree) -> str:
-    mixed = [f"{tree.classes[k]}: {n}" for k, n in enumerate(leaf.counts) if n]
-    return f"{tree.classes[leaf.label]}  ({', '.join(mixed)}{_weighed(leaf, tree)})"
+def _mixed(said: Summary) -> str:
+    return f"{said.predicted}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
 
 
-def _weighed(leaf: Leaf, tree: Tree) -> str:
-    return f"; {by_weight(tree.classes[leaf.label], leaf.weighted_share)}" if leaf.decided_by_weights else ""
-
-
-def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Leaf, Tree], str]) -> Iterator[str]:
+def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]) -> Iterator[str]:
     """The lines of a tree: what each node asks, in one line or more, and what comes out at each leaf."""
     numbers = iter(range(1, len(tree.leaves) + 1))
 
     def lines(node: Node | Leaf, first: str, rest: str) -> Iterator[str]:
         if isinstance(node, Leaf):
-            yield f"{first}[{next(numbers)}] {outcome(node, tree)}"
+            yield f"{first}[{next(numbers)}] {outcome(node.summary)}"
             return
         question, *more = asked(node)
         yield first + question

@@ -1,6 +1,6 @@
 """telltree categorize: the category of each record, or the categories with their members."""
 
-from dataclasses import asdict
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,14 +34,13 @@ def categorize(
       telltree categorize model.json flights.csv --id flight --time t --label nmac --text
     """
     from telltree import explain
-    from telltree.data import check_labels
     from telltree.tree.model import load_model
 
     check_output(output, force=force)
     loaded = load_model(model)
     data = as_learnt(source, data, loaded.tree)
     panel, labels = read_sources(source, data, loaded.training.schema)
-    found = explain.categorize(loaded.tree, panel, None if labels is None else check_labels(labels, panel))
+    found = explain.categorize(loaded.tree, panel, labels)
     if text:
         put(explain.categories_text(found), output, wrap=True)
     elif json:
@@ -52,14 +51,14 @@ def categorize(
             [record, place[i].number, place[i].label, place[i].description, place[i].english, place[i].headline]
             for i, record in enumerate(panel.ids.tolist())
         ]
-        columns = ["category", "class", "formula", "english", "headline"]
+        columns = ["category", loaded.tree.target.words.predicted, "formula", "english", "headline"]
         put_csv([id_heading(data, columns), *columns], rows, output)
 
 
 def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.categories import sentence
 
-    found = {name: value for name, value in asdict(category).items() if name not in ("branches", "positions")}
-    low, high = category.interval
-    shares = {"share": category.share, "low": low, "high": high, "purity": category.purity}
-    return {**found, "paper": sentence(category.branches, tree.schema, tree.missing, style="paper"), **shares}
+    hidden = ("branches", "positions", "summary", "sureness")
+    found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
+    paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
+    return {**found, "label": category.label, "paper": paper, **category.sureness.values()}

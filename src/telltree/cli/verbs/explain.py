@@ -41,12 +41,18 @@ def explain(
     place = position_of(panel, record)
     turns = way_of(tree, panel, place, reference=training.spread)
     category = int(tree.apply(panel[[place]])[0])
-    label = loaded.classes[tree.leaves[category - 1][0].label]
+    label = tree.summaries[category - 1].predicted
     headline = _headline(tree, category, panel[[place]])
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
         put_json(
-            {"record": panel.ids[place], "category": category, "class": label, "headline": headline, "branches": turned}
+            {
+                "record": panel.ids[place],
+                "category": category,
+                tree.target.words.predicted: label,
+                "headline": headline,
+                "branches": turned,
+            }
         )
         return
     lines = [f"record {record}: category [{category}], {label}"]

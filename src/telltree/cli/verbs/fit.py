@@ -90,6 +90,14 @@ def fit(
     tree: TreeOptions,
     judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep here what was found out so far: if this is killed or interrupted, the same command goes on from "
+            "there. The file is deleted when the model is saved.",
+        ),
+    ] = None,
     force: Force = False,
     dask: Dask = None,
     json: Json = False,
@@ -105,20 +113,26 @@ def fit(
       telltree fit flights.csv --id flight --time t --label nmac --max-depth 4 -o model.json
       telltree fit 'logs/*.parquet' --time t --labels outcomes.csv --grammar mine.bnf -o model.json
       telltree fit flights.csv --id flight --label nmac --class-weight yes=4 --groups pilot --cv 10
+      telltree fit flights.csv --id flight --label nmac --checkpoint night.checkpoint -o model.json
     """
     check_output(output, force=force)
     judge.check()
     weights = class_weights(tree.class_weight)
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
+    from telltree.tree.interruption import Interruption  # loads what learning needs
+
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
         with client_of(dask) as client:
-            classifier.fit(records.panel, records.labels, groups=records.groups, client=client)
+            classifier.fit(records.panel, records.labels, groups=records.groups, client=client, checkpoint=checkpoint)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
-    saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+    with Interruption():  # what was learned is saved, also when Ctrl-C comes now
+        saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+    if checkpoint is not None:
+        _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state)
@@ -128,6 +142,14 @@ def fit(
         put(f"\n{_smaller_and_larger(classifier)}{judgement}")
     if interrupted or not saved:
         raise typer.Exit(INTERRUPTED if saved else FAILURE)
+
+
+def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
+    """Delete what is needed no more, or say what it is good for."""
+    if finished:
+        checkpoint.unlink(missing_ok=True)
+    elif checkpoint.exists():
+        say(f"{checkpoint} keeps what was found out; the same command goes on from there")
 
 
 def _saved(classifier: "GrammarTreeClassifier", output: Path | None, force: bool) -> bool:
@@ -226,7 +248,7 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
 
     tree = classifier.tree_
     return {
-        "classes": list(tree.classes),
+        "classes": classifier.classes_.tolist(),
         "depth": tree.depth,
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,

@@ -32,16 +32,11 @@ def predict(
     loaded = load_model(model)
     data = as_learnt(source, data, loaded.tree)
     panel, _ = read_sources(source, data, loaded.training.schema)
-    shares = loaded.tree.probabilities(panel)
-    predictions = loaded.classes[loaded.tree.predict(panel)]
-    columns = ["prediction", "probability"]
-    if proba:
-        columns += [f"probability of {label}" for label in loaded.classes]
+    told = [said.answers(every=proba) for said in loaded.tree.summaries]
+    columns = list(told[0])
     columns.insert(0, id_heading(data, columns))
-    rows = [
-        [record, prediction, float(share.max()), *(share.tolist() if proba else ())]
-        for record, prediction, share in zip(panel.ids.tolist(), predictions.tolist(), shares, strict=True)
-    ]
+    homes = zip(panel.ids.tolist(), loaded.tree.apply(panel), strict=True)
+    rows = [[record, *told[category - 1].values()] for record, category in homes]
     if json:
         put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
     else:

@@ -18,7 +18,7 @@ from telltree.errors import DataError
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'(?:(?<=[,;\t|\n])|\A)"[^"]*+(?:""[^"]*+)*+"')  # a cell between quotation marks
 CELLS = 1 << 18  # a chunk: as text, some 20 MB
-MOST_COLUMNS = 100_000
+MOST_COLUMNS = 25_000
 
 AnyColumn = TextColumn | TimeColumn
 

@@ -8,6 +8,8 @@ MOST_CHARACTERS = 4_000_000
 """A schema of ten thousand columns has two million."""
 MOST_ITEMS = 200_000
 """Of all lists together."""
+MOST_TABLES, MOST_KEYS, MOST_LINES = 25_000, 100_000, 400_000
+"""Of a text. The schema that telltree writes of twenty thousand columns has a table and ten lines for each of them."""
 _MOST_PARTS = 16
 """Of one key: `a.b.c` has three. The time that the parser takes grows with their square."""
 _ASIDE = re.compile(
@@ -18,6 +20,7 @@ _ASIDE = re.compile(
     r"|#[^\n]*+",
     re.DOTALL,
 )
+_TABLE = re.compile(r"^[ \t]*+\[", re.MULTILINE)
 _LONG_KEY = re.compile(rf'(?:\.[ \t]*+[\w"-]*+[ \t]*+){{{_MOST_PARTS}}}')
 
 
@@ -30,8 +33,14 @@ def parsed_toml(text: str, most: int = MOST_CHARACTERS) -> dict[str, Any]:
     if len(text) > most:
         raise TomlError(f"it has {len(text):,} characters; at most {most:,} are read")
     bare = _ASIDE.sub('""', text)
-    if bare.count(",") > MOST_ITEMS:
-        raise TomlError(f"its lists have {bare.count(','):,} items; at most {MOST_ITEMS:,} are read")
+    for what, found, bound in (
+        ("items in its lists", bare.count(","), MOST_ITEMS),
+        ("tables", len(_TABLE.findall(bare)), MOST_TABLES),
+        ("keys", bare.count("="), MOST_KEYS),
+        ("lines", text.count("\n"), MOST_LINES),
+    ):
+        if found > bound:
+            raise TomlError(f"it has {found:,} {what}; at most {bound:,} are read: leave out what is not needed")
     if _LONG_KEY.search(bare):
         raise TomlError(f"a key in it has more than {_MOST_PARTS} parts")
     try:

@@ -4,7 +4,6 @@ An atom is the smallest Boolean vector: a comparison of vectors, a Boolean attri
 below an atom is only named here (`ident`), never executed: the engine looks the whole atom up by its name.
 """
 
-import enum
 import hashlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -12,73 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.errors import OperatorError
 from telltree.operators import Attribute, Expression, Hole, Number, Operator, Type
 from telltree.operators.expression import RandomNumber
+from telltree.operators.meaning import OPERAND_MODES, WINDOWED, Joins, MicroOp, Mode
 
-
-class MicroOp(enum.IntEnum):
-    """Names for the codes; compiled code sees the numbers."""
-
-    HOLE = 0
-    NAME = 1  # part of an atom: numbers, real and categorical vectors
-    ATOM = 2
-    AND = 3
-    OR = 4
-    NOT = 5
-    IMPLIES = 6
-    EVENTUALLY = 7
-    GLOBALLY = 8
-    COUNT = 9  # from here on: one number a record
-    SUBTRACT = 10
-    ABS = 11
-    SIGN = 12
-    LESS = 13
-    LESS_EQUAL = 14
-    GREATER = 15
-    GREATER_EQUAL = 16
-    EQUAL = 17
-
-
-class Mode(enum.IntEnum):
-    """How a part of a formula is read.
-
-    F asks for its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ hands the question on; likewise G and ∧.
-    """
-
-    RECORD = 0  # as the truth of the record
-    STEPS = 1  # at every step
-    SOME = 2  # as whether it holds at some step
-    EVERY = 3  # as whether it holds at all steps
-
-
-def _operand_modes() -> NDArray[np.int32]:
-    """code × how the whole is read × operand: how the operand is read."""
-    modes = np.full((len(MicroOp), len(Mode), 2), Mode.STEPS, np.int32)
-    modes[[MicroOp.AND, MicroOp.OR, MicroOp.NOT, MicroOp.IMPLIES], Mode.RECORD] = Mode.RECORD
-    modes[MicroOp.EVENTUALLY, [Mode.RECORD, Mode.SOME]] = Mode.SOME
-    modes[MicroOp.GLOBALLY, [Mode.RECORD, Mode.EVERY]] = Mode.EVERY
-    modes[MicroOp.AND, Mode.EVERY] = Mode.EVERY
-    modes[MicroOp.OR, Mode.SOME] = Mode.SOME
-    modes[MicroOp.NOT, Mode.SOME], modes[MicroOp.NOT, Mode.EVERY] = Mode.EVERY, Mode.SOME
-    modes[MicroOp.IMPLIES, Mode.SOME] = Mode.EVERY, Mode.SOME
-    return modes
-
-
-OPERAND_MODES = _operand_modes()
-
-_OF_CONNECTIVE = {
-    "and": MicroOp.AND, "or": MicroOp.OR, "not": MicroOp.NOT, "implies": MicroOp.IMPLIES,
-    "F": MicroOp.EVENTUALLY, "G": MicroOp.GLOBALLY, "count": MicroOp.COUNT,
-}  # fmt: skip
-_OF_COUNTS = {
-    "-": MicroOp.SUBTRACT, "abs": MicroOp.ABS, "sign": MicroOp.SIGN, "<": MicroOp.LESS, "<=": MicroOp.LESS_EQUAL,
-    ">": MicroOp.GREATER, ">=": MicroOp.GREATER_EQUAL, "=": MicroOp.EQUAL,
-}  # fmt: skip
-
-
-_IN_ATOMS = frozenset({"<", "<=", ">", ">=", "=", "abs", "-", "sign", "missing", "elapsed", "gone", "change"})
-"""What makes signals and compares them (`logic/signals.py`); the engine sees only the atoms they end in."""
+BY_ARGUMENT = -1
+"""A bound of a window below 0 is a parameter: −1 the first argument of the operator, −2 the second …"""
 
 
 class Microcode(NamedTuple):
@@ -87,6 +25,8 @@ class Microcode(NamedTuple):
     start: NDArray[np.int32]
     code: NDArray[np.int32]
     arity: NDArray[np.int32]
+    outcomes: NDArray[np.int32]  # of a comparison of counts: for which it is true
+    window: NDArray[np.int32]  # of what looks at a window: its first and last step, or by which argument they are given
     ident: NDArray[np.uint64]  # what the node says, hashed
     value: NDArray[np.float64]  # of a number
     mode: NDArray[np.int32]  # how it is read, for each way to read the whole template
@@ -95,27 +35,30 @@ class Microcode(NamedTuple):
     def of(cls, templates: Iterable[Expression]) -> "Microcode":
         """The codes of all templates, one after the other."""
         idents: dict[str, int] = {}
-        nodes = [list(_nodes(template, tuple(Mode), idents)) for template in templates]
+        nodes = [list(_nodes(template, tuple(sorted(Mode)), idents)) for template in templates]
         start = np.cumsum([0, *map(len, nodes)])
-        code, arity, ident, value, mode = zip(*(node for rule in nodes for node in rule), strict=True)
+        columns = zip(*(node for rule in nodes for node in rule), strict=True)
+        code, arity, outcomes, window, ident, value, mode = columns
         ints = np.int32
         return cls(
             start.astype(ints),
             np.array(code, ints),
             np.array(arity, ints),
+            np.array(outcomes, ints),
+            np.array(window, ints),
             np.array(ident, np.uint64),
             np.array(value, np.float64),
             np.array(mode, ints),
         )
 
 
-_Node = tuple[int, int, int, float, tuple[int, ...]]
+_Node = tuple[int, int, int, tuple[int, int], int, float, tuple[int, ...]]
 
 
 def _nodes(e: Expression, modes: tuple[int, ...], idents: dict[str, int]) -> Iterator[_Node]:
     value = e.head.value if isinstance(e.head, Number) else np.nan
     code = code_of(e)
-    yield code, len(e.args), _ident(e, idents), value, modes
+    yield code, len(e.args), outcomes_of(e), _window(e), _ident(e, idents), value, modes
     for k, arg in enumerate(e.args):
         yield from _nodes(arg, tuple(int(OPERAND_MODES[code, mode, min(k, 1)]) for mode in modes), idents)
 
@@ -125,14 +68,27 @@ def code_of(e: Expression) -> MicroOp:
     if isinstance(e.head, Hole):
         return MicroOp.HOLE
     if isinstance(e.head, Operator):
-        if e.head.name in _OF_CONNECTIVE:
-            return _OF_CONNECTIVE[e.head.name]
-        on_counts = any(arg.type is Type.COUNT for arg in e.args)
-        if on_counts:
-            return _OF_COUNTS[e.head.name]
-        if e.head.name not in _IN_ATOMS:
-            raise OperatorError(e.head.name, "grammar/rules/microcode.py")
+        means = e.head.means
+        if isinstance(means, Joins):
+            return means.code
+        if means.on_counts is not None and any(arg.type is Type.COUNT for arg in e.args):
+            return means.on_counts
     return MicroOp.ATOM if e.type is Type.BOOLEAN_VECTOR else MicroOp.NAME
+
+
+def outcomes_of(e: Expression) -> int:
+    """For which outcomes a comparison is true; 0 for all else."""
+    return e.head.traits.outcomes if isinstance(e.head, Operator) else 0
+
+
+def _window(e: Expression) -> tuple[int, int]:
+    """The bounds of a window: numbers of steps, or of the arguments that say them; (0, 0) of all else."""
+    if code_of(e) not in WINDOWED:
+        return 0, 0
+    assert isinstance(e.head, Operator)
+    places = {row.name: BY_ARGUMENT - place for place, row in enumerate(e.head.parameters, e.head.takes)}
+    first, last = (places[bound] if isinstance(bound, str) else int(bound) for bound in e.head.window or ())
+    return first, last
 
 
 def _ident(e: Expression, known: dict[str, int]) -> int:

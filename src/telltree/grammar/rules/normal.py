@@ -10,7 +10,8 @@ from telltree.grammar.text.check import mentioned, renamed
 from telltree.grammar.text.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.operators import Expression, Hole, Type
 
-MOST_RULES = 1_000_000  # while folding, to stay within some hundred megabytes
+MOST_RULES = 250_000
+"""While folding, where symbols that rename each other could multiply; more where more was written."""
 MOST_SENTENCES = 50  # one inside the other
 MERGE_ROUNDS = 50
 _UNSAID = (None,)
@@ -105,7 +106,7 @@ class _Bodies:
 
 def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[str, Weighted]:
     folded: dict[str, Weighted] = {}
-    made = 0
+    made, most = 0, max(MOST_RULES, 4 * sum(map(len, symbols.values())))
     for symbol in order:
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
@@ -115,10 +116,8 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
                 _add(rules, body.spelt, body, weight * share)
         folded[symbol] = rules
         made += len(rules)
-        if made > MOST_RULES:
-            raise GrammarError(
-                f"more than {MOST_RULES:,} rules when written out; choose from fewer attributes or constants"
-            )
+        if made > most:
+            raise GrammarError(f"more than {most:,} rules when written out; choose from fewer attributes or constants")
     return folded
 
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.grammar.rules.microcode import Microcode, MicroOp, code_of
+from telltree.grammar.rules.microcode import Microcode, code_of
 from telltree.grammar.rules.rule import Rule
 from telltree.operators import Expression, Hole, Level, Number, Type
 from telltree.operators.expression import RandomNumber
+from telltree.operators.meaning import PLAIN, MicroOp
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -30,7 +31,7 @@ _RULE = np.dtype(
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
         ("first_atom", np.int32),  # if it makes a numbered atom: the number, or that with the first constant; else −1
         ("takes", np.int32),  # 1 if its only hole is for the constant of a numbered atom, else 0
-        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first, else 0
+        ("simple", np.int32),  # if connectives, F and G come first in its template, then only holes: the first; or HOLE
         ("lead", np.int32),  # how many of them there are
         ("constant", np.int32),  # if it writes a constant and nothing else: which of its symbol's rules it is
     ]
@@ -88,6 +89,8 @@ class Reading(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    code_outcomes: Ints
+    code_window: Ints
 
 
 class Tables(NamedTuple):
@@ -109,6 +112,8 @@ class Tables(NamedTuple):
     code_ident: NDArray[np.uint64]
     code_value: Floats
     code_mode: Ints
+    code_outcomes: Ints
+    code_window: Ints
     atoms: Ints  # how many atoms have a number
 
     @property
@@ -155,6 +160,8 @@ class Tables(NamedTuple):
             code_ident=microcode.ident,
             code_value=microcode.value,
             code_mode=microcode.mode,
+            code_outcomes=microcode.outcomes,
+            code_window=microcode.window,
             atoms=np.array([atoms], np.int32),
         )
 
@@ -260,8 +267,8 @@ def _number_atoms(rules: Sequence[Rule], symbols: Sequence[str], packed: Records
 def _simple(template: Expression) -> tuple[int, int]:
     codes = [code_of(e) for e in template.walk()]
     lead = sum(code is not MicroOp.HOLE for code in codes)
-    plain = all(MicroOp.AND <= code <= MicroOp.GLOBALLY for code in codes[:lead])
-    return (int(codes[0]), lead) if lead and plain else (0, 0)
+    plain = PLAIN.issuperset(codes[:lead])
+    return (int(codes[0]), lead) if lead and plain else (int(MicroOp.HOLE), 0)
 
 
 def _nests_formulas(e: Expression) -> bool:

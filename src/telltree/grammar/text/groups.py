@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Column, ColumnType, Panel, Schema, unusable
 from telltree.errors import GrammarError
+from telltree.grammar.text.amount import room_for
 from telltree.grammar.text.draft import Draft, Term, pick
 from telltree.grammar.text.names import attribute, nearest
 from telltree.grammar.text.source import Each, Place, Supply
@@ -17,7 +18,6 @@ from telltree.operators import Level, Number, Operator
 from telltree.operators.expression import RandomNumber, level_text, name_text
 
 MOST_POINTS = 10_000  # of one grid
-MOST_CONSTANTS = 500_000  # of all grids of a grammar together
 OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"})
 """Supplies that depend on the attribute they are compared with, unless they give their range."""
 
@@ -64,7 +64,7 @@ class Groups:
 
     def attributes(self, each: Each) -> Draft:
         """A choice among the attributes a selector selects."""
-        return pick([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
+        return self._any([Term(attribute(column), (), each.place) for column in self.columns(each)], each.place)
 
     def comparisons(self, each: Each | Column, operators: tuple[Operator, ...], supply: Supply, place: Place) -> Draft:
         """The group `each … {operators} supply`: attribute, then operator, then constant."""
@@ -78,7 +78,7 @@ class Groups:
             against = shared or self._against(column, columns if isinstance(each, Each) else None, supply)
             if against is not None:
                 left = Term(attribute(column), (), place)
-                choices.append(pick([Term(operator, (left, against), place) for operator in operators], place))
+                choices.append(self._any([Term(operator, (left, against), place) for operator in operators], place))
         if not choices:
             raise GrammarError(
                 "other finds no two attributes of one kind to compare; give columns a kind in the schema", *supply.place
@@ -102,8 +102,8 @@ class Groups:
     def constants(self, supply: Supply, columns: list[Column]) -> Draft:
         """A choice among the constants of a supply, or a random one; from the values of these columns if need be."""
         place, numbers = supply.place, [float(v) for v in supply.values if not isinstance(v, str)]
-        if supply.word == "list":
-            return self._choice(supply.values, place)
+        if supply.word == "list":  # which stands in the text, and counted there
+            return pick([Term(constant(v), (), place) for v in dict.fromkeys(supply.values)], place)
         if supply.word == "thresholds":
             return self._choice(columns[0].thresholds or (), place)
         if supply.word == "random":
@@ -123,9 +123,17 @@ class Groups:
 
     def _any(self, terms: list[Draft], place: Place) -> Draft:
         self._made += len(terms)
-        if self._made > MOST_CONSTANTS:
-            raise GrammarError(f"more than {MOST_CONSTANTS:,} constants in all groups; make them coarser", *place)
+        if self._made > self._room:
+            raise GrammarError(
+                f"all groups up to here, written out, have more than the {self._room:,} attributes and constants that "
+                f"are read; choose from fewer attributes, or make grids coarser",
+                *place,
+            )
         return pick(terms, place)
+
+    @cached_property
+    def _room(self) -> int:
+        return room_for(self.schema)
 
     def _values(self, columns: list[Column], supply: Supply) -> NDArray[np.float64]:
         for column in columns:

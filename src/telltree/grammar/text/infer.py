@@ -19,7 +19,7 @@ from telltree.operators.expression import RandomNumber
 from telltree.operators.table import COMPARISONS, EQUAL
 from telltree.operators.types import join
 
-Types = tuple[Type, ...]  # without repetition, in the order of the enumeration
+Types = tuple[Type, ...]  # without repetition, in the order of their names
 
 
 def infer(symbols: Definitions, start: str) -> dict[str, Type]:
@@ -54,8 +54,11 @@ def _grow(symbols: Definitions) -> dict[str, Types]:
     return found
 
 
+_BY_NAME = sorted(Type, key=lambda t: t.name)
+
+
 def _ordered(types: Container[Type | None]) -> Types:
-    return tuple(t for t in Type if t in types)
+    return tuple(t for t in _BY_NAME if t in types)
 
 
 _OF_CONSTANTS: dict[type, Types] = {Number: (Type.REAL,), RandomNumber: (Type.REAL,), Level: (Type.LEVEL,)}

@@ -1,11 +1,13 @@
 """Does every category that a comparison names exist in a column it may be compared with?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
-from telltree.data import Schema
+from telltree.data import Column, Schema
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.text.names import nearest
+from telltree.grammar.text.source import Place
 from telltree.operators import Attribute, Level, Operator
 from telltree.operators.expression import level_text, name_text
 from telltree.operators.table import EQUAL
@@ -13,19 +15,26 @@ from telltree.operators.table import EQUAL
 
 def check_levels(symbols: Definitions, schema: Schema) -> None:
     """GrammarError for a category name that none of the attributes it is compared with has."""
+    every: dict[Draft, tuple[list[Column], frozenset[str]]] = {}
+    """For what may stand on the left, the columns that it may be, and the levels of them all."""
     for left, right in dict.fromkeys(term.args for term in terms_of(EQUAL, symbols)):
         named = [leaf for leaf in leaves(right, symbols) if isinstance(leaf.head, Level)]
-        if not named:
-            continue
-        columns = [leaf.head.name for leaf in leaves(left, symbols) if isinstance(leaf.head, Attribute)]
-        known = dict.fromkeys(level for name in columns for level in schema[name].levels)
+        if named and left not in every:
+            columns = [schema[leaf.head.name] for leaf in leaves(left, symbols) if isinstance(leaf.head, Attribute)]
+            several = frozenset().union(*(column.level_names for column in columns)) if len(columns) != 1 else None
+            every[left] = columns, columns[0].level_names if several is None else several
         for leaf in named:
             assert isinstance(leaf.head, Level)
-            if leaf.head.name not in known:
-                told = ", ".join(map(name_text, columns[:3]))
-                some = ", ".join(level_text(level) for level in list(known)[:5])
-                hint = nearest(leaf.head.name, known) or f"; there are {some}" if known else ""
-                raise GrammarError(f"{told} has no category {level_text(leaf.head.name)}{hint}", *leaf.place)
+            if leaf.head.name not in every[left][1]:
+                _refuse(leaf.head.name, every[left][0], leaf.place)
+
+
+def _refuse(name: str, columns: Sequence[Column], place: Place) -> NoReturn:
+    known = dict.fromkeys(level for column in columns for level in column.levels)
+    told = ", ".join(name_text(column.name) for column in columns[:3])
+    some = ", ".join(level_text(level) for level in list(known)[:5])
+    hint = nearest(name, known) or f"; there are {some}" if known else ""
+    raise GrammarError(f"{told} has no category {level_text(name)}{hint}", *place)
 
 
 def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:

@@ -10,20 +10,23 @@ from telltree.grammar.text.source import Place
 from telltree.likeness import alike
 from telltree.operators import OPERATORS, Attribute, Operator, Type, UserFunction
 from telltree.operators.expression import level_text, name_text
-from telltree.operators.table import Form
+from telltree.operators.table import SPELLINGS, Form
 
 _TYPE_OF = {
     ColumnType.REAL: Type.REAL_VECTOR,
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
     ColumnType.CATEGORICAL: Type.CATEGORICAL_VECTOR,
 }
-_CALLED: dict[str, Operator | UserFunction] = {o.name: o for o in OPERATORS if o.form is Form.CALL}
-RESERVED = WORDS | {spelling for operator in OPERATORS for spelling in operator.spellings}
 
 
 def attribute(column: Column) -> Attribute:
     """The column as expressions mention it."""
     return Attribute(column.name, _TYPE_OF[column.type])
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is a word of the language, and so none for symbols."""
+    return name in WORDS or name in SPELLINGS
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
@@ -48,7 +51,8 @@ class Names:
                 raise SettingsError(f"a user function cannot be called {name!r}, a word of the grammar language")
         if len(by_name) < len(self.functions):
             raise SettingsError("two user functions have the same name")
-        self._called = {**_CALLED, **by_name}
+        operators = {operator.name: operator for operator in OPERATORS if operator.form is Form.CALL}
+        self._called = {**operators, **by_name}
 
     def attribute(self, name: str, place: Place) -> Attribute:
         """The attribute of this name."""

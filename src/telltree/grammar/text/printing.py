@@ -5,7 +5,8 @@ from collections.abc import Container
 
 from telltree.grammar.text.draft import Definitions, Draft, Option, Pick, Symbol, Term
 from telltree.operators import Attribute, Level, Number, Operator
-from telltree.operators.expression import RandomNumber, level_text, name_text, number_text
+from telltree.operators.expression import RandomNumber, level_text, name_text
+from telltree.operators.numbers import number_text
 from telltree.operators.table import COMPARISONS, Form
 
 WIDTH = 100

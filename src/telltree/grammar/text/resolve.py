@@ -9,7 +9,7 @@ from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
 from telltree.grammar.text.groups import Groups, constant, needs_attribute
-from telltree.grammar.text.names import RESERVED, Names
+from telltree.grammar.text.names import Names, is_reserved
 from telltree.grammar.text.source import (
     Alternative,
     Apply,
@@ -40,7 +40,7 @@ def resolve(
             raise GrammarError(
                 f"{symbol} is defined twice, first in line {places[symbol].line}; join the two with |", *place
             )
-        if symbol in RESERVED:
+        if is_reserved(symbol):
             raise GrammarError(f"{symbol} is a word of the language; a symbol needs another name", *place)
         places[symbol] = place
     resolver = Resolver(data, functions, frozenset(places))

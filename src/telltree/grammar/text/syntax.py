@@ -10,6 +10,8 @@ from typing import Any
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
 
 from telltree.errors import GrammarError
+from telltree.grammar.text.amount import check_parts
+from telltree.grammar.text.canonical import parse_canonical
 from telltree.grammar.text.complaint import complaint
 from telltree.grammar.text.source import (
     Alternative,
@@ -37,20 +39,27 @@ FOR_COLUMNS = 10_000
 """The columns that those bounds are for; a grammar over more may have more of everything."""
 
 
-def parse_grammar(text: str, columns: int = 0) -> list[Definition]:
+def parse_grammar(text: str, columns: int = 0, most_parts: int | None = None) -> list[Definition]:
     """The definitions of a grammar's text, in order. Over very many columns it may be longer."""
-    definitions: list[Definition] = _parse(text, "grammar", columns)
+    check_size(text, "the grammar", columns)
+    if most_parts is not None:
+        check_parts(text, "the grammar", most_parts)
+    definitions: list[Definition] = _parse(text, "grammar")
     return definitions
 
 
 def parse_expression(text: str) -> Source:
     """The source tree of a formula's text."""
-    source: Source = _parse(text, "formula")
-    return source
+    check_size(text, "the formula")
+    check_parts(text, "the formula")
+    source: Source | None = parse_canonical(text)
+    return _parse(text, "formula") if source is None else source
 
 
 def check_size(text: str, what: str, columns: int = 0) -> None:
     """Refuse a text of more than is read."""
+    if not isinstance(text, str):
+        raise GrammarError(f"{what} is written as text, got {type(text).__name__}")
     times = max(1, columns / FOR_COLUMNS)
     if len(text) > LONGEST * times:
         raise GrammarError(f"{what} has {len(text):,} characters; at most {LONGEST * times:,.0f} are read")
@@ -60,10 +69,7 @@ def check_size(text: str, what: str, columns: int = 0) -> None:
             raise GrammarError(f"{what} has {found}; at most {most * times:,.0f} are read")
 
 
-def _parse(text: str, start: str, columns: int = 0) -> Any:
-    if not isinstance(text, str):
-        raise GrammarError(f"a {start} is written as text, got {type(text).__name__}")
-    check_size(text, f"the {start}", columns)
+def _parse(text: str, start: str) -> Any:
     text = text.removeprefix("\ufeff")
     try:
         return _parser().parse(text, start=start)

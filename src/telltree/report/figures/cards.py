@@ -1,17 +1,16 @@
 """Cards: what a figure of a tree says in each box, and how large that makes the box. Nothing is drawn here."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from telltree.amounts import counted, percent
-from telltree.data import Panel, check_labels
+from telltree.amounts import counted
+from telltree.data import Panel
 from telltree.report.figures.layout import Box
 from telltree.report.figures.style import BODY, SMALL, lines_height
 from telltree.report.figures.words import BOLD, drawable, width, wrapped
 from telltree.tree import Leaf, Node, Tree
+from telltree.tree.target import Summary, Target
 
 PAD = 0.09
 BAR = 0.11
@@ -22,21 +21,21 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Card:
-    """One box: a formula or a category, how many records of each class came here, and the boxes below."""
+    """One box: a formula or a category, how many records of each part came here, and the boxes below."""
 
     lines: tuple[str, ...]
     counts: Counts
-    """Records of each class; empty if their labels are not known."""
+    """Records in each part of the target; empty if their labels are not known."""
     told: str
     """The same in words."""
-    label: int | None
-    """The class that a leaf predicts."""
+    part: int | None
+    """In whose colours what a leaf predicts is drawn."""
     width: float
     children: tuple["Card", ...] = ()
 
     @property
     def height(self) -> float:
-        """In inches: the lines, a bar if there are classes to show, the counts, and room round them."""
+        """In inches: the lines, a bar if there are parts to show, the counts, and room round them."""
         bar = BAR + PAD / 2 if self.counts else 0.0
         return 2 * PAD + lines_height(len(self.lines), BODY) + bar + lines_height(1, SMALL)
 
@@ -55,30 +54,30 @@ class Card:
 class Census:
     """How many records come to each node and leaf, in preorder."""
 
-    classes: tuple[Any, ...]
-    """The classes to show; none if labels are not known."""
+    target: Target
+    parts: tuple[Any, ...]
+    """Those of the target that are shown; none if labels are not known."""
     counts: tuple[Counts, ...]
     totals: tuple[int, ...]
 
 
 def census(tree: Tree, panel: Panel | None, y: Any) -> Census:
-    """Of the training records, or of those of a panel; by class if labels are given."""
+    """Of the training records, or of those of a panel; by part of the target if labels are given."""
     if panel is None:
-        counts = tuple(_trained(tree.root))
-        return Census(tree.classes, counts, tuple(map(sum, counts)))
+        found = list(_trained(tree.root))
+        supports = tuple(said.support for said in found)
+        return Census(tree.target, tree.target.parts, tuple(said.parts for said in found), supports)
     passes = tree.passes(panel)
     totals = tuple(int(n) for n in passes.sum(axis=0))
     if y is None:
-        return Census((), ((),) * len(totals), totals)
-    labels = check_labels(y, panel).tolist()
-    classes = tuple(dict.fromkeys((*tree.classes, *labels)))  # those the tree does not know come last
-    codes = np.array([classes.index(label) for label in labels], np.int64)
-    counts = tuple(tuple(np.bincount(codes[here], minlength=len(classes)).tolist()) for here in passes.T)
-    return Census(classes, counts, totals)
+        return Census(tree.target, (), ((),) * len(totals), totals)
+    labels = tree.target.read(y, panel)
+    counts = tuple(labels[here].summary().parts for here in passes.T)
+    return Census(labels.target, labels.target.parts, counts, totals)
 
 
-def _trained(node: Node | Leaf) -> Iterator[Counts]:
-    yield node.counts
+def _trained(node: Node | Leaf) -> Iterator[Summary]:
+    yield node.summary
     if isinstance(node, Node):
         yield from _trained(node.true)
         yield from _trained(node.false)
@@ -92,26 +91,26 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
         place = next(places)
         counts = seen.counts[place]
         if isinstance(node, Leaf):
-            lines = wrapped(f"[{next(numbers)}] {tree.classes[node.label]}", _LEAF_TEXT, BODY, lines=3)
-            lines += [f"by weight: {percent(node.weighted_share, 0)}"] if node.decided_by_weights else []
+            lines = wrapped(f"[{next(numbers)}] {node.summary.predicted}", _LEAF_TEXT, BODY, lines=3)
+            lines += [node.summary.brief_remark] if node.summary.brief_remark else []
             children: tuple[Card, ...] = ()
         else:
             lines = wrapped(says(node), inches, BODY, lines=_MOST_LINES)
             children = make(node.true), make(node.false)
         wider = BOLD if isinstance(node, Leaf) else 1.0
-        told = _told(seen.classes, counts, seen.totals[place])
+        told = _told(seen, counts, seen.totals[place])
         across = max(_NARROWEST, width(told, SMALL), *(wider * width(line, BODY) for line in lines))
-        label = node.label if isinstance(node, Leaf) else None
-        return Card(tuple(lines), counts, told, label, across + 2 * PAD, children)
+        part = node.summary.part if isinstance(node, Leaf) else None
+        return Card(tuple(lines), counts, told, part, across + 2 * PAD, children)
 
     return make(tree.root)
 
 
-def _told(classes: Sequence[Any], counts: Counts, total: int) -> str:
-    """How many records of each class, largest first; of all classes together if that is too much to say."""
+def _told(seen: Census, counts: Counts, total: int) -> str:
+    """How many records of each part, largest first; of all parts together if that is too much to say."""
     largest = sorted((k for k, n in enumerate(counts) if n), key=lambda k: -counts[k])
-    named = drawable(", ".join(f"{classes[k]}: {counts[k]}" for k in largest))
+    named = drawable(", ".join(f"{seen.parts[k]}: {counts[k]}" for k in largest))
     if largest and width(named, SMALL) <= _LEAF_TEXT:
         return named
-    several = f", {len(largest)} classes" if len(largest) > 1 else ""
+    several = f", {len(largest)} {seen.target.words.parts}" if len(largest) > 1 else ""
     return f"{counted(total, 'record')}{several}"

@@ -11,11 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from telltree.amounts import by_weight, counted
-from telltree.data import ColumnType, Panel, Schema, check_labels
+from telltree.data import ColumnType, Panel, Schema
 from telltree.errors import SettingsError
 from telltree.explain import Category, categorize, decisive_steps, shown
-from telltree.report.figures.mentions import Pane, Voice, Wording, at_least, panes, voice
+from telltree.report.figures.mentions import Pane, Voice, Wording, at_least, panes, told_size, voice
 from telltree.report.figures.style import (
     BODY,
     INK,
@@ -48,6 +47,7 @@ from telltree.report.figures.traces import (
 )
 from telltree.report.figures.words import BOLD, clipped, wrapped
 from telltree.tree import Tree
+from telltree.tree.target import Labels
 from telltree.tree.tree import Branch
 
 _WIDE, _LEFT, _RIGHT = 9.5, 2.4, 1.5
@@ -63,7 +63,7 @@ class _Members(NamedTuple):
     clocks: Clocks
     looks: list[int]
     own: int
-    """The look of those that have the category's label, whose lines are not broken."""
+    """The look of what the category predicts, whose lines are not broken."""
     branches: tuple[Branch, ...]
     decisive: list[NDArray[np.int64]]
 
@@ -95,10 +95,10 @@ def plot_category(
     if number > len(tree.leaves):
         raise SettingsError(f"number must be that of a category, 1 to {len(tree.leaves)}, got {number!r}")
     aligned = panel.aligned(tree.schema)
-    labels = None if y is None else check_labels(y, panel).tolist()
-    category = categorize(tree, aligned, labels)[number - 1]
+    labels = None if y is None else tree.target.read(y, panel)
+    category = categorize(tree, aligned, y)[number - 1]
     speaks = voice(tree.schema, aligned, text, digits)
-    members = _members(tree, aligned, category, labels, most=most, reference=reference)
+    members = _members(aligned, category, labels, most=most, reference=reference)
     mentioned = panes(formula.expression for formula, _ in members.branches)
     chosen = mentioned[:_MOST_PANES] if members.records else []
     figure, axes = _frame(category, speaks, members, chosen)
@@ -107,23 +107,18 @@ def plot_category(
     if axes:
         members.clocks.name_axis(axes[-1])
     if labels is not None:
-        _name_classes(figure, _classes(tree, labels), members)
+        _name_parts(figure, labels.target.parts, members)
     return figure
 
 
-def _classes(tree: Tree, labels: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys((*tree.classes, *labels)))
-
-
 def _members(
-    tree: Tree, panel: Panel, category: Category, labels: Sequence[Any] | None, *, most: int, reference: Panel | None
+    panel: Panel, category: Category, labels: Labels | None, *, most: int, reference: Panel | None
 ) -> _Members:
     records = [int(i) for i in category.positions[:most]]
     branches = tuple(shown(category.branches))
     decisive = [decisive_steps(formula, panel, records, reference=reference or panel) for formula, _ in branches]
-    own = tree.classes.index(category.label)
-    classes = _classes(tree, labels or ())
-    looks = [own if labels is None else classes.index(labels[i]) for i in records]
+    own = category.summary.part
+    looks = [own] * len(records) if labels is None else labels.parts[records].tolist()
     return _Members(panel, records, clocks(panel, records), looks, own, branches, decisive)
 
 
@@ -132,9 +127,7 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     schema, drawn = members.panel.schema, len(members.records)
     carpet = float(np.clip(0.14 * drawn, 0.3, 1.4))
     heights = [1.15 if is_real(schema, pane) else max(carpet, _key_height(schema, pane)) for pane in chosen]
-    counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
-    weighed = f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
-    size = f"{counted(len(category.positions), 'record')}{counts}{weighed}"
+    size = told_size(category)
     part = f"; the first {drawn} are drawn" if drawn < len(category.positions) else ""
     said = wrapped(speaks.caption(category), _WIDE - 0.4, BODY, lines=6)
     head = 0.15 + lines_height(1, TITLE) + lines_height(1 + len(said), BODY) + 0.15
@@ -218,9 +211,9 @@ def _name_levels(ax: Axes, schema: Schema, column: str, fill: dict[int, Any], va
         legend(ax, handles, words, labelspacing=0.2, handlelength=1.4, **place)
 
 
-def _name_classes(figure: Figure, classes: Sequence[Any], members: _Members) -> None:
+def _name_parts(figure: Figure, parts: Sequence[Any], members: _Members) -> None:
     used = sorted(set(members.looks))[:8]
-    names = [clipped(classes[number], 1.5, SMALL) for number in used]
+    names = [clipped(parts[number], 1.5, SMALL) for number in used]
     if used:
         place = {"loc": "upper right", "bbox_to_anchor": (0.99, 0.995), "ncols": min(4, len(used))}
         legend(figure, [stroke(number, linestyle=members.style(number)) for number in used], names, **place)

@@ -1,7 +1,7 @@
 """The collage: a row for each category, in it pictures of its first members."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from telltree.amounts import by_weight, counted
-from telltree.data import ColumnType, Panel, Schema, check_labels
+from telltree.amounts import counted
+from telltree.data import ColumnType, Panel, Schema
 from telltree.errors import DataError
 from telltree.explain import Category, categorize
-from telltree.report.figures.mentions import Voice, Wording, at_least, voice
+from telltree.report.figures.mentions import Voice, Wording, at_least, told_size, voice
 from telltree.report.figures.style import (
     BODY,
     INK,
@@ -32,6 +32,7 @@ from telltree.report.figures.style import (
 from telltree.report.figures.traces import bands, clock, edges, fill_of, fit_height, from_starts, line
 from telltree.report.figures.words import BOLD, clipped, wrapped
 from telltree.tree import Tree
+from telltree.tree.target import Labels
 
 Draw = Callable[[Axes, Panel, int], object]
 _MARGIN, _CELL, _TALL, _GAP = 0.35, 1.9, 1.05, 0.3
@@ -59,17 +60,17 @@ def plot_collage(
     row stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
     """
     at_least("columns", columns, 1)
-    labels = None if y is None else check_labels(y, panel).tolist()
     known = panel
     if isinstance(categories, Tree):
         known = panel.aligned(categories.schema)  # has the columns that the tree knows; `draw` may want others
-        categories = categorize(categories, known, labels)
+        categories = categorize(categories, known, y)
     chosen = _chosen(list(categories), panel, only_label)
+    others = {} if y is None else _exceptions(chosen, chosen[0].summary.target.read(y, panel))
     speaks = None if text is None else voice(known.schema, known, text, digits)
     if draw is not None:
-        return _assemble(chosen, panel, columns, labels=labels, draw=draw, speaks=speaks)[0]
+        return _assemble(chosen, panel, columns, others=others, draw=draw, speaks=speaks)[0]
     sketch = _sketch(chosen, known, columns)
-    figure, top = _assemble(chosen, known, columns, labels=labels, draw=sketch, speaks=speaks, key=0.3)
+    figure, top = _assemble(chosen, known, columns, others=others, draw=sketch, speaks=speaks, key=0.3)
     sketch.name(figure, top)
     return figure
 
@@ -96,7 +97,7 @@ def _assemble(
     panel: Panel,
     columns: int,
     *,
-    labels: Sequence[Any] | None,
+    others: Mapping[int, Any],
     draw: Draw,
     speaks: Voice | None,
     key: float = 0.0,
@@ -113,27 +114,34 @@ def _assemble(
     figure = new_figure(wide, high)
     top = 0.15 + key
     for category, lines, head in zip(chosen, told, heads, strict=True):
-        size = counted(len(category.positions), "record")
-        counts = "".join(f", {label}: {n}" for label, n in category.counts.items())
-        counts += f"; {by_weight(category.label, category.weighted)}" if category.decided_by_weights else ""
-        title = clipped(f"[{category.number}] {category.label}  ({size}{counts})", (wide - 2 * _MARGIN) / BOLD, BODY)
+        head_line = f"[{category.number}] {category.label}  ({told_size(category)})"
+        title = clipped(head_line, (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:
             write_lines(figure, _MARGIN, below, lines, color=QUIET, fontsize=SMALL)
         for place, record in enumerate(int(i) for i in category.positions[:columns]):
             ax = add_axes(figure, first + place * step, top + head, _CELL, _TALL)
             draw(ax, panel, record)
-            _name(ax, panel, record, category, labels)
+            _name(ax, panel, record, others)
         top += head + _TALL + feet
     return figure, 1 - 0.15 / high
 
 
-def _name(ax: Axes, panel: Panel, record: int, category: Category, labels: Sequence[Any] | None) -> None:
-    """The record's id above its picture, and its label where that is not the category's."""
-    words = str(panel.ids[record])
-    other = labels is not None and labels[record] != category.label
-    if labels is not None and other:
-        words += f" ({labels[record]})"
+def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any]:
+    """The labels of members that have another one than their category predicts, by their positions."""
+    names, which = labels.named()
+    found: dict[int, Any] = {}
+    for category in categories:
+        own = labels[category.positions].exceptions([category.summary], np.zeros(len(category.positions), np.int64))
+        found |= {i: names[which[i]] for i in category.positions[own].tolist()}
+    return found
+
+
+def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
+    """The record's id above its picture, and its label where that is not what the category predicts."""
+    words, other = str(panel.ids[record]), record in others
+    if other:
+        words += f" ({others[record]})"
     looks = {
         "transform": ax.transAxes,
         "fontsize": SMALL,

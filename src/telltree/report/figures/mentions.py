@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.data.how_read import StepLength
 from telltree.errors import SettingsError
@@ -132,6 +133,12 @@ def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | No
         missing = {name for name, count in panel.missing().items() if count}
         return Voice(schema, wording, digits, missing, panel.step)
     return Voice(schema, wording, digits, *((known.missing, known.step) if isinstance(known, Tree) else (None, None)))
+
+
+def told_size(category: Category) -> str:
+    """How many members a category has, and what they are: `43 records, calm: 3, storm: 40`."""
+    size = ", ".join(filter(None, [counted(len(category.positions), "record"), category.sureness.mixed]))
+    return "; ".join(filter(None, [size, category.sureness.remark]))
 
 
 def temporal(e: Expression) -> list[Expression]:

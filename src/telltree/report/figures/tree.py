@@ -67,20 +67,20 @@ def plot_tree(
     speaks = voice(tree, panel, text, digits)
     seen = census(tree, panel, y)
     root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
-    return _draw(root, seen.classes, way, ax)
+    return _draw(root, seen.parts, way, ax)
 
 
-def _draw(root: Card, classes: Sequence[Any], way: str, ax: Axes | None) -> Figure:
+def _draw(root: Card, parts: Sequence[Any], way: str, ax: Axes | None) -> Figure:
     down = way == "down"
     placed = place(root.box(), down=down, apart=_APART[way], between=_BETWEEN[way])
     across = max(placed.width, 3.0)
-    key = _key(classes, across)
+    key = _key(parts, across)
     wide, high = across + 2 * _MARGIN, placed.height + 2 * _MARGIN + (key[-1][2] + 0.3 if key else 0.0)
     if ax is None:
         ax = add_axes(new_figure(wide, high), 0, 0, wide, high)
     pen = _Pen(ax, wide, high)
     for number, left, top in key:
-        pen.swatch(number, classes[number], _MARGIN + left, high - _MARGIN - top)
+        pen.swatch(number, parts[number], _MARGIN + left, high - _MARGIN - top)
     shift = _MARGIN + (across - placed.width) / 2
     middles = [(x + shift, y + _MARGIN) for x, y in placed.middles]
     cards = list(root.walk())
@@ -93,11 +93,11 @@ def _draw(root: Card, classes: Sequence[Any], way: str, ax: Axes | None) -> Figu
     return figure_of(ax)
 
 
-def _key(classes: Sequence[Any], across: float) -> list[tuple[int, float, float]]:
-    """Where the swatch of each class goes, in lines from the upper left corner."""
+def _key(parts: Sequence[Any], across: float) -> list[tuple[int, float, float]]:
+    """Where the swatch of each part of the target goes, in lines from the upper left corner."""
     found, left, top = [], 0.0, 0.0
-    for number, name in enumerate(classes):
-        needs = _SWATCH + 0.22 + width(_class_name(name), SMALL)
+    for number, name in enumerate(parts):
+        needs = _SWATCH + 0.22 + width(_part_name(name), SMALL)
         if left and left + needs > across:
             left, top = 0.0, top + 0.18
         found.append((number, left, top))
@@ -105,7 +105,7 @@ def _key(classes: Sequence[Any], across: float) -> list[tuple[int, float, float]
     return found
 
 
-def _class_name(name: object) -> str:
+def _part_name(name: object) -> str:
     return clipped(name, 2.2, SMALL)
 
 
@@ -126,7 +126,7 @@ class _Pen:
 
     def swatch(self, number: int, name: object, left: float, top: float) -> None:
         self._ax.add_patch(Rectangle((left, top - BAR), _SWATCH, BAR, **area(number)))
-        self._write(left + _SWATCH + 0.05, top - BAR / 2, _class_name(name), SMALL, ha="left")
+        self._write(left + _SWATCH + 0.05, top - BAR / 2, _part_name(name), SMALL, ha="left")
 
     def edge(
         self, card: Card, at: tuple[float, float], child: Card, to: tuple[float, float], *, answer: str, down: bool
@@ -149,7 +149,7 @@ class _Pen:
 
     def card(self, card: Card, x: float, y: float) -> None:
         """The box, its lines, the bar and the counts, from the top."""
-        colour = None if card.label is None else look(card.label).colour
+        colour = None if card.part is None else look(card.part).colour
         left, bottom = x - card.width / 2, y - card.height / 2
         self._ax.add_patch(
             FancyBboxPatch(
@@ -161,7 +161,7 @@ class _Pen:
         )  # fmt: skip
         text = lines_height(len(card.lines), BODY)
         looks: Looks = {"zorder": 4, "linespacing": LEADING * 0.85, "color": INK}
-        weight = "normal" if card.label is None else "bold"
+        weight = "normal" if card.part is None else "bold"
         self._write(x, bottom + card.height - PAD - text / 2, "\n".join(card.lines), fontweight=weight, **looks)
         floor = bottom + PAD
         self._write(x, floor + lines_height(1, SMALL) / 2, card.told, SMALL, zorder=4)

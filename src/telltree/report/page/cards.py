@@ -1,10 +1,9 @@
 """A card for each category: what it says, how sure it is, and who stands for it."""
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 from typing import Any
 
-from telltree.explain import Category, RuleRow, rules_table
+from telltree.explain import Category, rules_table
 from telltree.explain.categories import missing_columns, sentence, signed
 from telltree.explain.groups import grouped
 from telltree.operators.expression import conjunction
@@ -13,6 +12,7 @@ from telltree.report.page.shown import Gallery
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
 from telltree.report.page.tree_view import spots
+from telltree.tree.target import Sureness
 from telltree.tree.tree import Leaf
 
 
@@ -25,12 +25,14 @@ def cards(
     siblings = _siblings(subject.categories)
     entries = []
     for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
+        sure = row.sureness if subject.labels is None else category.sureness
         columns = sorted(columns_of(category), key=lambda name: -gains[category.number].get(name, 0.0))
         entries.append(
             {
                 "number": category.number,
                 "node": leaves[category.number],
-                "label": subject.tree.leaves[category.number - 1][0].label,
+                "part": category.summary.part,
+                "predicted": words(category.label),
                 "formula": words(category.description),
                 "english": words(category.english),
                 "short": None if category.short == category.english else words(category.short),
@@ -38,11 +40,13 @@ def cards(
                 "headline": None if category.headline is None else words(category.headline),
                 "beside": siblings.get(category.number),
                 "shared": _shared(category, subject, missing) if category.number in siblings else None,
-                "figures": words(figures(subject, category, row)),
+                "figures": words(sure.text),
                 "records": len(category.positions),
                 "coverage": number(category.coverage),
-                "support": row.support,
-                **sureness(subject, category, row),
+                "support": category.summary.support,
+                "wrong": None if subject.labels is None else int(subject.wrong[category.positions].sum()),
+                "sure": _measure(sure),
+                "values": _values(sure),
                 "columns": [gallery.column(name) for name in columns],
                 "typical": [record for record in some.typical if record in shown],
                 "borderline": [record for record in some.borderline if record in shown],
@@ -70,29 +74,19 @@ def _shared(category: Category, subject: Subject, missing: Container[str]) -> di
     }
 
 
-def figures(subject: Subject, category: Category, row: RuleRow) -> str:
-    """The share of its class in words: of the members, or without labels, of the records it was learned from."""
-    if subject.labels is None:
-        return row.figures
-    low, high = category.interval
-    there, lift = len(category.positions), category.lift
-    return replace(row, share=category.share, low=low, high=high, support=there, lift=lift).figures
+def _measure(sure: Sureness) -> dict[str, Any]:
+    """How sure a category is, as its card tells it."""
+    found = sure.measure()._asdict()
+    bar = None if found["bar"] is None else [number(place) for place in found["bar"]]
+    told = {name: words(text) for name, text in found.items() if isinstance(text, str)}
+    return {**found, **told, "size": number(found["size"]), "bar": bar}
 
 
-def sureness(subject: Subject, category: Category, row: RuleRow) -> dict[str, Any]:
-    """How many members have the category's class: their share with Wilson's interval, its lift, and the others.
-
-    Without labels, what is known is the share among the records the tree was learned from. None where nothing is known.
-    Weights are those of training: the class's `weighted` share, and whether they `decided` that it is the class.
-    """
-    if subject.labels is None:
-        share, interval, lift, wrong = row.share, (row.low, row.high), row.lift, None
-    else:
-        share, interval, lift = category.share, category.interval, category.lift
-        wrong = int(subject.wrong[category.positions].sum())
-    low, high = (None, None) if share is None else interval
-    found = {"share": share, "low": low, "high": high, "lift": lift, "weighted": row.weighted}
-    return {name: number(value) for name, value in found.items()} | {"wrong": wrong, "decided": row.decided_by_weights}
+def _values(sure: Sureness) -> dict[str, Any]:
+    """The same as numbers, for a table, by the names of its columns; how many records there are it tells anyway."""
+    told = sure.exported().items()
+    found = {name: value for name, value in told if name != "support" and not isinstance(value, list)}
+    return {name: number(value) if isinstance(value, float) else value for name, value in found.items()}
 
 
 def _gains(subject: Subject) -> dict[int, dict[str, float]]:

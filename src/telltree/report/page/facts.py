@@ -8,11 +8,12 @@ import numpy as np
 from telltree.amounts import counted
 from telltree.data import ColumnType, unusable
 from telltree.data.clock import duration_text
-from telltree.report.page.scores import Scores, held_out_scores, scores_of
+from telltree.report.page.scores import held_out_scores, scores_of
 from telltree.report.page.sizes import Sizes, Unseen, sizes_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
+from telltree.tree.target import Scores
 
 MOST_COLUMNS = 60  # in the table of columns
 MOST_CHARACTERS = 6_000  # of a grammar
@@ -45,12 +46,16 @@ class Facts:
     depth: int
     terminals: float
     same_records: bool
-    """Whether as many records of each class are shown as the tree was learned from."""
+    """Whether as many records of each part are shown as the tree was learned from."""
     learned_from: int
-    classes: tuple[tuple[str, int | None, int], ...]
-    """Name, records among those shown, records learned from."""
+    purpose: str
+    """What the tree is for."""
+    parts: tuple[tuple[str, int], ...]
+    """Name, and records among those shown, or without labels those learned from."""
     strangers: tuple[str, ...]
-    """Labels that are no class of the tree."""
+    """Labels that the tree has never seen."""
+    glossary: tuple[tuple[str, str], ...]
+    """What the words mean that are said of the target."""
     given: Scores | None
     held_out: Scores | None
     unseen: Unseen | None
@@ -71,9 +76,9 @@ class Facts:
 def facts_of(subject: Subject, held_out: Any) -> Facts:
     """Work the overview out."""
     tree, panel = subject.tree, subject.panel
-    trained = np.sum([leaf.counts for leaf, _ in tree.leaves], axis=0).tolist()
-    labels = subject.labels
-    counts = None if labels is None else np.bincount(labels, minlength=len(subject.names)).tolist()
+    trained, labels = tree.summary, subject.labels
+    counts = trained.parts if labels is None else labels.summary().parts
+    weighted = tree.weighted or getattr(subject.fitted, "class_weight", None) is not None
     table = _columns(subject)
     sizes, unseen = sizes_of(subject)
     return Facts(
@@ -84,13 +89,12 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         questions=len(tree.nodes),
         depth=tree.depth,
         terminals=tree.terminals,
-        same_records=counts == trained if counts is not None else sum(trained) == len(panel),
-        learned_from=sum(trained),
-        classes=tuple(
-            (name, None if counts is None else counts[k], trained[k] if k < len(trained) else 0)
-            for k, name in enumerate(subject.names)
-        ),
-        strangers=subject.names[len(tree.classes) :],
+        same_records=counts == trained.parts and trained.support == len(panel),
+        learned_from=trained.support,
+        purpose=words(subject.target.purpose),
+        parts=tuple((words(name), count) for name, count in zip(subject.target.parts, counts, strict=True)),
+        strangers=() if labels is None else tuple(words(name) for name in labels.strangers(tree.target)),
+        glossary=tuple(subject.target.glossary(weighted=weighted)),
         given=scores_of(subject),
         held_out=held_out_scores(tree, held_out),
         unseen=unseen if held_out is None else None,
@@ -103,7 +107,7 @@ def facts_of(subject: Subject, held_out: Any) -> Facts:
         search=tuple(_search(subject.fitted)),
         grammar=_grammar(subject.fitted),
         interrupted=bool(getattr(subject.fitted, "interrupted_", False)),
-        weighted=tree.weighted or getattr(subject.fitted, "class_weight", None) is not None,
+        weighted=weighted,
     )
 
 

@@ -120,8 +120,7 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
     entries = cards(subject, gallery, members, shown)
     return {
         "title": title,
-        "classes": list(subject.names),
-        "learned": len(subject.tree.classes),
+        **_target(subject),
         "labelled": subject.labels is not None,
         "time_unit": words(subject.panel.time_unit or ""),
         "daily": subject.panel.daily,
@@ -132,6 +131,18 @@ def _data(subject: Subject, title: str, seed: int, examples: int) -> dict[str, A
         "columns": gallery.columns(),
         "records": records,
         "list": everyone,
+    }
+
+
+def _target(subject: Subject) -> dict[str, Any]:
+    """What the tree tells: what its parts are called, and the labels, and in which parts they are, if they differ."""
+    target, labels = subject.target, subject.labels
+    names, parts = (None, None) if labels is None else (labels.named()[0], labels.parts_of_named())
+    return {
+        "words": target.words._asdict(),
+        "parts": [words(name) for name in target.parts],
+        "labels": None if names is None or parts is None else [words(name) for name in names],
+        "label_parts": None if parts is None else parts.tolist(),
     }
 
 
@@ -183,5 +194,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_template),
     )
-    environment.filters |= {"percent": percent, "counted": counted, "short": lambda name: clip(name, 70)}
+    environment.filters |= {
+        "percent": percent, "counted": counted, "short": lambda name: clip(words(name), 70), "words": words,
+    }  # fmt: skip
     return environment

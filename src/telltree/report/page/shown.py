@@ -39,6 +39,7 @@ class Gallery:
     def __init__(self, subject: Subject) -> None:
         self._subject, self._schema = subject, subject.schema
         self._panel = subject.panel
+        self._named = None if subject.labels is None else subject.labels.named()[1]
         self._columns: dict[str, ShownColumn] = {}
         self._number: dict[str, int] = {}
         self._always = tuple(_worth_showing(subject))
@@ -71,12 +72,12 @@ class Gallery:
     def encoded(self, record: int, way: Way, mentioned: Sequence[str]) -> dict[str, Any]:
         """A record: its place in the panel, its category and label, its clock, its columns and its way."""
         names = dict.fromkeys([*mentioned, *self._always])
-        labels = self._subject.labels
         return {
             "at": record,
             "id": words(self._panel.ids[record]),
             "category": int(self._subject.clusters[record]),
-            "label": None if labels is None else int(labels[record]),
+            "label": None if self._named is None else int(self._named[record]),
+            "wrong": bool(self._subject.wrong[record]),
             **clock(self._panel, record),
             "x": {str(self.column(name)): self._trace(name, record) for name in names},
             "way": way,
@@ -136,5 +137,5 @@ def listing(subject: Subject, seed: int) -> dict[str, Any]:
     return {
         "ids": [words(name) for name in subject.panel.ids[kept].tolist()],
         "category": subject.clusters[kept].tolist(),
-        "label": None if subject.labels is None else subject.labels[kept].tolist(),
+        "label": None if subject.labels is None else subject.labels.named()[1][kept].tolist(),
     }

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from telltree.amounts import counted
-from telltree.explain.shares import wilson
+from telltree.amounts import counted, percent
 from telltree.report.page.subject import Subject
+from telltree.shares import wilson
 from telltree.tree.front import Front, Score
+from telltree.tree.target import ClassSummary
 
 MOST_SIZES = 12  # rows; more would be a list to search, not to choose from
 
@@ -53,6 +54,16 @@ class Unseen:
     folds: str
     """How many, as far as it is known."""
 
+    @property
+    def rows(self) -> dict[str, str]:
+        """What is known of it, by the names that scores of classes have."""
+        return {
+            "Records": f"{self.records:,}",
+            "Accuracy": percent(self.share),
+            "95 % interval": f"{percent(self.low).replace(' %', '')} – {percent(self.high)}",
+            "Always the commonest class": percent(self.baseline),
+        }
+
 
 def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
     """The trees to choose from, if there are several, and how well the report's own does, if that was tried."""
@@ -63,16 +74,17 @@ def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
     some = np.unique(np.linspace(0, len(steps) - 1, MOST_SIZES).round().astype(int)).tolist()
     kept = [step for k, step in enumerate(steps) if k in some or step is own]
     rows = tuple(Size(step.leaves, step.words, step.score, step is own) for step in kept)
-    unseen = None if own is None or own.score is None else _unseen(subject, own.score)
+    score, whole = None if own is None else own.score, subject.tree.summary
+    # the scores of a front are shares of right answers, which only classes have
+    unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None
     return (Sizes(rows, len(steps) - len(rows)) if len(steps) > 1 else None), unseen
 
 
-def _unseen(subject: Subject, score: Score) -> Unseen:
-    weights = np.sum([leaf.weights for leaf, _ in subject.tree.leaves], axis=0)
-    records = subject.tree.records
+def _unseen(subject: Subject, score: Score, whole: ClassSummary) -> Unseen:
+    records = whole.support
     spread = score.share * (1 - score.share)
     low, high = wilson(score.share, round(spread / score.error**2) if score.error else records)
-    share, baseline = score.share, float(weights.max() / weights.sum())
+    share, baseline = score.share, whole.weighted_share or 0.0
     return Unseen(share, score.error, low, high, records, baseline, _folds(subject.fitted))
 
 

@@ -1,6 +1,5 @@
 """What a report is about: a tree, the records it is shown with, and where they went."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Column, Panel, Schema, check_labels
-from telltree.data.schema import listed
+from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError, SettingsError
 from telltree.explain import Category, Margins, categorize
-from telltree.report.page.text import words
+from telltree.tree.target import Labels, Target
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
 
@@ -30,10 +28,8 @@ class Subject:
     """The records with all their columns."""
     known: Panel
     """The same with the columns of the tree, as the tree knows them."""
-    labels: Ints | None
-    """The records' classes, as places in `names`; None if no labels were given."""
-    names: tuple[str, ...]
-    """The classes of the tree, then labels it has never seen, as text."""
+    labels: Labels | None
+    """What the records are labelled; None if no labels were given."""
     truth: NDArray[np.bool_]
     """Of every node's formula for every record, nodes in preorder."""
     categories: tuple[Category, ...]
@@ -41,14 +37,16 @@ class Subject:
     """The category of every record, from 1."""
 
     @property
-    def predicted(self) -> Ints:
-        """The class that the tree gives each record."""
-        return np.array([leaf.label for leaf, _ in self.tree.leaves])[self.clusters - 1]
+    def target(self) -> Target:
+        """What the tree tells, and what it has never seen but is among the labels."""
+        return self.tree.target if self.labels is None else self.labels.target
 
-    @property
+    @cached_property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which records the tree gives another class than their label; none if there are no labels."""
-        return np.zeros(len(self.panel), np.bool_) if self.labels is None else self.predicted != self.labels
+        """Which records have another label than the tree predicts; none if there are no labels."""
+        if self.labels is None:
+            return np.zeros(len(self.panel), np.bool_)
+        return self.labels.exceptions(self.tree.summaries, self.clusters - 1)
 
     @cached_property
     def schema(self) -> Schema:
@@ -81,18 +79,16 @@ def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
     if not len(panel):
         raise DataError("there are no records to report on")
     known = tree.aligned(panel)
-    labels = None if y is None else check_labels(y, panel)
-    codes, strangers = (None, []) if labels is None else coded(labels.tolist(), tree.classes)
+    labels = None if y is None else known_labels(tree, panel, y)
     truth = tree.truth(known)
     return Subject(
         tree=tree,
         fitted=None if model is tree else model,
         panel=panel,
         known=known,
-        labels=codes,
-        names=tuple(words(name) for name in (*tree.classes, *strangers)),
+        labels=labels,
         truth=truth,
-        categories=categorize(tree, known, labels),
+        categories=categorize(tree, known, y),
         clusters=tree.apply_truth(truth),
     )
 
@@ -114,13 +110,8 @@ def tree_of(model: Any) -> Tree:
     return tree
 
 
-def coded(labels: Sequence[Any], classes: Sequence[Any]) -> tuple[Ints, list[Any]]:
-    """Labels as places among the classes followed by those labels that are no class of the tree, which are returned."""
-    place = {name: k for k, name in enumerate(classes)}
-    if not any(label in place for label in labels):
-        raise DataError(
-            f"none of the labels is a class of the tree: they are {listed(dict.fromkeys(labels))}, the tree's are "
-            f"{listed(classes)}; give the labels as they were when the tree was learned"
-        )
-    codes = np.array([place.setdefault(label, len(place)) for label in labels], np.int64)
-    return codes, list(place)[len(classes) :]
+def known_labels(tree: Tree, panel: Panel, y: Any) -> Labels:
+    """The labels of records; DataError if the tree could be right about none of them."""
+    labels = tree.target.read(y, panel)
+    labels.check_known(tree.target)
+    return labels

@@ -64,7 +64,8 @@ def tree_view(subject: Subject) -> list[dict[str, Any]]:
             "side": spot.side,
             "records": int(here.sum()),
             "counts": _counts(subject, here),
-            "trained": list(spot.node.counts),
+            "trained": list(spot.node.summary.parts),
+            "learned": spot.node.summary.support,
         }
         if isinstance(spot.node, Leaf):
             entry["category"] = spot.row
@@ -75,10 +76,7 @@ def tree_view(subject: Subject) -> list[dict[str, Any]]:
 
 
 def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
-    if subject.labels is None:
-        return None
-    found: list[int] = np.bincount(subject.labels[here], minlength=len(subject.names)).tolist()
-    return found
+    return None if subject.labels is None else list(subject.labels[here].summary().parts)
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:

@@ -3,16 +3,20 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from telltree.amounts import counted
 from telltree.data import Column, Schema
 from telltree.data.how_read import HowRead
 from telltree.errors import GrammarError, ModelFormatError, TelltreeError
 from telltree.grammar import Grammar
+from telltree.grammar.collecting import collecting_later
+from telltree.grammar.parse import expression_of
+from telltree.grammar.text.amount import has_more_parts
+from telltree.grammar.text.canonical import parse_canonical
+from telltree.grammar.text.source import Source
+from telltree.grammar.text.syntax import check_size, parse_expression
 from telltree.logic import Formula
 from telltree.operators import UserFunction
 from telltree.search import SEARCHES
@@ -20,10 +24,9 @@ from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.front import Front, Score
 from telltree.tree.model.document import (
-    MOST_RUNNERS_UP,
+    MOST_PARTS,
     BitsEntry,
     Branch,
-    Classes,
     ColumnEntry,
     Document,
     FrontEntry,
@@ -41,16 +44,22 @@ from telltree.tree.model.document import (
 )
 from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
 from telltree.tree.model.reading import read_document
+from telltree.tree.target import Target, read_target
 from telltree.tree.training import Training
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
+LONG_GRAMMAR = 20_000
+"""Words and signs; a longer one is read when it is first asked for."""
+MOST_UNLIKE = 20_000
+"""Characters of formulas that are spelt as no model file spells them."""
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 _DAMAGED = "this model file is damaged"
 
 
+@collecting_later()
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
     """The model that a file holds; `functions` are those that its formulas call."""
     document = read_document(content)
@@ -63,43 +72,35 @@ def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
 
 
 def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
-    _check_runners_up(document)
+    if document.is_too_long():
+        raise ModelFormatError(
+            f"{_DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it anew"
+        )
     called = _functions(document.functions, functions)
     schema = Schema(map(_column, document.columns))
     grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
-    classes = _classes(document.classes)
-    formulas = _Formulas(grammar, schema, called)
+    target = _target(document)
+    formulas = _Formulas(_speaking(document.grammar, grammar), schema, called)
     kept = document.training
-    known = Schema(dataclasses.replace(c, static=c.static or c.name in kept.still) for c in schema.values())
+    still = frozenset(kept.still)
+    known = Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
 
     def tree_of(entries: Sequence[Branch | LeafEntry]) -> Tree:
         _check_shape(entries)
-        root = _tree(iter(entries), formulas, len(classes))
-        names = tuple(document.classes.values)
-        return Tree(root, names, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
+        root = _tree(iter(entries), formulas, target)
+        return Tree(root, known, frozenset(kept.missing), _step(kept.step), _how_read(kept.how_read))
 
     tree = tree_of(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
         tree=tree.narrowed(),
         front=_front(tree if document.front is None else tree_of(document.front.tree), document.front),
-        classes=classes,
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
         interrupted=kept.interrupted,
         named=kept.named,
         parameters=_parameters(document.settings, grammar, schema, called),
     )
-
-
-def _check_runners_up(document: Document) -> None:
-    entries = [*document.tree, *(document.front.tree if document.front else ())]
-    branches = [entry for entry in entries if isinstance(entry, Branch)]
-    others = {one.formula for entry in branches for one in (*entry.runners_up, *entry.by_size)}
-    if len(others) > MOST_RUNNERS_UP:
-        raise ModelFormatError(
-            f"{_DAMAGED}: it has {len(others):,} different runners-up, and at most {MOST_RUNNERS_UP:,} are written"
-        )
 
 
 def _step(entry: StepEntry | None) -> tuple[float | None, str] | None:
@@ -128,14 +129,14 @@ def _functions(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -
 
 
 def _column(entry: ColumnEntry) -> Column:
-    fields = entry.model_dump()
-    return Column(**{**fields, "levels": tuple(entry.levels)})
+    return Column(**vars(entry))
 
 
 def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunction]) -> Grammar:
     word = _GROUP.search(_QUOTED.sub("", entry.text))
     if word:  # a short text may stand for a million rules; files have them written out
         raise ModelFormatError(f"{_DAMAGED}: its grammar has the group {word[0]!r}, which should be written out")
+    check_size(entry.text, "its grammar", len(entry.columns))
     columns = []
     for column in entry.columns:
         if isinstance(column, str) and column not in schema:
@@ -143,25 +144,37 @@ def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunct
                 f"{_DAMAGED}: its grammar mentions the column {column!r:.80}, which it does not have"
             )
         columns.append(schema[column] if isinstance(column, str) else _column(column))
+    left_out = {one.column: one.reason for one in entry.left_out}
+    read = partial(_read_grammar, entry.text, Schema(columns), tuple(functions.values()), left_out)
+    return Grammar.unread(read) if _is_long(entry) else read()
+
+
+def _is_long(entry: GrammarEntry) -> bool:
+    """Whether a grammar takes so long to read that it is read only when it is asked for; prediction needs none."""
+    return has_more_parts((entry.text,), LONG_GRAMMAR)
+
+
+def _speaking(entry: GrammarEntry | None, grammar: Grammar | None) -> Grammar | None:
+    """The grammar whose words formulas may have; none if it is too long to be read for them."""
+    return None if entry is None or _is_long(entry) else grammar
+
+
+def _read_grammar(text: str, schema: Schema, functions: tuple[UserFunction, ...], left_out: dict[str, str]) -> Grammar:
     try:
-        grammar = Grammar.parse(entry.text, Schema(columns), functions=tuple(functions.values()))
+        grammar = Grammar.parse_any(text, schema, functions)
     except GrammarError as error:
         raise ModelFormatError(f"{_DAMAGED}: its grammar, {error}") from error
-    return dataclasses.replace(grammar, left_out={one.column: one.reason for one in entry.left_out})
+    return dataclasses.replace(grammar, left_out=left_out)
 
 
-def _classes(entry: Classes) -> NDArray[Any]:
-    """The labels as an array that gives them back as they are."""
-    wanted = [(type(value), value) for value in entry.values]
-    try:
-        with np.errstate(over="ignore"):
-            found = np.array(entry.values, dtype=np.str_ if entry.dtype == "str" else entry.dtype)
-        kept = [(type(value), value) for value in found.tolist()] == wanted and len(set(wanted)) == len(wanted)
-    except (OverflowError, TypeError, ValueError):
-        kept = False
-    if not kept:
-        raise ModelFormatError(f"{_DAMAGED}: its classes are not different values of type {entry.dtype}")
-    return found
+def _target(document: Document) -> Target:
+    """What the model predicts: classes, or what another kind of target has written of itself."""
+    if document.classes is not None and document.target is None:
+        return read_target("classes", document.classes.model_dump())
+    kind = None if document.target is None else document.target.get("kind")
+    if document.classes is not None or not isinstance(kind, str):
+        raise ModelFormatError(f"{_DAMAGED}: it must have either classes, or a target with its kind")
+    return read_target(kind, document.target or {})
 
 
 class _Formulas:
@@ -171,6 +184,7 @@ class _Formulas:
         self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
         self._schema = schema if grammar is None else grammar.schema
         self._known: dict[tuple[str, bool], Formula] = {}
+        self._unlike = 0
 
     def read(self, text: str, spoken: bool) -> Formula:
         """The formula, whose columns must be those of the training data."""
@@ -182,7 +196,7 @@ class _Formulas:
         try:
             # headlines may speak of columns that the grammar does not
             schema = self._schema if spoken else self._training
-            formula = Formula.parse(text, schema, functions=self._functions)
+            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
             if spoken and self._grammar is not None:
                 formula = Formula(self._grammar.derive(formula.expression).expression)
         except GrammarError as error:
@@ -192,6 +206,19 @@ class _Formulas:
             if column is None or column.type is not self._schema.get(name, column).type:
                 raise ModelFormatError(f"{_DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
         return formula
+
+    def _source(self, text: str) -> Source:
+        """The text parsed: fast if it is as telltree writes formulas, and else not for very many."""
+        source = parse_canonical(text)
+        if source is not None:
+            return source
+        self._unlike += len(text)
+        if self._unlike > MOST_UNLIKE:
+            raise GrammarError(
+                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
+                f"otherwise, and at most {MOST_UNLIKE:,} are read"
+            )
+        return parse_expression(text)
 
 
 def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
@@ -209,22 +236,17 @@ def _check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{_DAMAGED}: its tree ends too early")
 
 
-def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, classes: int) -> Node | Leaf:
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: _Formulas, target: Target) -> Node | Leaf:
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
-        if not len(entry.counts) == len(entry.weights) == classes or not any(entry.weights):
-            raise ModelFormatError(
-                f"{_DAMAGED}: a leaf must have a count and a weight for each of {counted(classes, 'class', 'classes')}"
-            )
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
-        return Leaf(tuple(entry.counts), tuple(entry.weights), _headline(entry.headline, formulas), short)
+        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short)
     formula = formulas.read(entry.formula, entry.spoken)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
-    true, false = _tree(waiting, formulas, classes), _tree(waiting, formulas, classes)
-    counts = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
+    true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, counts, *figures, others, found, entry.naming, by_size)
+    return Node(formula, true, false, *figures, others, found, entry.naming, by_size)
 
 
 def _others(entries: Sequence[RunnerUpEntry], formulas: _Formulas) -> tuple[RunnerUp, ...]:

@@ -1,14 +1,16 @@
 """The format of model files: what keys there are, and what may stand under each."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from telltree.grammar.text.amount import has_more_parts
 from telltree.search import SEARCHES
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
-MOST_RUNNERS_UP = 20_000  # different ones in all; each takes a third of a millisecond to read
+MOST_PARTS = 100_000  # words and signs of all different formulas together; each takes some microseconds to read
 MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
 
 Item = TypeVar("Item")
@@ -20,6 +22,8 @@ Number = float | Literal["inf", "-inf", "nan"]
 """JSON has no other way to write what is not finite."""
 Scalar = bool | Annotated[int, Field(ge=-MOST, le=MOST)] | float | str
 Label = bool | int | float | str
+Plain = Scalar | Many[Scalar] | None
+"""What a target that is not classes may keep of itself, and of a leaf."""
 DType = Literal[
     "object", "str", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -121,13 +125,22 @@ class HeadlineEntry(Entry):
 
 
 class LeafEntry(Entry):
-    """A leaf: training records of each class, their weights, and its headline and short formula if it has them."""
+    """A leaf: what it says of its training records, and its headline and short formula if it has them.
+
+    Of classes it has the records of each class, and their weights; of any other target its `summary`.
+    """
 
     kind: Literal["leaf"]
-    counts: Many[Count]
-    weights: Many[Weight]
+    counts: Many[Count] = []
+    weights: Many[Weight] = []
+    summary: dict[str, Plain] | None = None
     headline: HeadlineEntry | None = None
     short: Text | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What its target wrote of it."""
+        return {"counts": self.counts, "weights": self.weights} if self.summary is None else self.summary
 
 
 class Spread(Entry):
@@ -257,7 +270,9 @@ class Document(Entry):
 
     format: Literal["telltree model"]
     version: Literal[1]
-    classes: Classes
+    classes: Classes | None = None
+    target: dict[str, Plain] | None = None
+    """What is predicted, if it is not classes: its `kind`, and what that must know."""
     columns: Many[ColumnEntry]
     functions: Many[FunctionEntry]
     grammar: GrammarEntry | None
@@ -266,6 +281,22 @@ class Document(Entry):
     front: FrontEntry | None = None
     training: TrainingEntry
     settings: Settings
+
+    def formulas(self) -> Iterator[str]:
+        """The texts of all formulas."""
+        for entry in (*self.tree, *(self.front.tree if self.front else ())):
+            if isinstance(entry, Branch):
+                yield entry.formula
+                yield from (one.formula for one in (*entry.runners_up, *entry.by_size))
+            elif entry.headline is not None:
+                yield entry.headline.formula
+            other = entry.found if isinstance(entry, Branch) else entry.short
+            if other is not None:
+                yield other
+
+    def is_too_long(self) -> bool:
+        """Whether its different formulas have more words and signs than are read."""
+        return has_more_parts(set(self.formulas()), MOST_PARTS)
 
     def written(self) -> dict[str, Any]:
         """The document as JSON's types, without what columns and formulas do not say."""

@@ -18,9 +18,9 @@ from telltree.operators import UserFunction
 from telltree.search import SEARCHES
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
-from telltree.tree.model.document import FORMAT, MOST_RUNNERS_UP, VERSION
+from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
 from telltree.tree.model.model import Model
-from telltree.tree.model.reading import MOST_BYTES, checked
+from telltree.tree.model.reading import MOST_BYTES, bounded, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 _CANNOT = "this model cannot be saved"
@@ -28,17 +28,52 @@ _CANNOT = "this model cannot be saved"
 
 def encode(model: Model) -> bytes:
     """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
+    document = _readable(model)
+    try:
+        text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ModelFormatError(
+            f"{_CANNOT}: a name, category or label has {half!a}, half of a character, which no file can hold; rename it"
+        ) from None
+    if len(content) > MOST_BYTES:
+        raise ModelFormatError(f"{_CANNOT}: it takes {len(content):,} bytes, and at most {MOST_BYTES:,} are read")
+    try:
+        bounded(content)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{_CANNOT}, since it could not be loaded: {error}; learn from fewer columns") from None
+    return content
+
+
+def _readable(model: Model) -> Document:
+    """The document, with no more runners-up than can be read: the best of each node."""
+    lengths = (max(len(node.runners_up), len(node.by_size)) for node in model.front.whole.nodes)
+    others = max(lengths, default=0)
+    document = _document(model, others)
+    while others and document.is_too_long():
+        others //= 2
+        document = _document(model, others)
+    if document.is_too_long():
+        raise ModelFormatError(
+            f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; "
+            f"learn a smaller tree, with max_depth, min_members or min_gain"
+        )
+    return document
+
+
+def _document(model: Model, others: int) -> Document:
     training, schema = model.training, model.training.schema
     functions = _functions(model)
     found = {
         "format": FORMAT,
         "version": VERSION,
-        "classes": {"dtype": _dtype(model), "values": [_plain(value) for value in model.tree.classes]},
+        **model.tree.target.entry(),
         "columns": [_column(column) for column in schema.values()],
         "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
-        "tree": _nodes(model.tree),
-        "front": _front(model),
+        "tree": list(_preorder(model.tree.root, others)),
+        "front": _front(model, others),
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
@@ -52,18 +87,7 @@ def encode(model: Model) -> bytes:
         },
         "settings": _settings(model),
     }
-    document = checked(found, _CANNOT)
-    try:
-        text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        content = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise ModelFormatError(
-            f"{_CANNOT}: a name, category or label has {half!a}, half of a character, which no file can hold; rename it"
-        ) from None
-    if len(content) > MOST_BYTES:
-        raise ModelFormatError(f"{_CANNOT}: it takes {len(content):,} bytes, and at most {MOST_BYTES:,} are read")
-    return content
+    return checked(found, _CANNOT)
 
 
 def _plain(value: Any) -> Any:
@@ -74,11 +98,6 @@ def _number(value: Any) -> float | str | None:
     if value is None:
         return None
     return float(value) if math.isfinite(value) else str(float(value))
-
-
-def _dtype(model: Model) -> str:
-    kind = model.classes.dtype
-    return "str" if kind.kind == "U" else kind.name
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -95,17 +114,12 @@ def _grammar(grammar: Grammar, schema: Schema) -> dict[str, Any]:
     return {"text": str(grammar), "columns": columns, "left_out": left_out}
 
 
-def _nodes(tree: Tree) -> list[dict[str, Any]]:
-    """The nodes in preorder; of the runners-up no more than can be read, the best of each node."""
-    return list(_preorder(tree.root, MOST_RUNNERS_UP // (4 * max(1, len(tree.nodes)))))
-
-
 def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
+    """The nodes in preorder, each with so many runners-up at most."""
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
         short = None if node.short is None else str(node.short)
-        counts = {"counts": list(node.counts), "weights": list(node.weights)}
-        yield {"kind": "leaf", **counts, "headline": headline, "short": short}
+        yield {"kind": "leaf", **node.summary.entry(), "headline": headline, "short": short}
         return
     yield {
         "kind": "branch",
@@ -126,12 +140,12 @@ def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
     return [{**_formula(one.formula), "fitness": _number(one.fitness)} for one in formulas]
 
 
-def _front(model: Model) -> dict[str, Any] | None:
+def _front(model: Model, others: int) -> dict[str, Any] | None:
     """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored."""
     scores = [step.score._asdict() for step in model.front if step.score is not None]
     if not scores and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
-    return {"tree": _nodes(model.front.whole), "scores": scores}
+    return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:

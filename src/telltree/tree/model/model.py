@@ -22,8 +22,6 @@ class Model:
 
     tree: Tree
     front: Front
-    classes: NDArray[Any]
-    """The tree's classes, with the type that labels had."""
     grammar: Grammar | None
     """That was searched; None if there was nothing to say."""
     training: Training

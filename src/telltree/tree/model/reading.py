@@ -9,10 +9,13 @@ from pydantic import ValidationError
 from telltree.errors import ModelFormatError, ModelVersionError
 from telltree.tree.model.document import FORMAT, VERSION, Document
 
-MOST_BYTES = 32 << 20
-"""A model of ten thousand columns takes five million."""
-MOST_OF = {b"{": 250_000, b"[": 250_000, b",": 2_000_000}
-"""Objects, lists and items: what takes memory when it is read, and is counted before."""
+MOST_BYTES = 16 << 20
+"""A model of twenty thousand columns takes eight million."""
+MOST_OF = {b"{": 200_000, b"[": 250_000, b",": 1_500_000}
+"""Objects, lists and items: what takes memory when it is read, and is counted before; the text of grammars has some."""
+MOST_COLUMNS = 50_000
+MOST_ITEMS = 1_000_000
+"""Of all lists together."""
 MOST_KEYS = 50
 """Of one object; none of the format has half as many."""
 
@@ -32,12 +35,26 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     return content
 
 
-def read_document(content: bytes) -> Document:
-    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+def bounded(content: bytes) -> Any:
+    """What JSON says, if it is not too large to be a model."""
     for sign, most in MOST_OF.items():
         if content.count(sign) > most:
-            raise ModelFormatError(f"this is no model file: it has more than {most:,} times {sign.decode()!r}")
+            raise ModelFormatError(
+                f"this is no model file: it has {content.count(sign):,} times {sign.decode()!r}, and at most {most:,} "
+                f"are read"
+            )
     found = _parsed(content)
+    columns = found.get("columns") if isinstance(found, dict) else None
+    if isinstance(columns, list) and len(columns) > MOST_COLUMNS:
+        raise ModelFormatError(
+            f"this is no model file: it has {len(columns):,} columns, and at most {MOST_COLUMNS:,} are read"
+        )
+    return found
+
+
+def read_document(content: bytes) -> Document:
+    """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
+    found = bounded(content)
     if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
         try:
             json.dumps(found, ensure_ascii=False).encode()
@@ -72,7 +89,7 @@ def checked(found: dict[str, Any], what: str) -> Document:
 
 def _parsed(content: bytes) -> Any:
     try:
-        return json.loads(content.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_Objects().object, parse_constant=_no_constant)
     except RecursionError:
         raise ModelFormatError("this is no model file: it is nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -87,15 +104,24 @@ def _parsed(content: bytes) -> Any:
         raise ModelFormatError(f"this is no model file: {error}") from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(pairs) > MOST_KEYS:
-        raise ModelFormatError(f"this is no model file: an object in it has {len(pairs):,} keys")
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ModelFormatError(f"this model file is damaged: the key {twice!r:.80} stands twice in one object")
-    return found
+class _Objects:
+    """Makes the objects of a file, and counts the items of the lists in them."""
+
+    def __init__(self) -> None:
+        self._items = 0
+
+    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(pairs) > MOST_KEYS:
+            raise ModelFormatError(f"this is no model file: an object in it has {len(pairs):,} keys")
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ModelFormatError(f"this model file is damaged: the key {twice!r:.80} stands twice in one object")
+        self._items += sum([len(value) for value in found.values() if type(value) is list])
+        if self._items > MOST_ITEMS:
+            raise ModelFormatError(f"this is no model file: its lists have more than {MOST_ITEMS:,} items in all")
+        return found
 
 
 def _no_constant(word: str) -> Any:

@@ -3,15 +3,15 @@ const PAGE = 20;
 const SORTS = {
     number: ['Number', (a, b) => a.number - b.number],
     records: ['Most records', (a, b) => b.records - a.records],
-    pure: ['Largest share', (a, b) => b.share - a.share],
-    mixed: ['Smallest share', (a, b) => a.share - b.share],
+    pure: [DATA.words.most, (a, b) => b.sure.size - a.sure.size],
+    mixed: [DATA.words.least, (a, b) => a.sure.size - b.sure.size],
     wrong: ['Most exceptions', (a, b) => b.wrong - a.wrong],
-    label: ['Class', (a, b) => a.label - b.label],
+    label: [capital(DATA.words.part), (a, b) => a.part - b.part],
 };
-const cardView = { sort: 'number', label: '', words: '', wrong: false, most: PAGE, made: new Map(), compared: [] };
+const cardView = { sort: 'number', part: '', words: '', wrong: false, most: PAGE, made: new Map(), compared: [] };
 
 function startCategories() {
-    const labels = [...new Set(DATA.categories.map((category) => category.label))].sort((a, b) => a - b);
+    const parts = [...new Set(DATA.categories.map((category) => category.part))].sort((a, b) => a - b);
     const change = (name) => (value) => {
         cardView[name] = value;
         cardView.most = PAGE;
@@ -22,12 +22,12 @@ function startCategories() {
     cardView.reset = () => {
         search.value = '';
         wrong.checked = false;
-        byLabel.value = '';
-        Object.assign(cardView, { label: '', words: '', wrong: false });
+        byPart.value = '';
+        Object.assign(cardView, { part: '', words: '', wrong: false });
     };
-    const byLabel = chooser(
-        [['', 'all classes'], ...labels.map((label) => [label, DATA.classes[label]])],
-        change('label'),
+    const byPart = chooser(
+        [['', `all ${DATA.words.parts}`], ...parts.map((part) => [part, DATA.parts[part]])],
+        change('part'),
     );
     byId('category-tools').append(
         field(
@@ -37,7 +37,7 @@ function startCategories() {
                 change('sort'),
             ),
         ),
-        field('Class', byLabel),
+        field(capital(DATA.words.part), byPart),
         field('Sentence contains', search),
     );
     if (DATA.labelled) byId('category-tools').append(make('label', { class: 'check' }, wrong, 'Only with exceptions'));
@@ -45,10 +45,10 @@ function startCategories() {
 }
 
 function wanted(category) {
-    const { label, words, wrong } = cardView;
+    const { part, words, wrong } = cardView;
     const { english, paper, formula, headline } = category;
     const text = [headline, english, paper, formula].join(' ').toLowerCase();
-    return (label === '' || category.label === Number(label)) && text.includes(words) && (!wrong || category.wrong > 0);
+    return (part === '' || category.part === Number(part)) && text.includes(words) && (!wrong || category.wrong > 0);
 }
 
 function showCards() {
@@ -115,7 +115,7 @@ function makeCard(category) {
         make(
             'div',
             { class: 'card-head' },
-            make('h3', { id: head }, make('span', { class: 'badge' }, category.number), className(category.label)),
+            make('h3', { id: head }, make('span', { class: 'badge' }, category.number), outcome(category)),
             make(
                 'label',
                 { class: 'check' },
@@ -203,6 +203,7 @@ function categoriesAt(place) {
 
 function measures(category) {
     const counts = countsOf(DATA.nodes[category.node]);
+    const { sure } = category;
     const part = (name, ...values) => make('div', {}, make('dt', {}, name), values);
     return make(
         'dl',
@@ -213,23 +214,21 @@ function measures(category) {
             make('dd', { class: 'small' }, `${percent(category.coverage)} of all`),
         ),
         part(
-            'Labelled so',
-            make('dd', {}, percent(category.share)),
-            category.share !== null &&
-                make(
-                    'dd',
-                    { class: 'small' },
-                    within(category),
-                    interval(category.low, category.high, category.share),
-                    timesAll(category),
-                ),
-            category.decided && make('dd', { class: 'small' }, byWeight(category)),
+            DATA.words.measure,
+            make('dd', {}, sure.value),
+            sure.size !== null &&
+                make('dd', { class: 'small' }, sure.within, sure.bar && interval(sure), sure.beside),
+            sure.remark && make('dd', { class: 'small' }, sure.remark),
         ),
-        part('Classes', make('dd', {}, classBar(counts)), make('dd', { class: 'small' }, classLegend(counts))),
+        part(
+            capital(DATA.words.parts),
+            make('dd', {}, partBar(counts)),
+            make('dd', { class: 'small' }, partLegend(counts)),
+        ),
         part(
             'Exceptions',
             make('dd', {}, category.wrong === null ? '–' : whole(category.wrong)),
-            make('dd', { class: 'small' }, 'labelled otherwise'),
+            make('dd', { class: 'small' }, DATA.words.otherwise),
         ),
         part(
             'Columns that matter',

@@ -67,7 +67,7 @@ function showComparison() {
                                 { scope: 'col' },
                                 make('span', { class: 'badge' }, category.number),
                                 ' ',
-                                className(category.label),
+                                outcome(category),
                             ),
                         ),
                     ),
@@ -79,12 +79,13 @@ function showComparison() {
                         row('Headline', (category) => make('span', { class: 'data' }, category.headline || '–')),
                     row('Sentence', told),
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
-                    row('Labelled so', (category) => `${percent(category.share)} (${within(category)})`),
-                    row('Beside all', timesAll),
-                    chosen.some(byWeight) && row('Weights', (category) => byWeight(category) || '–'),
-                    row('Classes', (category) => [
-                        classBar(countsOf(DATA.nodes[category.node])),
-                        classLegend(countsOf(DATA.nodes[category.node])),
+                    row(DATA.words.measure, ({ sure }) => `${sure.value} (${sure.within})`),
+                    row('Beside all', ({ sure }) => sure.beside),
+                    chosen.some(({ sure }) => sure.remark) &&
+                        row(DATA.words.remark, ({ sure }) => sure.remark || '–'),
+                    row(capital(DATA.words.parts), (category) => [
+                        partBar(countsOf(DATA.nodes[category.node])),
+                        partLegend(countsOf(DATA.nodes[category.node])),
                     ]),
                     row('Exceptions', (category) => (category.wrong === null ? '–' : String(category.wrong))),
                     columns.map((number) => overlayRow(number, chosen)),

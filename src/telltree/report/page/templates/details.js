@@ -30,16 +30,16 @@ function branchDetails(node) {
                 ['Records', whole(node.records)],
                 ...trainedFact(node),
             ]),
-            classesHere(node),
+            partsHere(node),
         ),
         make('div', {}, make('h4', {}, 'Runners-up: other questions, and their fitness'), othersOf(node.others)),
     ];
 }
 
-const classesHere = (node) => [
-    make('h4', {}, DATA.labelled ? 'Classes here' : 'Classes it was learned from'),
-    classBar(countsOf(node)),
-    classLegend(countsOf(node)),
+const partsHere = (node) => [
+    make('h4', {}, capital(DATA.words.parts) + (DATA.labelled ? ' here' : ' it was learned from')),
+    partBar(countsOf(node)),
+    partLegend(countsOf(node)),
 ];
 
 const FIRST_OTHERS = 4;
@@ -69,7 +69,7 @@ function leafDetails(node) {
         make(
             'div',
             {},
-            make('h3', {}, `Category ${node.category}: `, className(category.label)),
+            make('h3', {}, `Category ${node.category}: `, outcome(category)),
             category.headline && make('p', { class: 'headline data' }, category.headline),
             make('p', {}, told(category)),
             make(
@@ -94,14 +94,14 @@ function leafDetails(node) {
             factList([
                 ['Records', whole(node.records)],
                 ['Share of all', percent(category.coverage)],
-                ['Labelled so', percent(category.share)],
-                ['95 % interval', within(category)],
-                ['Beside all', timesAll(category)],
-                ...(category.decided ? [['Weights', byWeight(category)]] : []),
+                [DATA.words.measure, category.sure.value],
+                [DATA.words.within, category.sure.within],
+                ['Beside all', category.sure.beside],
+                ...(category.sure.remark ? [[DATA.words.remark, category.sure.remark]] : []),
                 ...trainedFact(node),
             ]),
         ),
-        make('div', {}, classesHere(node)),
+        make('div', {}, partsHere(node)),
     ];
 }
 
@@ -113,14 +113,13 @@ const factList = (rows) =>
     );
 
 function trainedFact(node) {
-    const trained = node.trained.reduce((sum, count) => sum + count, 0);
-    return trained === node.records ? [] : [['Learned from', whole(trained)]];
+    return node.learned === node.records ? [] : [['Learned from', whole(node.learned)]];
 }
 
-function classLegend(counts) {
+function partLegend(counts) {
     const rows = shares(counts);
-    const items = rows.slice(0, 10).map(([number, count]) => make('li', {}, className(number), `: ${whole(count)}`));
+    const items = rows.slice(0, 10).map(([number, count]) => make('li', {}, partName(number), `: ${whole(count)}`));
     const more = rows.length - 10;
-    if (more > 0) items.push(make('li', { class: 'quiet' }, `and ${counted(more, 'more class', 'more classes')}`));
+    if (more > 0) items.push(make('li', { class: 'quiet' }, `and ${counted(more, `more ${DATA.words.part}`, `more ${DATA.words.parts}`)}`));
     return make('ul', { class: 'legend' }, items);
 }

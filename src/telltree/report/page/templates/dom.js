@@ -39,18 +39,7 @@ function percent(share) {
 
 const counted = (number, thing, things = `${thing}s`) => `${whole(number)} ${number === 1 ? thing : things}`;
 
-const within = ({ low, high }) => (low === null ? '–' : `${percent(low)} to ${percent(high)}`);
-
-// A category's share beside that of its class in all records.
-function timesAll({ lift }) {
-    if (lift === null) return '–';
-    if (lift === 1) return 'the share in all';
-    const times = lift >= 10 ? whole(Math.round(lift)) : String(Number(lift.toPrecision(2)));
-    return times === '1' ? 'about the share in all' : `${times} times the share in all`;
-}
-
-// What is said where weights decided the class, and not the number of records.
-const byWeight = ({ decided, weighted }) => (decided ? `by weight ${percent(weighted)}, which decided the class` : null);
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // Short word to the reader, heard by screen readers too.
 let silence = 0;

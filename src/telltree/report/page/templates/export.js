@@ -18,17 +18,13 @@ function download(name, text) {
 }
 
 function categoryRows() {
+    const figures = Object.keys(DATA.categories[0].values);
     const head = [
         'category',
-        'class',
+        DATA.words.predicted,
         'records',
         'coverage',
-        'share',
-        'low',
-        'high',
-        'lift',
-        'weighted share',
-        'decided by weights',
+        ...figures,
         'exceptions',
         'headline',
         'short',
@@ -40,15 +36,10 @@ function categoryRows() {
         head,
         ...DATA.categories.map((c) => [
             c.number,
-            DATA.classes[c.label],
+            c.predicted,
             c.records,
             c.coverage,
-            c.share,
-            c.low,
-            c.high,
-            c.lift,
-            c.weighted,
-            c.decided,
+            ...figures.map((name) => c.values[name]),
             c.wrong,
             c.headline,
             c.short ?? c.english,
@@ -66,14 +57,14 @@ function memberRows() {
         ...ids.map((id, i) => [
             id,
             category[i],
-            DATA.classes[DATA.categories[category[i] - 1].label],
-            label ? DATA.classes[label[i]] : null,
+            DATA.categories[category[i] - 1].predicted,
+            label ? LABELS[label[i]] : null,
         ]),
     ];
 }
 
 function startExport() {
-    const sentences = DATA.categories.map((c) => `[${c.number}] ${DATA.classes[c.label]}: ${c.english}`).join('\n');
+    const sentences = DATA.categories.map((c) => `[${c.number}] ${c.predicted}: ${c.english}`).join('\n');
     byId('export-tools').append(
         make(
             'button',

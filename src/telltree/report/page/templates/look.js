@@ -1,4 +1,4 @@
-// How classes and levels look: Okabe and Ito's colours, which the colour-blind tell apart, and patterns once they run out.
+// How the parts of the target and levels look: Okabe and Ito's colours, which the colour-blind tell apart, and patterns once they run out.
 const COLOURS = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#F0E442'];
 const PATTERNS = ['M0 8L8 0', 'M4 0V8', 'M0 4H8', 'M0 0L8 8', 'M0 4H8M4 0V8', 'M2 2h1v1h-1zM6 6h1v1h-1z'];
 
@@ -40,8 +40,14 @@ const swatch = (number) =>
         draw('rect', { width: 10, height: 10, rx: 2, fill: fillOf(number) }),
     );
 
-const className = (number) =>
-    make('span', { class: 'data', title: DATA.classes[number] }, swatch(number), short(DATA.classes[number]));
+// What records are labelled, and in which part of the target each label is.
+const LABELS = DATA.labels || DATA.parts;
+const partOf = (label) => (DATA.label_parts ? DATA.label_parts[label] : label);
+
+const swatched = (part, text) => make('span', { class: 'data', title: text }, swatch(part), short(text));
+const partName = (number) => swatched(number, DATA.parts[number]);
+const labelName = (label) => swatched(partOf(label), LABELS[label]);
+const outcome = ({ part, predicted }) => swatched(part, predicted);
 
 const shares = (counts) =>
     counts
@@ -49,12 +55,12 @@ const shares = (counts) =>
         .filter(([, count]) => count)
         .sort((a, b) => b[1] - a[1]);
 
-// One bar, cut by class; its text says the same in words.
-function classBar(counts) {
+// One bar, cut by the parts of the target; its text says the same in words.
+function partBar(counts) {
     const total = counts.reduce((sum, count) => sum + count, 0);
     const told = shares(counts)
         .slice(0, 6)
-        .map(([number, count]) => `${DATA.classes[number]}: ${count}`)
+        .map(([number, count]) => `${DATA.parts[number]}: ${count}`)
         .join(', ');
     const bar = draw('svg', {
         class: 'bar',
@@ -72,8 +78,9 @@ function classBar(counts) {
     return bar;
 }
 
-function interval(low, high, at) {
-    const label = `95 % interval ${percent(low)} to ${percent(high)}`;
+function interval({ bar, within }) {
+    const [low, at, high] = bar;
+    const label = `${DATA.words.within} ${within}`;
     return draw(
         'svg',
         { class: 'interval', viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },

@@ -9,7 +9,7 @@ function startRecord() {
         return options.length
             ? make(
                   'optgroup',
-                  { label: short(`Category ${category.number}: ${DATA.classes[category.label]}`) },
+                  { label: short(`Category ${category.number}: ${category.predicted}`) },
                   options,
               )
             : null;
@@ -43,8 +43,8 @@ function startRecord() {
 }
 
 function optionText(record) {
-    const wrong = record.label !== null && record.label !== DATA.categories[record.category - 1].label;
-    return `${record.id}${record.label === null ? '' : `, ${DATA.classes[record.label]}`}${wrong ? ' (exception)' : ''}`;
+    const label = record.label === null ? '' : `, ${LABELS[record.label]}`;
+    return `${record.id}${label}${record.wrong ? ' (exception)' : ''}`;
 }
 
 // Every part that shows a record shows the same one.
@@ -69,7 +69,6 @@ function drawRecord(index) {
 
 function recordHead(record) {
     const category = DATA.categories[record.category - 1];
-    const right = record.label === category.label;
     return make(
         'div',
         { class: 'record-head' },
@@ -84,13 +83,13 @@ function recordHead(record) {
                 String(category.number),
             ),
             ', predicted ',
-            className(category.label),
+            outcome(category),
             record.label === null
                 ? ''
                 : [
                       ', labelled ',
-                      className(record.label),
-                      right ? '' : make('span', { class: 'wrong' }, ' — an exception'),
+                      labelName(record.label),
+                      record.wrong ? make('span', { class: 'wrong' }, ' — an exception') : '',
                   ],
         ),
         make(
@@ -129,7 +128,7 @@ function wayOf(record) {
         'Category ',
         String(category.number),
         ': ',
-        className(category.label),
+        outcome(category),
     );
     return make('ol', { class: 'way', 'aria-label': 'The way through the tree' }, turns, end);
 }

@@ -32,7 +32,6 @@ function miniature(record, number, range, longest) {
 
 function thumbnail(at, columns, scale, sort) {
     const { record, index } = recordAt.get(at);
-    const wrong = record.label !== null && record.label !== DATA.categories[record.category - 1].label;
     const unseen = (text) => make('span', { class: 'hidden-text' }, text);
     return make(
         'li',
@@ -48,8 +47,14 @@ function thumbnail(at, columns, scale, sort) {
                 record.id,
                 unseen(`, ${sort} of category ${record.category}`),
             ),
-            wrong &&
-                make('span', { class: 'is' }, swatch(record.label), unseen('labelled '), DATA.classes[record.label]),
+            record.wrong &&
+                make(
+                    'span',
+                    { class: 'is' },
+                    swatch(partOf(record.label)),
+                    unseen('labelled '),
+                    LABELS[record.label],
+                ),
         ),
     );
 }
@@ -91,7 +96,7 @@ function collages(category) {
                 `Exceptions, of ${category.wrong}`,
                 category.exceptions,
                 'an exception',
-                'Whose label is another class',
+                DATA.words.exception,
             ),
         ),
         make(

@@ -111,8 +111,8 @@ function bandCells(record, text, column, across = 1) {
     return cells;
 }
 
-// Levels look unlike classes.
-const levelLook = (code) => code + Math.min(DATA.classes.length, COLOURS.length);
+// Levels look unlike the parts of the target.
+const levelLook = (code) => code + Math.min(DATA.parts.length, COLOURS.length);
 
 function cellLook(character, column) {
     if (character === '.') return null;

@@ -71,7 +71,7 @@ function branchBody(node, place) {
     const hidden = counted(categoriesBelow(place), 'category', 'categories');
     return [
         make('div', { class: 'says' }, told(node)),
-        classBar(countsOf(node)),
+        partBar(countsOf(node)),
         make('div', { class: 'count' }, counted(node.records, 'record')),
         make('div', { class: 'folded-note' }, `${hidden} folded away`),
         make(
@@ -93,15 +93,15 @@ function branchBody(node, place) {
 function leafBody(node) {
     const category = DATA.categories[node.category - 1];
     return [
-        make('div', { class: 'leaf-head' }, make('span', { class: 'badge' }, node.category), className(category.label)),
-        classBar(countsOf(node)),
+        make('div', { class: 'leaf-head' }, make('span', { class: 'badge' }, node.category), outcome(category)),
+        partBar(countsOf(node)),
         make(
             'div',
             { class: 'count' },
             make('span', {}, counted(node.records, 'record')),
-            category.share !== null && make('span', {}, `${percent(category.share)} labelled so`),
+            category.sure.brief && make('span', {}, category.sure.brief),
         ),
-        category.decided && make('div', { class: 'count' }, `by weight: ${percent(category.weighted)}`),
+        category.sure.brief_remark && make('div', { class: 'count' }, category.sure.brief_remark),
     ];
 }
 

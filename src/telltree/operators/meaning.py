@@ -1,0 +1,128 @@
+"""What the engine makes of an operator: its code, how operands are read, and what else its row in the table says of it.
+
+The members of these enumerations are numbers because compiled code has no other names. Their order means nothing:
+whoever asks for several of them at once asks for one of the named sets below, or looks a number up in a table.
+"""
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class MicroOp(enum.IntEnum):
+    """What a node of a formula is to the engine."""
+
+    HOLE = 0
+    NAME = 1  # part of an atom: numbers, real and categorical vectors
+    ATOM = 2
+    AND = 3
+    OR = 4
+    NOT = 5
+    IMPLIES = 6
+    EVENTUALLY = 7  # at this step or a later one
+    GLOBALLY = 8
+    SOME_WITHIN = 9  # at one of the steps of a window that begins here or later
+    ALL_WITHIN = 10
+    COUNT = 11
+    SUBTRACT = 12
+    ABS = 13
+    SIGN = 14
+    COMPARE = 15  # of counts
+
+
+CONNECTIVES = frozenset({MicroOp.AND, MicroOp.OR, MicroOp.IMPLIES})
+"""Two operands, step by step."""
+AHEAD = frozenset({MicroOp.EVENTUALLY, MicroOp.GLOBALLY})
+"""From a step to the end of the record."""
+WINDOWED = frozenset({MicroOp.SOME_WITHIN, MicroOp.ALL_WITHIN})
+DUAL = frozenset({MicroOp.GLOBALLY, MicroOp.ALL_WITHIN})
+"""Those that hold where the operand never fails: G a = ¬F ¬a."""
+PLAIN = CONNECTIVES | AHEAD | {MicroOp.NOT}
+"""What formulas that are lowered the short way are made of, beside atoms."""
+JOINING = PLAIN | WINDOWED
+"""From truth to truth."""
+OF_NUMBERS = frozenset({MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE})
+"""What works with one number a record."""
+
+
+TO_THE_END = (0, math.inf)
+"""The window of what looks from a step to the end of the record."""
+
+
+class Mode(enum.IntEnum):
+    """How a part of a formula is read.
+
+    F asks for its operand at some step, and F(a ∨ b) is F a ∨ F b, so ∨ hands the question on; likewise G and ∧.
+    """
+
+    RECORD = 0  # as the truth of the record
+    STEPS = 1  # at every step
+    SOME = 2  # as whether it holds at some step
+    EVERY = 3  # as whether it holds at all steps
+
+
+def _operand_modes() -> NDArray[np.int32]:
+    """code × how the whole is read × operand: how the operand is read; at every step, unless said otherwise."""
+    modes = np.full((max(MicroOp) + 1, max(Mode) + 1, 2), Mode.STEPS, np.int32)
+    modes[[MicroOp.AND, MicroOp.OR, MicroOp.NOT, MicroOp.IMPLIES], Mode.RECORD] = Mode.RECORD
+    modes[MicroOp.EVENTUALLY, [Mode.RECORD, Mode.SOME]] = Mode.SOME
+    modes[MicroOp.GLOBALLY, [Mode.RECORD, Mode.EVERY]] = Mode.EVERY
+    modes[MicroOp.AND, Mode.EVERY] = Mode.EVERY
+    modes[MicroOp.OR, Mode.SOME] = Mode.SOME
+    modes[MicroOp.NOT, Mode.SOME], modes[MicroOp.NOT, Mode.EVERY] = Mode.EVERY, Mode.SOME
+    modes[MicroOp.IMPLIES, Mode.SOME] = Mode.EVERY, Mode.SOME
+    return modes
+
+
+OPERAND_MODES = _operand_modes()
+
+LESS, EQUAL, GREATER = 1, 2, 4
+"""A comparison is true for one or two of these three outcomes."""
+
+Bound: TypeAlias = float | str
+"""A number of steps, or the name of the parameter that gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """An operator that the engine works out itself: it joins conditions, looks along time, or counts."""
+
+    code: MicroOp
+    window: tuple[Bound, Bound] | None = None
+    """Of what looks along time: the first and the last step it looks at, counted from that at which it is asked for."""
+
+    def __post_init__(self) -> None:
+        if (self.window is not None) != (self.code in AHEAD | WINDOWED):
+            raise ValueError(f"{self.code.name}: a window is for what looks along time, and for that only")
+
+
+class Finite(enum.Enum):
+    """Whether a signal is certain not to be infinite."""
+
+    ALWAYS = "always"
+    LIKE_OPERANDS = "if its operands are"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Makes:
+    """An operator that makes signals, or compares them: to the engine, a part of the atom that they end in."""
+
+    on_counts: MicroOp | None = None
+    """What it is where its operands are counts, if it may be."""
+    outcomes: int = 0
+    """Of a comparison: for which it is true."""
+    keeps_unit: bool = False
+    """Whether it is measured in the unit of its operands."""
+    subtracts: bool = False
+    """Whether it takes values from each other: infinity less infinity is missing, though no operand is."""
+    finite: Finite = Finite.NO
+    moves: bool = False
+    """Whether it differs from step to step, whatever its operands do."""
+
+
+Meaning: TypeAlias = Joins | Makes

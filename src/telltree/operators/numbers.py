@@ -1,0 +1,6 @@
+"""Constants as text."""
+
+
+def number_text(value: float) -> str:
+    """A constant as short as it can be and still read back as the same number."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
