@@ -26,12 +26,12 @@ def predict(
       telltree predict model.json new.parquet --id flight --time t > predictions.csv
       cat new.csv | telltree predict model.json - --id flight --time t --json
     """
-    from telltree.tree.model import load_model
+    from telltree.tree.model import load_predictor
 
     check_output(output, force=force)
-    loaded = load_model(model)
+    loaded = load_predictor(model)
     data = as_learnt(source, data, loaded.tree)
-    panel, _ = read_sources(source, data, loaded.training.schema)
+    panel, _ = read_sources(source, data, loaded.schema)
     told = [said.answers(every=proba) for said in loaded.tree.summaries]
     columns = list(told[0])
     columns.insert(0, id_heading(data, columns))

@@ -25,7 +25,7 @@ from telltree.data.store import Array
 from telltree.errors import DataError
 
 BLOCK = 1 << 23  # bytes that are read at once
-WORTH = 1 << 20  # bytes below which a file is read before Arrow is loaded
+WORTH = 1 << 22  # bytes below which a file is read before Arrow, and pandas with it, is loaded
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # a byte that ends a line does so wherever it stands
 QUOTE, LINE_END = b'"'[0], b"\n"[0]
 

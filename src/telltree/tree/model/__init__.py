@@ -7,10 +7,14 @@ from telltree.lazy import lazily
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.tree.model.loading import load_model as load_model
     from telltree.tree.model.model import Model as Model
+    from telltree.tree.model.predictor import Predictor as Predictor
+    from telltree.tree.model.predictor import load_predictor as load_predictor
 
 _HOMES = {
     "Model": "model",
+    "Predictor": "predictor",
     "load_model": "loading",
+    "load_predictor": "predictor",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - the keys of the table are strings

@@ -1,0 +1,63 @@
+"""What prediction needs of a model file: its tree, without what only learning and telling need.
+
+The grammar, the runners-up and the sentences are checked by `load_model`, which reads them.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from telltree.data import Schema
+from telltree.errors import ModelFormatError, TelltreeError
+from telltree.tree.model.document import Branch, Document, LeafEntry
+from telltree.tree.model.reading import read_document, read_file
+from telltree.tree.model.skeleton import (
+    DAMAGED,
+    FormulaReader,
+    check_shape,
+    column_of,
+    functions_of,
+    how_read_of,
+    known_columns,
+    step_of,
+    target_of,
+)
+from telltree.tree.target import Target
+from telltree.tree.tree import Leaf, Node, Tree
+
+
+class Predictor(NamedTuple):
+    """A tree that predicts."""
+
+    tree: Tree
+    """Its leaves have no headlines, and its nodes no figures."""
+    schema: Schema
+    """Of all columns of the training data."""
+
+
+def load_predictor(path: str | os.PathLike[str]) -> Predictor:
+    """The tree of a model file, to predict with; errors name the file."""
+    try:
+        return _predictor(read_document(read_file(path)))
+    except ModelFormatError as error:
+        raise type(error)(f"{os.fspath(path)!r}: {error}") from error
+    except TelltreeError as error:
+        raise ModelFormatError(f"{os.fspath(path)!r}: {DAMAGED}: {error}") from error
+
+
+def _predictor(document: Document) -> Predictor:
+    functions_of(document.functions, ())
+    schema, kept = Schema(map(column_of, document.columns)), document.training
+    check_shape(document.tree)
+    root = _tree(iter(document.tree), FormulaReader(None, schema, {}), target_of(document))
+    known = known_columns(document, schema)
+    tree = Tree(root, known, frozenset(kept.missing), step_of(kept.step), how_read_of(kept.how_read))
+    return Predictor(tree.narrowed(), schema)
+
+
+def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target: Target) -> Node | Leaf:
+    entry = next(waiting)
+    if isinstance(entry, LeafEntry):
+        return Leaf(target.summary_of(entry.told))
+    formula = formulas.read(entry.formula, spoken=False)
+    return Node(formula, _tree(waiting, formulas, target), _tree(waiting, formulas, target))

@@ -1,0 +1,148 @@
+"""What a model file says of a tree itself: columns, target, shape and formulas. To predict, no more is needed."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from telltree.data import Column, Schema
+from telltree.data.how_read import HowRead
+from telltree.errors import GrammarError, ModelFormatError
+from telltree.grammar.parse import expression_of
+from telltree.grammar.text.canonical import parse_canonical
+from telltree.grammar.text.source import Source
+from telltree.grammar.text.syntax import parse_expression
+from telltree.logic import Formula
+from telltree.operators import UserFunction
+from telltree.tree.model.document import (
+    Branch,
+    ColumnEntry,
+    Document,
+    FunctionEntry,
+    HowReadEntry,
+    LeafEntry,
+    StepEntry,
+)
+from telltree.tree.target import Target, read_target
+
+if TYPE_CHECKING:
+    from telltree.grammar import Grammar
+
+DAMAGED = "this model file is damaged"
+DEEPEST = 200
+"""Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
+MOST_UNLIKE = 20_000
+"""Characters of formulas that are spelt as no model file spells them."""
+
+
+def step_of(entry: StepEntry | None) -> tuple[float | None, str] | None:
+    """The length of a step, and the unit of times."""
+    return None if entry is None else (entry.length, entry.unit)
+
+
+def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
+    """The functions that the file names, from those given."""
+    known = {function.name: function for function in given}
+    found = {}
+    for entry in wanted:
+        function = known.get(entry.name)
+        signature = f"{entry.name}({', '.join(entry.takes)}) -> {entry.gives}"
+        if function is None:
+            raise ModelFormatError(
+                f"this model calls the user function {signature:.200}, which a file cannot hold: give it to load, as "
+                f"in load(path, functions=[{entry.name:.80}])"
+            )
+        if (list(function.takes), function.gives) != (entry.takes, entry.gives):
+            raise ModelFormatError(
+                f"this model calls {signature:.200}, but the function given takes {', '.join(function.takes)} and "
+                f"gives {function.gives}; give the one it was learnt with"
+            )
+        found[entry.name] = function
+    return found
+
+
+def column_of(entry: ColumnEntry) -> Column:
+    """A column as the schema has it."""
+    return Column(**vars(entry))
+
+
+def known_columns(document: Document, schema: Schema) -> Schema:
+    """The columns as the tree knows them: those that never changed within a record are static."""
+    still = frozenset(document.training.still)
+    return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
+
+
+def target_of(document: Document) -> Target:
+    """What the model predicts: classes, or what another kind of target has written of itself."""
+    if document.classes is not None and document.target is None:
+        return read_target("classes", document.classes.model_dump())
+    kind = None if document.target is None else document.target.get("kind")
+    if document.classes is not None or not isinstance(kind, str):
+        raise ModelFormatError(f"{DAMAGED}: it must have either classes, or a target with its kind")
+    return read_target(kind, document.target or {})
+
+
+class FormulaReader:
+    """Reads formulas, and restores the English of those that are in the grammar's own words."""
+
+    def __init__(self, grammar: "Grammar | None", schema: Schema, functions: dict[str, UserFunction]) -> None:
+        self._grammar, self._functions, self._training = grammar, tuple(functions.values()), schema
+        self._schema = schema if grammar is None else grammar.schema
+        self._known: dict[tuple[str, bool], Formula] = {}
+        self._unlike = 0
+
+    def read(self, text: str, spoken: bool) -> Formula:
+        """The formula; its columns must be those of the training data."""
+        if (text, spoken) not in self._known:
+            self._known[text, spoken] = self._read(text, spoken)
+        return self._known[text, spoken]
+
+    def _read(self, text: str, spoken: bool) -> Formula:
+        try:
+            # headlines may mention columns that the grammar does not
+            schema = self._schema if spoken else self._training
+            formula = Formula(expression_of(self._source(text), schema, functions=self._functions))
+            if spoken and self._grammar is not None:
+                formula = Formula(self._grammar.derive(formula.expression).expression)
+        except GrammarError as error:
+            raise ModelFormatError(f"{DAMAGED}: its formula {text!r:.100}: {error}") from error
+        for name in formula.expression.attributes():
+            column = self._training.get(name)
+            if column is None or column.type is not self._schema.get(name, column).type:
+                raise ModelFormatError(f"{DAMAGED}: a formula reads the column {name!r:.80}, which is not as it says")
+        return formula
+
+    def _source(self, text: str) -> Source:
+        """The text parsed: fast if it is as telltree writes formulas, and else not for very many."""
+        source = parse_canonical(text)
+        if source is not None:
+            return source
+        self._unlike += len(text)
+        if self._unlike > MOST_UNLIKE:
+            raise GrammarError(
+                f"with those before it, {self._unlike:,} characters are in formulas that telltree would write "
+                f"otherwise, and at most {MOST_UNLIKE:,} are read"
+            )
+        return parse_expression(text)
+
+
+def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
+    """Check that each branch is followed by two subtrees, and none is too deep."""
+    depths = [0]  # of the subtrees still to come
+    for entry in entries:
+        if not depths:
+            raise ModelFormatError(f"{DAMAGED}: there are nodes after the end of the tree")
+        depth = depths.pop()
+        if isinstance(entry, Branch):
+            depths += [depth + 1] * 2
+        if depth > DEEPEST:
+            raise ModelFormatError(f"{DAMAGED}: its tree is more than {DEEPEST} branches deep")
+    if depths:
+        raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
+
+
+def how_read_of(entry: HowReadEntry) -> HowRead:
+    """How the training records were read."""
+    found = dict(entry)
+    if not isinstance(entry.how, str):
+        found["how"] = tuple((way.column, way.way) for way in entry.how)
+    return HowRead(**found)
