@@ -13,6 +13,7 @@ from telltree import compiled, kept
 
 PROGRAM = """
 import gc
+import numba  # without it, so little is worked out uncompiled
 import numpy as np
 from telltree import Formula, Panel
 

@@ -13,14 +13,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import leaf
 
 from telltree import Formula, Panel, export_model, read
 from telltree.data import Column, Schema
 from telltree.errors import DataWarning
-from telltree.tree import Node, Tree
+from telltree.tree import Node
 
 WORDS = ("", "  ", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", " NA ")
 NUMBERS = (1.0, 2.0, -3.0, 0.0, -0.0, 0.5, 1e-5, 1e15, 2.0**53, 1e16, 1e22, 123456.75)
@@ -160,13 +160,12 @@ def tree_about(panel, questions):
     classes = tuple("abcdefghi"[: len(questions) + 1])
 
     def only(number):
-        return leaf([int(number == place) for place in range(len(classes))])
+        return class_leaf([int(number == place) for place in range(len(classes))])
 
     node = only(len(questions))
     for number, question in reversed(list(enumerate(questions))):
-        counts = tuple(map(sum, zip(only(number).counts, node.counts, strict=True)))
-        node = Node(Formula.parse(question, panel.schema), only(number), node, counts)
-    return Tree(node, classes, panel.schema)
+        node = Node(Formula.parse(question, panel.schema), only(number), node)
+    return class_tree(node, classes, panel.schema)
 
 
 def in_databases(frame, query):

@@ -36,7 +36,8 @@ from telltree.report import plot_category, plot_collage, plot_record, plot_tree,
 from telltree.tree import Induction, Limits, Node, Tree
 from telltree.tree.front import Front
 from telltree.tree.headlines import with_headlines
-from telltree.tree.model import Model, encode, load_model
+from telltree.tree.model import Model, load_model
+from telltree.tree.model.encode import encode
 from telltree.tree.target import register_target
 from telltree.tree.training import Training
 

@@ -46,7 +46,7 @@ class ClassTarget:
     """The classes there are, in order, and the NumPy type that predictions have."""
 
     classes: tuple[Any, ...]
-    dtype: str = "object"
+    dtype: str = field(default="object", compare=False)
 
     @classmethod
     def of(cls, classes: NDArray[Any]) -> "ClassTarget":
