@@ -1,7 +1,9 @@
 """Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
 
 import time
+from asyncio import CancelledError as Cancelled
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import pairwise
 from types import TracebackType
@@ -19,10 +21,12 @@ from telltree.tree.shard import NotOpenError, Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 T = TypeVar("T")
 
+_LOOK = 2.0
+"""Seconds after which a worker that has not answered is looked after."""
 _ATTEMPTS = 4
 """How often a shard is put somewhere else before it is given up."""
 
@@ -101,8 +105,7 @@ class _Workers(Places):
         super().__init__(_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
         self._homes = [workers[k % len(workers)] for k in range(len(self.bounds) - 1)]
-        beginning = [self._sent(k) for k in range(len(self._homes))]
-        self._actors: list[Any] = [begun.result() for begun in beginning]
+        self._actors = [self._begun(shard) for shard in range(len(self._homes))]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
@@ -116,8 +119,9 @@ class _Workers(Places):
     def _submit(self, message: Message) -> Any | None:
         """Ask a shard; None if its worker is known to be lost."""
         needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
+        actor = self._actors[message.shard]
         try:
-            return self._actors[message.shard].ask(needed)
+            return None if actor is None else actor.ask(needed)
         except RuntimeError:
             return None
 
@@ -125,7 +129,7 @@ class _Workers(Places):
         for _ in range(_ATTEMPTS):
             try:
                 if future is not None:
-                    return future.result()
+                    return self._waited(message.shard, future)
             except _lost():
                 pass  # by beginning anew
             message = message._replace(open_first=True)
@@ -137,25 +141,36 @@ class _Workers(Places):
             "whether they have enough memory, or use more workers"
         )
 
+    def _waited(self, shard: int, future: Any) -> Any:
+        """The result of a future; one whose worker died may never be done, so the worker is looked after meanwhile."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if self._homes[shard] not in _workers(self._client):
+                    raise CancelledError from None
+
     def _moved(self, message: Message) -> Any:
         """Begin a shard anew where a worker lives, and ask it."""
         shard = message.shard
         alive = _workers(self._client)
         if self._homes[shard] not in alive:
             self._homes[shard] = min(alive, key=lambda worker: (self._homes.count(worker), worker))
-        begun = self._sent(shard)
-        try:
-            self._actors[shard] = begun.result()
-        except _lost():  # this one died as well
-            return None
+        self._actors[shard] = self._begun(shard)
         return self._submit(message)
 
-    def _sent(self, shard: int) -> "Future[Any]":
-        """Send the records of a shard to its worker, and make a shard of them there."""
+    def _begun(self, shard: int) -> Any | None:
+        """Send the records of a shard to its worker, and make a shard of them there; None if the worker is lost."""
         low, high = self.bounds[shard : shard + 2].tolist()
         home = [self._homes[shard]]
-        records = self._client.scatter(self._panel[low:high], workers=home, hash=False)
-        return self._client.submit(_begun, records, self._grammar, workers=home, actor=True, pure=False)
+        try:
+            records = self._client.scatter(self._panel[low:high], workers=home, hash=False)
+            begun = self._client.submit(_begin, records, self._grammar, workers=home, actor=True, pure=False)
+            return self._waited(shard, begun)
+        except KeyError:  # the scheduler knows no such worker any more
+            return None
+        except _lost():
+            return None
 
 
 class RemoteShard(Shard):
@@ -172,7 +187,7 @@ class RemoteShard(Shard):
         return found
 
 
-def _begun(records: Panel, grammar: Grammar) -> RemoteShard:
+def _begin(records: Panel, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
     return RemoteShard(records, grammar, get_worker().state.nthreads)
@@ -180,18 +195,19 @@ def _begun(records: Panel, grammar: Grammar) -> RemoteShard:
 
 def _lost() -> tuple[type[BaseException], ...]:
     """What is raised when a worker died, or was started again."""
-    from concurrent.futures import CancelledError
-
     from distributed import KilledWorker
 
-    return CancelledError, KilledWorker, OSError, TimeoutError, NotOpenError
+    return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError
 
 
 def _workers(client: "Client") -> list[str]:
     """The addresses of the workers; ClusterError if there are none, or nobody to ask."""
     try:
-        client.wait_for_workers(1, timeout=30)
-        return sorted(client.scheduler_info(n_workers=-1)["workers"])
+        found: list[str] = []
+        while not found:  # the last one may die while it is asked for
+            client.wait_for_workers(1, timeout=30)
+            found = sorted(client.scheduler_info(n_workers=-1)["workers"])
+        return found
     except (OSError, TimeoutError, RuntimeError) as error:
         raise ClusterError(
             f"the Dask scheduler does not answer, or has no workers ({error}); start the cluster again, and fit again"
