@@ -129,13 +129,13 @@ def fit(
             classifier.fit(records.panel, records.labels, groups=records.groups, client=client, checkpoint=checkpoint)
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
-    with Interruption():  # what was learned is saved, also when Ctrl-C comes now
+    with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
         saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
     if checkpoint is not None:
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
-    judgement, interrupted = _judged(classifier, records, tree.random_state)
+    judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
     if json:
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
@@ -190,11 +190,15 @@ def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:
     return "\n".join(["trees of other sizes, and how often they were right in cross-validation:", *lines, "", ""])
 
 
-def _judged(classifier: "GrammarTreeClassifier", records: Records, seed: int) -> "tuple[Judgement | None, bool]":
-    """How well the tree does, unless Ctrl-C came first; and whether it came."""
+def _judged(
+    classifier: "GrammarTreeClassifier", records: Records, seed: int, asked: bool
+) -> "tuple[Judgement | None, bool]":
+    """How well the tree does, unless Ctrl-C came first; and whether it came, perhaps before (`asked`)."""
     if classifier.interrupted_:
         return None, True
     try:
+        if asked:
+            raise KeyboardInterrupt
         return judged(classifier, records, seed), False
     except KeyboardInterrupt:
         say("telltree: interrupted; how well the tree does is not known")
