@@ -2,12 +2,10 @@
 
 import copy
 import logging
-import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -27,6 +25,7 @@ from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
+from telltree.estimators.parameters import check_parameters
 from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
@@ -206,7 +205,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, client: Any, *, known: Checkpoint | None = None
     ) -> "GrammarTreeClassifier":
-        self._check_parameters()
+        check_parameters(self.get_params(deep=False))
         generator = _generator(self.random_state)
         panel = read_training(X)
         labels = read_labels(y, panel, X)
@@ -351,43 +350,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             return frozenset(column.name for column in panel.schema.values() if column.thresholds is None)
         return frozenset(panel.schema) if self.centre else frozenset()
 
-    def _check_parameters(self) -> None:
-        wanted: list[tuple[str, bool, str]] = [
-            ("grammar", self.grammar is None or isinstance(self.grammar, Grammar | str), "a Grammar, text, or None"),
-            ("search", isinstance(self.search, Search | None), "a search, such as MonteCarlo(), or None"),
-            ("fitness", self.fitness is None or callable(self.fitness), "a fitness, such as GiniSize(), or None"),
-            (
-                "max_depth",
-                self.max_depth in (None, "auto") or is_whole(self.max_depth, 0),
-                'a whole number of at least 0, "auto" or None',
-            ),
-            (
-                "min_members",
-                self.min_members == "auto" or is_whole(self.min_members, 1),
-                'a whole number of at least 1, or "auto"',
-            ),
-            ("min_gain", self.min_gain is None or _is_number(self.min_gain), "a number or None"),
-            ("prevent_same_label", isinstance(self.prevent_same_label, bool | np.bool_), "True or False"),
-            ("centre", self.centre is None or isinstance(self.centre, bool | np.bool_), "True, False or None"),
-            (
-                "cv",
-                self.cv is None or is_whole(self.cv, 2) or _is_list(self.cv),
-                "at least 2, a list of folds, or None",
-            ),
-            ("simplicity", _is_number(self.simplicity) and self.simplicity >= 0, "a number of at least 0"),
-            ("class_weight", _weighs_classes(self.class_weight), 'None, "balanced" or a dict from class to weight'),
-            ("functions", _are_functions(self.functions), "a list of functions made with @user_function"),
-            (
-                "n_jobs",
-                self.n_jobs is None or (is_whole(self.n_jobs, -1) and self.n_jobs != 0),
-                "None, −1 or at least 1",
-            ),
-            ("progress", self.progress is None or callable(self.progress), "a function or None"),
-        ]
-        for name, right, expected in wanted:
-            if not right:
-                raise SettingsError(f"{name} must be {expected}, got {getattr(self, name)!r}")
-
     def _grammar_for(self, training: TrainingSet) -> Grammar | None:
         """The grammar to search; None if no column can be used."""
         panel = training.panel
@@ -503,24 +465,6 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not math.isnan(value)
-
-
-def _weighs_classes(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(_is_number(weight) and 0 <= weight < math.inf for weight in value.values())
-    return value is None or (isinstance(value, str) and value == "balanced")
-
-
-def _are_functions(value: Any) -> bool:
-    return isinstance(value, Sequence) and all(isinstance(function, UserFunction) for function in value)
 
 
 def _generator(random_state: Any) -> np.random.RandomState:

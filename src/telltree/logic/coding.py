@@ -16,7 +16,7 @@ from telltree.compiled import (
 )
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
-from telltree.logic.packing import LINE, fill
+from telltree.logic.packing import fill_tile, longest_block
 
 MOST = 120
 """Constants that a byte can tell apart, with room for what lies between them and what is missing."""
@@ -29,15 +29,10 @@ def encode(column, starts, lengths, blocks, constants, codes):  # noqa: PLR0917 
     plus one where it is one of them itself; 255 where it is missing, or after a record's end.
     """
     column, starts, lengths = borrowed(column), borrowed(starts), borrowed(lengths)
-    longest = 0
-    for block in range(len(blocks) - 1):
-        longest = max(longest, blocks[block + 1] - blocks[block])
-    tile = np.empty((longest, LANES))
+    tile = np.empty((longest_block(blocks), LANES))
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
-        tile[:steps, :] = np.nan
-        for lane in range(0, LANES, LINE):
-            fill(column, starts, lengths, block * LANES + lane, tile, lane)
+        fill_tile(column, starts, lengths, block, steps, tile)
         for t in range(steps):
             codes[first + t, :] = np.uint8(_MISSING)
             add_one_where(codes, first + t, lanes_at_least(tile, t, -np.inf))  # 255 and 1 make 0

@@ -13,7 +13,7 @@ LINE = 8
 
 
 @small
-def fill(column, starts, lengths, place, tile, lane):
+def _fill(column, starts, lengths, place, tile, lane):
     """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
     number = min(LINE, len(starts) - place)
     shared = lengths[place + LINE - 1] if number == LINE else 0
@@ -27,6 +27,23 @@ def fill(column, starts, lengths, place, tile, lane):
             tile[t, lane + k] = column[starts[place + k] + t]
 
 
+@small
+def longest_block(blocks):
+    """Words of the longest block, which a tile must have room for."""
+    longest = 0
+    for block in range(len(blocks) - 1):
+        longest = max(longest, blocks[block + 1] - blocks[block])
+    return longest
+
+
+@small
+def fill_tile(column, starts, lengths, block, steps, tile):
+    """Copy the records of a block, NaN after their ends."""
+    tile[:steps, :] = np.nan
+    for lane in range(0, LANES, LINE):
+        _fill(column, starts, lengths, block * LANES + lane, tile, lane)
+
+
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
     """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
@@ -35,15 +52,10 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, pla
     A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false.
     """
     column, starts, lengths, planes = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(planes)
-    longest = 0
-    for block in range(len(blocks) - 1):
-        longest = max(longest, blocks[block + 1] - blocks[block])
-    tile = np.empty((longest, LANES))
+    tile = np.empty((longest_block(blocks), LANES))
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
-        tile[:steps, :] = np.nan
-        for lane in range(0, LANES, LINE):
-            fill(column, starts, lengths, block * LANES + lane, tile, lane)
+        fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
             constant, slot = constants[k], slots[k]
             ever, ever_not = np.uint64(0), np.uint64(0)

@@ -106,10 +106,8 @@ class _Evolution:
         constants = grammar.has_random_constants
         self._rows, self._children = (Population.empty(size, width, constants) for _ in range(2))
         self._parents, self._rooms = Parents.empty(0), [Parents.empty(size) for _ in range(2)]
-        self._scratch, self._lanes = (
-            BreedingScratch.empty(grammar.tables, width, size // 2),
-            Lanes.empty(grammar.tables, width),
-        )
+        self._scratch = BreedingScratch.empty(grammar.tables, width, size // 2)
+        self._lanes = Lanes.empty(grammar.tables, width)
         self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
 
     def propose(self, generation: int) -> Population:

@@ -18,9 +18,9 @@ from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
+from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
-from telltree.logic.shards import OfFormulas, OfPopulations
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
@@ -168,11 +168,13 @@ class Asking:
         return self.grammar.bits(LARGEST)
 
     @cached_property
-    def _missing(self) -> Collection[str]:
+    def missing(self) -> frozenset[str]:
+        """Columns that have missing or infinite values."""
         return doubtful(self.panel)
 
     @cached_property
-    def _static(self) -> Collection[str]:
+    def static(self) -> frozenset[str]:
+        """Columns that have one value in each record."""
         return unchanging(self.panel)
 
     def ask(self, task: Task, bench: Bench, state: State | None = None, remember: Remember | None = None) -> Answer:
@@ -257,7 +259,7 @@ class Asking:
         expression, found = asked.formula.expression, Formula(asked.found.expression)
         if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
             return node if asked.formula == found else replace(node, found=found)
-        better, opposite = question(expression, self._missing, static=self._static)
+        better, opposite = question(expression, self.missing, static=self.static)
         sides = (false, true) if opposite else (true, false)
         formula = Formula(better)
         return replace(node, formula=formula, true=sides[0], false=sides[1], found=None if formula == found else found)

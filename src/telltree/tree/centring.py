@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.grammar.languages.cuts import roundest
+from telltree.logic.asked import OfFormulas
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL as EQUALITY
 from telltree.logic.instructions import GREATER, LESS
-from telltree.logic.shards import OfFormulas
 from telltree.operators import Expression, Number, Operator, Type
 from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
-from telltree.logic.shards import OfPopulations
+from telltree.logic.asked import OfPopulations
 from telltree.search import Found
 from telltree.tree.fitness import Fitness, gain_of
 from telltree.tree.target import Labels

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from telltree.data import Panel, Schema
-from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Grammar
 from telltree.search import Found, GeneticProgramming, Search
 from telltree.tree.asking import Answer, Asking, Bench, Limits, LocalBench, NodeProgress, Task
@@ -67,9 +66,8 @@ class Induction:
         questions = sum(answer.question is not None for answer in answers.values())
         if interruption.asked:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
-        static = unchanging(panel)
-        schema = Schema(replace(column, static=column.name in static) for column in panel.schema.values())
-        tree = Tree(_grown(answers, asking), schema, doubtful(panel), panel.step, panel.how_read)
+        schema = Schema(replace(column, static=column.name in asking.static) for column in panel.schema.values())
+        tree = Tree(_grown(answers, asking), schema, asking.missing, panel.step, panel.how_read)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
         return Learned(tree, useful, interruption.asked)

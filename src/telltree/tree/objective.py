@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from telltree.amounts import counted
 from telltree.errors import SettingsError
 from telltree.grammar.derivations.population import Population
-from telltree.logic.shards import OfPopulations
+from telltree.logic.asked import OfPopulations
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness
 from telltree.tree.target import Labels

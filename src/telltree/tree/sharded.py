@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Callable, Sequence
 from itertools import accumulate, count, pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.population import Population
+from telltree.logic.asked import Masks, OfFormulas, OfPopulations
+from telltree.logic.atoms import Atom
+from telltree.logic.findings import joined
 from telltree.logic.formulas import graded_signals
 from telltree.logic.machine import LANES, Tally
-from telltree.logic.shards import Masks, OfFormulas, OfPopulations, Shards
 from telltree.operators import Expression
 from telltree.tree.shard import Call, Form, NotOpenError, Opening, Shard
 
 F = TypeVar("F")
+"""The form in which formulas are given."""
 
 
 class Message(NamedTuple):
@@ -83,23 +86,27 @@ class ShardedBench:
         return _FormulaShards(self, members, "formulas")
 
 
-class _NodeShards(Shards[F]):
-    """The shards that have records of a node."""
+class _NodeShards(abc.ABC, Generic[F]):
+    """The shards that have records of a node.
+
+    All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
+    """
 
     def __init__(self, bench: ShardedBench, members: NDArray[np.int64], form: Form) -> None:
         bounds = bench.places.bounds
         cuts = np.searchsorted(members, bounds).tolist()
         own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
-        super().__init__(bench.schema, [np.arange(low, high) for _, low, high in own])
         before = accumulate((-(-(high - low) // LANES) for _, low, high in own), initial=0)
-        self._bench, self._node, self._known = bench, next(bench.serial), False
+        self.schema, self._bench, self._node, self._known = bench.schema, bench, next(bench.serial), False
         self._shards = [k for k, _, _ in own]
+        self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
         self._openings = [
             Opening(self._node, form, members[low:high] - bounds[k], blocks)
             for (k, low, high), blocks in zip(own, before, strict=False)
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
+        """What a method of `Evaluator` returns for each shard; `own` is its last argument, if shards differ in that."""
         givens = [given] * len(self._shards) if own is None else [(*given, its) for its in own]
         messages = [
             Message(shard, Call(self._node, question, its, **more), opening, not self._known)
@@ -110,7 +117,7 @@ class _NodeShards(Shards[F]):
 
     def masks(self, groups: Sequence[NDArray[np.bool_]]) -> Masks:
         """Groups of records to count. They stay with the shards; what is handed out is their number."""
-        parts = [[group[members] for group in groups] for members in self._members]
+        parts = [[group[part] for group in groups] for part in self._parts]
         number = len(self._openings[0].masks)
         self._each("masks", own=parts)
         self._openings = [
@@ -118,22 +125,48 @@ class _NodeShards(Shards[F]):
         ]
         return number
 
+    def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
+        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
+        return joined(
+            self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks)
+        ).of_all()
+
+    def truth(self, formulas: F) -> NDArray[np.bool_]:
+        """The truth of every formula for every record."""
+        found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
+        return found
+
     def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
-        """The smallest absolute margin of each formula over the records."""
+        """The smallest absolute margin of each formula over the records.
+
+        All of them are exact: a formula that falls behind in one shard may be ahead in all others.
+        """
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._bench.spread(signal) for signal in signals}
         found: NDArray[np.float64] = np.min(self._each("margins", formulas, spread=spread), axis=0)
         return found
+
+    def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
+        """For each record the value of the atom's signal that decides the first formula."""
+        return np.concatenate(self._each("turning_points", formulas, atom))
+
+    def distinct(self, signal: Expression) -> NDArray[np.float64]:
+        """The finite values of a signal, each once, in order."""
+        return np.unique(np.concatenate(self._each("distinct", signal)))
+
+    @abc.abstractmethod
+    def _some(self, formulas: F, wanted: NDArray[np.int64]) -> F:
+        """Those that are wanted, and nothing that need not travel."""
 
     @abc.abstractmethod
     def _expressions(self, formulas: F) -> Sequence[Expression]: ...
 
 
 class _PopulationShards(_NodeShards[Population]):
-    def evaluate(self, formulas: Population, wanted: NDArray[np.int64], masks: Masks) -> Tally:
-        """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
-        asked = _narrow(formulas.take(wanted))
-        return self._joined(self._each("findings", asked, np.arange(len(wanted)), masks=masks))
+    def _some(self, formulas: Population, wanted: NDArray[np.int64]) -> Population:
+        rules, constants, lengths, names = formulas.take(wanted)
+        width = int(lengths.max(initial=1))  # no row uses the other columns
+        return Population(np.ascontiguousarray(rules[:, :width]), constants[:, :width], lengths, names)
 
     def _expressions(self, formulas: Population) -> Sequence[Expression]:
         grammar = self._bench.grammar
@@ -141,12 +174,8 @@ class _PopulationShards(_NodeShards[Population]):
 
 
 class _FormulaShards(_NodeShards[Sequence[Expression]]):
+    def _some(self, formulas: Sequence[Expression], wanted: NDArray[np.int64]) -> Sequence[Expression]:
+        return [formulas[k] for k in wanted]
+
     def _expressions(self, formulas: Sequence[Expression]) -> Sequence[Expression]:
         return formulas
-
-
-def _narrow(population: Population) -> Population:
-    """The same without columns that no row uses: what is sent to shards should be small."""
-    width = int(population.lengths.max(initial=1))
-    rules, constants, lengths, names = population
-    return Population(np.ascontiguousarray(rules[:, :width]), constants[:, :width], lengths, names)

@@ -38,7 +38,7 @@ class Training:
     @classmethod
     def of(cls, panel: Panel, labels: Labels, tree: Tree, seed: int) -> "Training":
         """What to keep of these records."""
-        missing = tuple(sorted(doubtful(panel)))
+        missing = tuple(sorted(doubtful(panel) if tree.missing is None else tree.missing))
         hashed = fingerprint(panel, labels)
         return cls(panel.schema, seed, hashed, missing, _spread(panel, tree))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from telltree.logic.shards import OfFormulas
+from telltree.logic.asked import OfFormulas
 from telltree.operators import Expression
 from telltree.operators.table import AND, IMPLIES, NOT, OR
 

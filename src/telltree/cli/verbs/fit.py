@@ -1,6 +1,7 @@
 """telltree fit: learn a tree."""
 
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -196,13 +197,11 @@ def _judged(
     """How well the tree does, unless Ctrl-C came first; and whether it came, perhaps before (`asked`)."""
     if classifier.interrupted_:
         return None, True
-    try:
-        if asked:
-            raise KeyboardInterrupt
-        return judged(classifier, records, seed), False
-    except KeyboardInterrupt:
-        say("telltree: interrupted; how well the tree does is not known")
-        return None, True
+    if not asked:
+        with suppress(KeyboardInterrupt):
+            return judged(classifier, records, seed), False
+    say("telltree: interrupted; how well the tree does is not known")
+    return None, True
 
 
 def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":

@@ -41,10 +41,8 @@ from telltree.tree.model.skeleton import (
     check_shape,
     column_of,
     functions_of,
-    how_read_of,
-    known_columns,
-    step_of,
     target_of,
+    tree_of,
 )
 from telltree.tree.target import Target
 from telltree.tree.training import Training
@@ -79,18 +77,16 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
     target = target_of(document)
     formulas = FormulaReader(_speaking(document.grammar, grammar), schema, called)
     kept = document.training
-    known = known_columns(document, schema)
 
-    def tree_of(entries: Sequence[Branch | LeafEntry]) -> Tree:
+    def read(entries: Sequence[Branch | LeafEntry]) -> Tree:
         check_shape(entries)
-        root = _tree(iter(entries), formulas, target)
-        return Tree(root, known, frozenset(kept.missing), step_of(kept.step), how_read_of(kept.how_read))
+        return tree_of(document, schema, _tree(iter(entries), formulas, target))
 
-    tree = tree_of(document.tree)
+    tree = read(document.tree)
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
         tree=tree.narrowed(),
-        front=_front(tree if document.front is None else tree_of(document.front.tree), document.front),
+        front=_front(tree if document.front is None else read(document.front.tree), document.front),
         grammar=grammar,
         training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
         interrupted=kept.interrupted,

@@ -17,10 +17,8 @@ from telltree.tree.model.skeleton import (
     check_shape,
     column_of,
     functions_of,
-    how_read_of,
-    known_columns,
-    step_of,
     target_of,
+    tree_of,
 )
 from telltree.tree.target import Target
 from telltree.tree.tree import Leaf, Node, Tree
@@ -47,12 +45,10 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
 
 def _predictor(document: Document) -> Predictor:
     functions_of(document.functions, ())
-    schema, kept = Schema(map(column_of, document.columns)), document.training
+    schema = Schema(map(column_of, document.columns))
     check_shape(document.tree)
     root = _tree(iter(document.tree), FormulaReader(None, schema, {}), target_of(document))
-    known = known_columns(document, schema)
-    tree = Tree(root, known, frozenset(kept.missing), step_of(kept.step), how_read_of(kept.how_read))
-    return Predictor(tree.narrowed(), schema)
+    return Predictor(tree_of(document, schema, root).narrowed(), schema)
 
 
 def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target: Target) -> Node | Leaf:

@@ -20,9 +20,9 @@ from telltree.tree.model.document import (
     FunctionEntry,
     HowReadEntry,
     LeafEntry,
-    StepEntry,
 )
 from telltree.tree.target import Target, read_target
+from telltree.tree.tree import Leaf, Node, Tree
 
 if TYPE_CHECKING:
     from telltree.grammar import Grammar
@@ -32,11 +32,6 @@ DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
 MOST_UNLIKE = 20_000
 """Characters of formulas that are spelt as no model file spells them."""
-
-
-def step_of(entry: StepEntry | None) -> tuple[float | None, str] | None:
-    """The length of a step, and the unit of times."""
-    return None if entry is None else (entry.length, entry.unit)
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -65,10 +60,13 @@ def column_of(entry: ColumnEntry) -> Column:
     return Column(**vars(entry))
 
 
-def known_columns(document: Document, schema: Schema) -> Schema:
-    """The columns as the tree knows them: those that never changed within a record are static."""
-    still = frozenset(document.training.still)
-    return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
+def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
+    """The tree below a root, with what the file says of its training. Columns that never changed are static."""
+    kept = document.training
+    still = frozenset(kept.still)
+    known = Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
+    step = None if kept.step is None else (kept.step.length, kept.step.unit)
+    return Tree(root, known, frozenset(kept.missing), step, _how_read(kept.how_read))
 
 
 def target_of(document: Document) -> Target:
@@ -140,8 +138,7 @@ def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
 
 
-def how_read_of(entry: HowReadEntry) -> HowRead:
-    """How the training records were read."""
+def _how_read(entry: HowReadEntry) -> HowRead:
     found = dict(entry)
     if not isinstance(entry.how, str):
         found["how"] = tuple((way.column, way.way) for way in entry.how)

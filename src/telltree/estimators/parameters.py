@@ -1,0 +1,64 @@
+"""What the parameters of a classifier may be."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from telltree.errors import SettingsError
+from telltree.grammar import Grammar
+from telltree.operators import UserFunction
+from telltree.search import Search
+from telltree.whole import is_whole
+
+
+def check_parameters(given: Mapping[str, Any]) -> None:
+    """Refuse parameters that make no sense; the first one is named."""
+    for name, (is_right, expected) in _MAY_BE.items():
+        if not is_right(given[name]):
+            raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not math.isnan(value)
+
+
+def _weighs_classes(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(_is_number(weight) and 0 <= weight < math.inf for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+def _are_functions(value: Any) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(function, UserFunction) for function in value)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+_MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "grammar": (lambda it: it is None or isinstance(it, Grammar | str), "a Grammar, text, or None"),
+    "search": (lambda it: isinstance(it, Search | None), "a search, such as MonteCarlo(), or None"),
+    "fitness": (lambda it: it is None or callable(it), "a fitness, such as GiniSize(), or None"),
+    "max_depth": (
+        lambda it: it in (None, "auto") or is_whole(it, 0),
+        'a whole number of at least 0, "auto" or None',
+    ),
+    "min_members": (lambda it: it == "auto" or is_whole(it, 1), 'a whole number of at least 1, or "auto"'),
+    "min_gain": (lambda it: it is None or _is_number(it), "a number or None"),
+    "prevent_same_label": (_is_flag, "True or False"),
+    "centre": (lambda it: it is None or _is_flag(it), "True, False or None"),
+    "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
+    "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
+    "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
+    "functions": (_are_functions, "a list of functions made with @user_function"),
+    "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
+    "progress": (lambda it: it is None or callable(it), "a function or None"),
+}
