@@ -112,6 +112,12 @@ class Bench(Protocol):
     def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
         """An evaluator of formulas on these records."""
 
+    def cuts(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Before which of these records, by their numbers among them, they are cut into shards.
+
+        Hashes of splits can be compared only where the records are cut alike.
+        """
+
 
 class LocalBench:
     """A bench for records in memory: the nodes share planes."""
@@ -136,6 +142,10 @@ class LocalBench:
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
         return Formulas(self._panel[members], self._signals, before=before)
+
+    def cuts(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """None, for all are here."""
+        return np.empty(0, np.int64)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables

@@ -56,7 +56,8 @@ class Induction:
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = self.ledger.answer(task, asking)
                 if answer is None:
-                    answer = asking.ask(task, bench, *self.ledger.under_way(task))
+                    cuts = bench.cuts(task.members)
+                    answer = asking.ask(task, bench, *self.ledger.under_way(task, cuts))
                     interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
                     if not interruption.asked:
                         self.ledger.finished(task, answer)

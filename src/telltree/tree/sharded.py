@@ -85,6 +85,11 @@ class ShardedBench:
         """What evaluates formulas as they stand on these records."""
         return _FormulaShards(self, members, "formulas")
 
+    def cuts(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Before which of these records another shard begins."""
+        found = np.unique(np.searchsorted(members, self.places.bounds))
+        return found[(found > 0) & (found < len(members))]
+
 
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.
