@@ -10,7 +10,7 @@ from strategies import Column, panel_of
 
 from telltree import Bits, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.logic.formulas import Formulas, signals_of
-from telltree.tree.asking import Limits, LocalBench
+from telltree.tree.asking import Limits
 from telltree.tree.induction import Induction
 from telltree.tree.sharded import InProcess, ShardedBench
 from telltree.tree.target import ClassLabels, ClassTarget
@@ -103,26 +103,3 @@ def test_margins_of_shards_are_in_units_of_all_records():
     formulas = [Formula.parse(text, panel.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
     asked = in_shards([0, 5, 70, 130])(panel, grammar).formulas(np.arange(len(panel)))
     assert asked.margins(formulas).tolist() == pytest.approx(Formulas(panel).margins(formulas).tolist(), abs=0)
-
-
-PANEL = drawn_panel(5, 400, 0.1)
-TOLD_APART = [Formula.parse(text, PANEL.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.sets(st.integers(0, 399), min_size=1).map(sorted),
-    st.sampled_from([(0, 400), (100, 250), (64, 300)]),
-    st.sets(st.sampled_from([64, 65, 100, 250, 300, 384])).map(sorted),
-)
-def test_splits_have_the_same_hashes_where_records_are_cut_alike(chosen, ends, inner):
-    members = np.array([number for number in chosen if ends[0] <= number < ends[1]] or [ends[0]])
-    grammar = Grammar.parse(GRAMMAR, PANEL)
-    whole, parts = LocalBench(PANEL, grammar), in_shards([0, *inner, 400])(PANEL, grammar)
-    tallies = []
-    for bench in (whole, parts):
-        formulas = bench.formulas(members)
-        tallies.append(formulas.evaluate(TOLD_APART, np.arange(3), formulas.masks([np.ones(len(members), bool)])))
-    assert tallies[0].counts.tolist() == tallies[1].counts.tolist()
-    if np.array_equal(parts.cuts(members), whole.cuts(members)):
-        assert tallies[0].answer.tolist() == tallies[1].answer.tolist()
