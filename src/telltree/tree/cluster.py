@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 _LOOK = 2.0
 """Seconds after which a worker that has not answered is looked after."""
+_START = 120.0
+"""Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
 _ATTEMPTS = 4
 """How often a shard is put somewhere else before it is given up."""
 
@@ -225,7 +227,7 @@ def _workers(client: "Client") -> list[str]:
     try:
         found: list[str] = []
         while not found:  # the last one may die while it is asked for
-            client.wait_for_workers(1, timeout=30)
+            client.wait_for_workers(1, timeout=_START)
             found = sorted(client.scheduler_info(n_workers=-1)["workers"])
         return found
     except (OSError, TimeoutError, RuntimeError) as error:
