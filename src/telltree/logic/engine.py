@@ -19,7 +19,7 @@ from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Hole, Number
-from telltree.operators.meaning import OF_NUMBERS
+from telltree.operators.meaning import LOOKING, OF_NUMBERS
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -40,10 +40,10 @@ class Engine(Evaluator[Population]):
         before: int = 0,
     ) -> None:
         """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
-        counts = not OF_NUMBERS.isdisjoint(tables.micro["code"].tolist())
+        codes = set(tables.micro["code"].tolist())
         super().__init__(
-            panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
-            threads=threads, part_of=part_of, before=before,
+            panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=not OF_NUMBERS.isdisjoint(codes),
+            looks=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading

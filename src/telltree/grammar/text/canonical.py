@@ -16,7 +16,7 @@ from telltree.operators.table import COMPARISONS, DIFFERENCE, Form
 _TOKENS = re.compile(
     r" *(?:(?P<name>[^\W\d]\w*)"
     r"|(?P<number>-?(?:[0-9]+\.?[0-9]*)(?:[eE][+-]?[0-9]+)?(?![\w.]))"
-    r"|(?P<sign>[(),¬∧∨⇒<>≤≥=-])"
+    r"|(?P<sign>[(),¬∧∨⇒<>≤≥=\[\]-])"
     r'|(?P<string>"(?:[^"\\\n]++|\\.)*+")'
     r"|(?P<quoted>`(?:[^`\\\n]++|\\.)*+`)"
     r"|(?P<other>.))",
@@ -112,21 +112,27 @@ class _Reader:
     def _named(self, name: str, place: Place) -> Source:
         if name in _WORDS:
             raise _UnlikeError
-        if self._kind != "sign" or self._text != "(":
+        if self._kind != "sign" or self._text not in ("(", "["):
             return Name(name, False, place)
-        self._advance()
+        bounds = self._listed("[", "]") if self._text == "[" else None
+        args = self._listed("(", ")")
+        return Call(name, tuple(args), place) if bounds is None else Call(f"{name}[]", (*args, *bounds), place)
+
+    def _listed(self, opening: str, closing: str) -> list[Source]:
+        """What stands between brackets."""
+        self._take(opening)
         args = []
         self._depth += 1
         if self._depth > DEEPEST:
             raise _UnlikeError
-        if self._text != ")":
+        if self._text != closing:
             args.append(self._formula())
             while self._kind == "sign" and self._text == ",":
                 self._advance()
                 args.append(self._formula())
-        self._take(")")
+        self._take(closing)
         self._depth -= 1
-        return Call(name, tuple(args), place)
+        return args
 
 
 def _finite(digits: str) -> float:
