@@ -19,6 +19,7 @@ BENCHMARKS = (
     "search_speed",
     "evaluation_speed",
     "hard2",
+    "exhaustive",
     "auslan_trees",
     "linear_cost",
     "first_fit",

@@ -116,7 +116,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
 
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
-        if not self.layout.records or self._fits(formulas, wanted):
+        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
             return self._run(wanted, masks, asked)
         asked, parts = asked._replace(of_a_shard=True), []
         for half, blocks in self._halves():
