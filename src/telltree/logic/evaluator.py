@@ -131,7 +131,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
 
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
-        if not self.layout.records or self._fits(formulas, wanted):
+        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
             return self._run(wanted, masks, asked)
         if self._masked:  # the planes of all records are those of half of the formulas at a time
             middle = len(wanted) // 2
