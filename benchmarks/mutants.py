@@ -22,7 +22,9 @@ import math
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -51,7 +53,8 @@ WIDER = {
 """Files that may notice what those did not."""
 MOST_KNOWN = 5
 """Tests that noticed other changes to the same file, and are asked before all others."""
-LONGEST = 900  # seconds for the tests of one change; one that takes longer counts as killed
+LONGEST = 900  # seconds of processor time for the tests of one change; one that takes longer counts as killed
+AT_REST = 4 * LONGEST  # seconds by the clock: tests that wait for ever use no processor
 
 
 @dataclass(frozen=True)
@@ -248,9 +251,12 @@ class Copy:
         }
         try:
             done = subprocess.run(
-                command, env=environment, cwd=self.home, capture_output=True, timeout=LONGEST, check=False
-            )
+                command, env=environment, cwd=self.home, capture_output=True, timeout=AT_REST, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST)),
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
+            return "hung", ""
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "hung", ""
         if not done.returncode:
             return "passed", ""
@@ -352,6 +358,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no change after so long")
     parser.add_argument("--verdicts", type=Path, help="keep each verdict in this file, and go on after those it has")
     asked = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and its tests, would ignore it
     drawn, of_all = sample(asked.number, asked.seed, asked.rooms)
     drawn = [drawn[number - 1] for number in asked.only] if asked.only else drawn
     tried, survivors = run(drawn, asked.seconds, Verdicts(asked.verdicts), lambda line: print(line, flush=True))
