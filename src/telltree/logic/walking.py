@@ -185,9 +185,10 @@ def _compiled() -> Any:
     return kernel(plain.walk)
 
 
-def signals_of(panel: Panel) -> Signals:
-    """The signals of a panel, with a walker to work out formulas inside atoms."""
-    return Signals(panel, _trace_closed)
+def signals_of(panel: Panel, part_of: Signals | None = None) -> Signals:
+    """The signals of a panel, or of a part of one whose signals are known, with a walker to work out formulas inside
+    atoms."""
+    return Signals(panel, _trace_closed, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:

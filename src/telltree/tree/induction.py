@@ -21,6 +21,7 @@ from telltree.tree.tree import Leaf, Node, Tree
 
 logger = logging.getLogger("telltree")
 DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
+MakeBench = Callable[[Panel, Grammar], Bench]
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Induction:
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
-    bench: Callable[[Panel, Grammar], Bench] | None = None
-    """What evaluates formulas where the records are not all in this process; None: in memory, with `threads`."""
+    bench: MakeBench | None = None
+    """What evaluates formulas where the records are not all in this process, or where other trees are learnt from them
+    as well; None: in memory, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
     ledger: Ledger = NO_LEDGER
