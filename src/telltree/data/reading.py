@@ -10,6 +10,7 @@ import numpy as np
 from telltree.data.columns.written import Clock, Writing
 from telltree.data.files.directory import files_of, is_path, record_ids, without
 from telltree.data.files.opening import File
+from telltree.data.files.parquet import parquet_files
 from telltree.data.files.schema_file import load_overrides
 from telltree.data.files.tables import read_tables
 from telltree.data.files.ts import TIME, read_ts
@@ -182,7 +183,7 @@ def _from_wide(
     if not (is_path(source) or is_path(_first(source)) or hasattr(source, "read")):
         raise DataError(f"a wide table is a path, a stream or a dataframe; got {type(source).__name__}")
     files = _files(source, labels)
-    types = _types({**options.like, **(options.schema or {})})
+    types = declared_types({**options.like, **(options.schema or {})})
     values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
     return read_wide(values, roles, options, ids)
 
@@ -199,12 +200,13 @@ def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
 def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encoding: str | None) -> Rows:
     many = not hasattr(source, "read") and files_of(source)[1]
     files = _files(source, labels)
-    types = _types({**options.like, **(options.schema or {})})
+    types = declared_types({**options.like, **(options.schema or {})})
+    kept = parquet_files(files)
     if many and roles.id is None:
         values, lengths = read_tables(files, roles.plan, types, Writing(encoding, options.clock))
-        return Rows(values, record_ids(files), lengths)
-    values, _ = read_tables(files, roles.long_plan, types, Writing(encoding, options.clock))
-    return Rows(values)
+        return Rows(values, record_ids(files), lengths, kept, lengths)
+    values, lengths = read_tables(files, roles.long_plan, types, Writing(encoding, options.clock))
+    return Rows(values, files=kept, file_rows=lengths)
 
 
 def _files(source: Any, labels: Any) -> list[File]:
@@ -237,7 +239,7 @@ def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
     return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
 
 
-def _types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
+def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     """Return the types that the user declared, which text readers must know in advance."""
     types = {}
     for name, change in schema.items():

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from telltree.data.schema import Column, ColumnType, Schema, checked_fields, lis
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.data.records.origin import Origin
 
 FEW = 10  # an integer column with at most this many values may really be categorical
 
@@ -88,6 +91,7 @@ class Parts:
     period: float | None
     time_unit: str | None
     notes: tuple[str, ...]
+    origin: "Origin | None" = None
 
 
 @dataclass(frozen=True)
