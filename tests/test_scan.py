@@ -18,6 +18,7 @@ from telltree.data import on_disk
 from telltree.data import panel as panels
 from telltree.errors import DataError
 from telltree.explain import categorize
+from telltree.tree import turns
 
 NAMES = {"id": "run", "time": "t", "label": "end"}
 
@@ -130,6 +131,57 @@ def test_folds_weights_and_checkpoints_take_it(tmp_path):
         model.save(tmp_path / name)
         found.append((tmp_path / name).read_bytes())
     assert found[0] == found[1]
+
+
+@pytest.fixture
+def no_overhead(monkeypatch):
+    """Reckon with records and planes alone, so that a few kilobytes decide how many shards there are."""
+    for name, value in {"_memory_now": lambda: 0, "_SEARCH": 0, "_A_RECORD": 0, "_FEWEST": 1}.items():
+        monkeypatch.setattr(turns, name, value)
+
+
+@pytest.mark.parametrize("function", [telltree.read, telltree.scan])
+def test_little_memory_is_told_and_changes_nothing(tmp_path, no_overhead, caplog, function):
+    source = in_files(long_table(records=200), tmp_path / "data", "parquet")
+    _, whole = model_bytes(*telltree.read(source, **NAMES), tmp_path / "1.json", class_weight="balanced")
+    assert not caplog.records
+    panel, y = function(source, **NAMES)
+    search, shards = MonteCarlo(evaluations=300), []
+    for size in ("120 kB", 50_000.0):
+        model = GrammarTreeClassifier(search=search, max_depth=3, random_state=1, class_weight="balanced")
+        model.fit(panel, y, max_memory=size).save(tmp_path / "2.json", overwrite=True)
+        assert (tmp_path / "2.json").read_bytes() == whole
+        shards.append(caplog.records[-1].getMessage())
+    assert "about 0 MB of memory, with records in 2 shards that take turns, and at most" in shards[0]
+    assert "3 shards" in shards[1]
+
+
+def test_planes_that_do_not_fit_are_on_disk(tmp_path, no_overhead, monkeypatch):
+    source = in_files(long_table(records=200), tmp_path / "data", "parquet")
+    panel, y = telltree.read(source, **NAMES)
+    _, whole = model_bytes(panel, y, tmp_path / "1.json")
+    made, sparse = [], on_disk.sparse
+    monkeypatch.setattr("telltree.logic.aligned.sparse", lambda *size: made.append(size) or sparse(*size))
+    assert model_bytes(panel, y, tmp_path / "2.json")[1] == whole
+    assert not made
+    monkeypatch.setattr(turns, "usual_memory", lambda _: 10_000)
+    assert model_bytes(panel, y, tmp_path / "3.json")[1] == whole
+    assert made
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ("a lot", "max_memory must be a size such as '4 GB'.*got 'a lot'"),
+        (-3, "max_memory must be a size"),
+        (True, "max_memory must be a size"),
+        ("10 MB", r"max_memory of 10 MB is too little: at least [\d.]+ [MG]B are needed"),
+    ],
+)
+def test_memory_that_cannot_be(tmp_path, size, message):
+    panel, y = telltree.scan(in_files(long_table(), tmp_path / "data", "parquet"), **NAMES)
+    with pytest.raises(telltree.SettingsError, match=message):
+        GrammarTreeClassifier(random_state=1).fit(panel, y, max_memory=size)
 
 
 def test_views_of_a_scanned_panel(tmp_path):

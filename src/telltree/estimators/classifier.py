@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.amounts import counted
+from telltree.amounts import counted, size_of
 from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
@@ -37,6 +38,7 @@ from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
+from telltree.tree.asking import Bench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
@@ -46,6 +48,7 @@ from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
+from telltree.tree.turns import local_bench
 from telltree.whole import is_whole
 
 logger = logging.getLogger("telltree")
@@ -53,6 +56,7 @@ _MOST_THREADS = 256  # results do not depend on their number, and more are of no
 DEEPEST = 100
 """The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
+MakeBench = Callable[[Panel, Grammar], Bench]
 _EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
 
 
@@ -188,6 +192,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         *,
         client: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        max_memory: str | float | None = None,
     ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
@@ -196,14 +201,29 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         checkpoint: a file to keep what was found out so far. If the process is killed, or interrupted, the same call
             goes on from there, and learns the tree that it would have learnt undisturbed. A file of other data,
             settings or another version is refused. It is not deleted in the end.
+        max_memory: the most memory that this process may take, such as "4 GB", or bytes. What does not fit is on disk
+            while it is not in use; what will be needed is told before. None: half of the machine's for a panel of
+            `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
+        most = None if max_memory is None else size_of(max_memory)
+        if max_memory is not None and most is None:
+            raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
+        local = partial(local_bench, threads=_threads(self.n_jobs), max_memory=most)
         if checkpoint is None:
-            return self._fit(X, y, sample_weight, groups, client)
+            return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
-            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint))
+            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint), local=local)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, client: Any, *, known: Checkpoint | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        client: Any,
+        *,
+        known: Checkpoint | None = None,
+        local: "partial[Bench]",
     ) -> "GrammarTreeClassifier":
         check_parameters(self.get_params(deep=False))
         generator = _generator(self.random_state)
@@ -228,12 +248,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             known.require(self._about(training, grammar, seed, parts))
         with Interruption() as interruption:
             with nullcontext() if client is None else Cluster(client) as cluster:
-                learned = self._learn(training, grammar, seed, self.progress, cluster, ledger=_ledger(known, 0))
+                bench = local if cluster is None else cluster.bench
+                learned = self._learn(training, grammar, seed, self.progress, bench, ledger=_ledger(known, 0))
             interruption.asked |= learned.interrupted
             steps, validation = Front.of(learned.tree), None
             if parts is not None:
                 validation = interruption.unless_asked(
-                    lambda: self._validate(training, steps, seed, parts, client, known=known)
+                    lambda: self._validate(training, steps, seed, parts, client, known=known, local=local)
                 )
                 interruption.asked |= validation is None
             if known is not None:
@@ -265,7 +286,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         grammar: Grammar | None,
         seed: int,
         progress: Tell | None,
-        cluster: Cluster | None = None,
+        bench: MakeBench | None = None,
         *,
         ledger: Ledger = NO_LEDGER,
     ) -> Learned:
@@ -279,7 +300,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        bench = None if cluster is None else cluster.bench
         threads = _threads(self.n_jobs)
         induction = Induction(grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger)
         learned = induction.run(panel, labels)
@@ -311,6 +331,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         client: Any,
         *,
         known: Checkpoint | None,
+        local: "partial[Bench]",
     ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels = training
@@ -318,7 +339,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            return self._learn_fold(training.part(parts[number][0]), seed, told, _ledger(known, number + 1))
+            part, quiet = training.part(parts[number][0]), partial(local, quiet=True)
+            return self._learn_fold(part, seed, told, quiet, ledger=_ledger(known, number + 1))
 
         learn: Learn = here
         if client is not None:
@@ -327,10 +349,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
-    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None, ledger: Ledger = NO_LEDGER) -> Learned:
+    def _learn_fold(
+        self,
+        part: TrainingSet,
+        seed: int,
+        progress: Tell | None,
+        bench: MakeBench | None = None,
+        *,
+        ledger: Ledger = NO_LEDGER,
+    ) -> Learned:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            return self._learn(part, self._grammar_for(part), seed, progress, ledger=ledger)
+            return self._learn(part, self._grammar_for(part), seed, progress, bench, ledger=ledger)
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front to use, without questions of little worth whose answers predict the same."""

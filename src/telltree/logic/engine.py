@@ -11,6 +11,7 @@ from telltree.grammar.derivations.derivation import expression_at
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import Programs
@@ -38,12 +39,13 @@ class Engine(Evaluator[Population]):
         threads: int = 1,
         part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
+        """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
         counts = not OF_NUMBERS.isdisjoint(tables.micro["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
-            threads=threads, part_of=part_of, before=before,
+            threads=threads, part_of=part_of, before=before, room=room,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
@@ -60,8 +62,9 @@ class Engine(Evaluator[Population]):
 
     def _for_part(self, panel: Panel, before: int) -> "Engine":
         return Engine(
-            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads, before=before
-        )
+            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads,
+            before=before, room=self._room_for_planes,
+        )  # fmt: skip
 
     def _make_room(self, population: Population) -> None:
         individuals, width = population.rules.shape

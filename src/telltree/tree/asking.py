@@ -18,10 +18,11 @@ from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
-from telltree.logic.walking import signals_of
+from telltree.logic.walking import SIGNALS, signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
@@ -116,9 +117,20 @@ class Bench(Protocol):
 class LocalBench:
     """A bench for records in memory: the nodes share planes."""
 
-    def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
+    def __init__(
+        self,
+        panel: Panel,
+        grammar: Grammar,
+        threads: int = 1,
+        *,
+        memory: int | None = None,
+        signals: int = SIGNALS,
+        room: Room = aligned_words,
+    ) -> None:
+        """`memory` and `signals`: what planes and signals may take; `room`: makes room for planes, there or on disk."""
         self._panel, self._grammar, self._threads = panel, grammar, threads
-        self._signals = signals_of(panel)
+        self._memory, self._room = memory, room
+        self._signals = signals_of(panel, signals)
         self._whole: Engine | None = None
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
@@ -135,11 +147,18 @@ class LocalBench:
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
-        return Formulas(self._panel[members], self._signals, before=before)
+        return Formulas(self._panel[members], self._signals, memory=self._memory, before=before, room=self._room)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables
-        return Engine(panel, rules, tables, self._signals, threads=self._threads, part_of=part_of)
+        return Engine(
+            panel, rules, tables, self._signals, memory=self._memory, threads=self._threads, part_of=part_of,
+            room=self._room,
+        )  # fmt: skip
+
+    def rest(self) -> None:
+        """Take little memory until the next question."""
+        self._signals.rest()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -265,9 +265,9 @@ def _report(parts: Parts, options: Options) -> None:
     infinite, absent = {}, {}
     for name, column in parts.schema.items():
         array = parts.store.encoded(name)
-        if column.type is ColumnType.REAL and (count := int(np.isinf(array).sum())):
+        if column.type is ColumnType.REAL and (count := _count(np.isinf, array)):
             infinite[name] = count
-        if options.missing == "error" and (count := int(is_missing(array).sum())):
+        if options.missing == "error" and (count := _count(is_missing, array)):
             absent[name] = count
     if absent:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
@@ -276,3 +276,7 @@ def _report(parts: Parts, options: Options) -> None:
     if infinite:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
         warn(f"infinite values are kept and compare as usual ({shown})")
+
+
+def _count(which: Callable[[Array], Array], array: Array) -> int:
+    return sum(int(which(array[piece]).sum()) for piece in pieces(array))
