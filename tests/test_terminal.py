@@ -60,7 +60,9 @@ def terminal(tmp_path):
 
 @pytest.fixture(scope="module")
 def flights(tmp_path_factory, plain, labels):
-    return write_csv(tmp_path_factory.mktemp("terminal") / "flights.csv", plain, labels)
+    found = write_csv(tmp_path_factory.mktemp("terminal") / "flights.csv", plain, labels)
+    good("fit", found, *KEYS, "--label", "nmac", *QUICK)  # compiles: half a second would not be enough for that
+    return found
 
 
 def command(*args):

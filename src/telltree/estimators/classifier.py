@@ -32,18 +32,18 @@ from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
 from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
+from telltree.estimators.wording import Heard, Wording
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
-from telltree.tree.asking import Bench
+from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
-from telltree.tree.headlines import with_headlines
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import ClassLabels, ClassTarget
@@ -56,7 +56,6 @@ _MOST_THREADS = 256  # results do not depend on their number, and more are of no
 DEEPEST = 100
 """The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
-MakeBench = Callable[[Panel, Grammar], Bench]
 _EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
 
 
@@ -109,7 +108,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`.
+    tree_: the Tree; `print(clf.tree_)`. Its words are found when it is first asked for, and the training records are
+        kept until then.
     front_: all trees worth having, from a single leaf to the whole tree; `print(clf.front_)`, and see `at`.
     validation_: with cv, what trees predicted for records that they had not seen.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
@@ -248,26 +248,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             known.require(self._about(training, grammar, seed, parts))
         with Interruption() as interruption:
             with nullcontext() if client is None else Cluster(client) as cluster:
-                bench = local if cluster is None else cluster.bench
+                shared = self._shared(training, local) if cluster is None and parts is not None else None
+                here = local if shared is None else _always(shared)
+                bench = here if cluster is None else cluster.bench
                 learned = self._learn(training, grammar, seed, self.progress, bench, ledger=_ledger(known, 0))
             interruption.asked |= learned.interrupted
             steps, validation = Front.of(learned.tree), None
             if parts is not None:
                 validation = interruption.unless_asked(
-                    lambda: self._validate(training, steps, seed, parts, client, known=known, local=local)
+                    lambda: self._validate(
+                        training, steps, seed, parts, client, shared=shared, known=known, local=local
+                    )
                 )
                 interruption.asked |= validation is None
             if known is not None:
                 known.write()
-            plain, told = self._chosen(steps, validation).narrowed(), interruption.asked
-            # who presses Ctrl-C waits no more
-            tree = interruption.unless_asked(lambda: with_headlines(plain, panel)) or plain
-            if interruption.asked and not told:
-                logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
+            tree = self._chosen(steps, validation).narrowed()
             kept = Training.of(panel, coded, tree, seed)
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
-            self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, interruption.asked
+            # who presses Ctrl-C waits for nothing more, words included
+            self._wording = Wording(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
+            self.searches_, self.interrupted_ = learned.searches, interruption.asked
             self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
             remember(self, X, panel)
         return self
@@ -330,6 +332,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         parts: Sequence[Fold],
         client: Any,
         *,
+        shared: LocalBench | None,
         known: Checkpoint | None,
         local: "partial[Bench]",
     ) -> Validation | None:
@@ -339,8 +342,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            part, quiet = training.part(parts[number][0]), partial(local, quiet=True)
-            return self._learn_fold(part, seed, told, quiet, ledger=_ledger(known, number + 1))
+            train, ledger = parts[number][0], _ledger(known, number + 1)
+            bench = partial(local, quiet=True) if shared is None else _always(shared.part(train))
+            return self._learn_fold(training.part(train), seed, told, bench, ledger)
 
         learn: Learn = here
         if client is not None:
@@ -355,12 +359,19 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         seed: int,
         progress: Tell | None,
         bench: MakeBench | None = None,
-        *,
         ledger: Ledger = NO_LEDGER,
     ) -> Learned:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
             return self._learn(part, self._grammar_for(part), seed, progress, bench, ledger=ledger)
+
+    def _shared(self, training: TrainingSet, local: "partial[Bench]") -> LocalBench | None:
+        """A bench for the trees of all folds, if they have the same grammar, and all planes fit into memory.
+
+        Languages of our own suit each fold.
+        """
+        found = local(training.panel, self.grammar, quiet=True) if isinstance(self.grammar, Grammar) else None
+        return found if isinstance(found, LocalBench) else None
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front to use, without questions of little worth whose answers predict the same."""
@@ -426,8 +437,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         Printed together, the conditions that siblings share are said once above them.
         """
-        tree, panel = self._known(X)
-        return categorize(tree, panel, y)
+        _, panel = self._known(X)
+        return categorize(self.tree_, panel, y)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -436,15 +447,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def rules(self) -> list[RuleRow]:
         """One row per leaf: formula, English, class, and its share of the training records with interval and lift."""
-        return rules_table(self._fitted())
+        self._fitted()
+        return rules_table(self.tree_)
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
 
         Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
         """
-        tree = self._fitted()
-        return tree.plot(panel=None if X is None else self._known(X)[1], y=y, **options)
+        panel = None if X is None else self._known(X)[1]
+        return self.tree_.plot(panel=panel, y=y, **options)
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
@@ -468,12 +480,25 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _html_repr(self) -> str:
         """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
-        fitted = hasattr(self, "tree_")
-        return tree_html(self.tree_) if fitted else super()._html_repr()
+        return tree_html(self.tree_) if self.__sklearn_is_fitted__() else super()._html_repr()
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree. Its sentences are found when it is first asked for, by the records it was learned from."""
+        self._fitted()
+        return self._wording.tree
+
+    @tree_.setter
+    def tree_(self, tree: Tree) -> None:
+        self._wording = Wording(tree)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_wording")
 
     def _fitted(self) -> Tree:
-        check_is_fitted(self, "tree_")
-        return self.tree_
+        """The tree, with or without words."""
+        check_is_fitted(self)
+        return self._wording.plain
 
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
@@ -495,6 +520,11 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
+
+
+def _always(bench: Bench) -> MakeBench:
+    """Makes no bench, but takes this one."""
+    return lambda panel, grammar: bench
 
 
 def _generator(random_state: Any) -> np.random.RandomState:

@@ -33,6 +33,9 @@ planes that do not fit must be made again and again.
 """
 WORTH_THREADS = 1 << 18
 """Words of work below which starting threads takes longer than it saves."""
+LARGE = 0.6
+"""The share of another evaluator's records from which on it takes less time to look at the others too than to pick
+the bits of these from its planes."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -65,19 +68,26 @@ class Evaluator(abc.ABC, Generic[F]):
         the shards before this one.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
-        planes are reused. `room`: makes room for planes, in memory or on disk.
+        planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
+        on disk.
         """
         self.panel, self.signals = panel, signals
-        self.layout = Layout.of(panel)
-        self._budget = usual_memory(panel) if memory is None else memory
         self._room_for_planes = room
-        source: tuple[Planes, Subset] | None = None
-        if part_of is not None:
+        self.layout: Layout
+        self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
+        if part_of is None:
+            self._budget = usual_memory(panel) if memory is None else memory
+            self.layout = Layout.of(panel)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, None, room=room)
+        elif self._masked:
             whole, members = part_of
-            self._budget = whole._budget // 2
+            self._budget, self.layout, self._planes = whole._budget, whole.layout.among(members), whole._planes
+        else:
+            whole, members = part_of
+            self._budget, self.layout = whole._budget // 2, Layout.of(panel)
             whole._planes.share(self._budget)
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
-        self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
         self._threads, self._counts = max(1, threads), counts
         self.before = before
@@ -126,6 +136,10 @@ class Evaluator(abc.ABC, Generic[F]):
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
         if not self.layout.records or self._fits(formulas, wanted):
             return self._run(wanted, masks, asked)
+        if self._masked:  # the planes of all records are those of half of the formulas at a time
+            middle = len(wanted) // 2
+            first = self._findings(formulas, wanted[:middle], masks, asked)
+            return first.beside(self._findings(formulas, wanted[middle:], masks, asked))
         asked, parts = asked._replace(of_a_shard=True), []
         for half, blocks in self._halves():
             parts.append(half._findings(formulas, wanted, masks[blocks], asked))
@@ -162,9 +176,9 @@ class Evaluator(abc.ABC, Generic[F]):
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
-            self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-            self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff, not of_a_shard,
-            found,
+            self._programs, graded, np.sort(self.layout.places), self.layout.starts, self.layout.lengths,
+            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff,
+            not of_a_shard, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -253,9 +267,9 @@ class Evaluator(abc.ABC, Generic[F]):
     def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
         """Two evaluators, each for half of the records, and their blocks; each may use the whole budget in turn."""
         self._planes.release()
-        blocks = len(self.layout.blocks) - 1
+        blocks, blocks_of_records = len(self.layout.blocks) - 1, self.layout.places // LANES
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
-            records = np.sort(self.layout.order[low * LANES : high * LANES])
+            records = np.flatnonzero((blocks_of_records >= low) & (blocks_of_records < high))
             yield self._for_part(self.panel[records], self.before + low), slice(low, high)
 
     @abc.abstractmethod

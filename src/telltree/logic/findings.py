@@ -46,6 +46,13 @@ class Findings(NamedTuple):
             self.tally.part(low, high), None if self.opposite is None else self.opposite[low:high], self.records
         )
 
+    def beside(self, other: "Findings") -> "Findings":
+        """The findings for these formulas, and then for others, of the same records."""
+        tally = Tally._make(np.concatenate(pair) for pair in zip(self.tally, other.tally, strict=True))
+        if self.opposite is None or other.opposite is None:
+            return Findings(tally, None, self.records)
+        return Findings(tally, np.concatenate((self.opposite, other.opposite)), self.records)
+
     def of_all(self) -> Tally:
         """The tally, if there are no other shards."""
         if self.opposite is None:

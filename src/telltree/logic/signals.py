@@ -46,22 +46,26 @@ Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 class Signals:
     """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
 
-    def __init__(self, panel: Panel, trace: Trace, memory: int) -> None:
+    def __init__(self, panel: Panel, trace: Trace, memory: int, *, part_of: "Signals | None" = None) -> None:
+        """`part_of`: the signals of a panel that has all these records: only standard deviations differ."""
         self.panel = panel
         self._trace = trace
+        self._whole = part_of
         self._memory = memory
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
         self._held = 0  # bytes of those kept
         self.spreads: dict[Expression, float] = {}
         """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
         self._misses: dict[Expression, bool] = {}
-        self.atoms: dict[int, Atom] = {}
+        self.atoms: dict[int, Atom] = {} if part_of is None else part_of.atoms
         """Atoms met so far, by name: what they are does not depend on the records looked at."""
-        self.grids: dict[Expression, Grid] = {}
+        self.grids: dict[Expression, Grid] = {} if part_of is None else part_of.grids
         """The constants that a grammar compares a signal with, where that is known."""
 
     def values(self, signal: Expression) -> Floats:
         """One number per row of the shared columns; rows of records outside the panel are undefined."""
+        if self._whole is not None:
+            return self._whole.values(signal)
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:

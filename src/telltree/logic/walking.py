@@ -192,9 +192,10 @@ def _compiled() -> Any:
     return kernel(plain.walk)
 
 
-def signals_of(panel: Panel, memory: int = SIGNALS) -> Signals:
-    """The signals of a panel, kept while they fit into memory, with a walker to work out formulas inside atoms."""
-    return Signals(panel, _trace_closed, memory)
+def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int = SIGNALS) -> Signals:
+    """The signals of a panel, or of a part of one whose signals are known, with a walker to work out formulas inside
+    atoms. They are kept while they fit into memory."""
+    return Signals(panel, _trace_closed, memory, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:

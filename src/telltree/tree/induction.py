@@ -22,6 +22,7 @@ from telltree.tree.turns import local_bench
 
 logger = logging.getLogger("telltree")
 DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
+MakeBench = Callable[[Panel, Grammar], Bench]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Induction:
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
-    bench: Callable[[Panel, Grammar], Bench] | None = None
+    bench: MakeBench | None = None
     """What evaluates formulas, for a panel and a grammar; None: in this process, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""

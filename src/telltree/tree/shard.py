@@ -29,7 +29,7 @@ class Opening(NamedTuple):
     members: NDArray[np.int64]
     """Its records in this shard, by their positions in the shard."""
     before: int
-    """Blocks of the node's records in the shards that come first."""
+    """Blocks of records in the shards that come first."""
     masks: Sequence[Groups] = ()
     """Groups to count that were handed over already."""
 

@@ -38,6 +38,8 @@ class Places(abc.ABC):
     def __init__(self, bounds: Sequence[int]) -> None:
         """`bounds`: the first record of each shard, and one past the last of all."""
         self.bounds = np.asarray(bounds, np.int64)
+        self.blocks = list(accumulate((-(-size // LANES) for size in np.diff(self.bounds).tolist()), initial=0))
+        """Blocks of records before each shard. Those of a node are no more, so that no two blocks have one number."""
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
@@ -96,13 +98,11 @@ class _NodeShards(abc.ABC, Generic[F]):
         bounds = bench.places.bounds
         cuts = np.searchsorted(members, bounds).tolist()
         own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
-        before = accumulate((-(-(high - low) // LANES) for _, low, high in own), initial=0)
         self.schema, self._bench, self._node, self._known = bench.schema, bench, next(bench.serial), False
         self._shards = [k for k, _, _ in own]
         self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
         self._openings = [
-            Opening(self._node, form, members[low:high] - bounds[k], blocks)
-            for (k, low, high), blocks in zip(own, before, strict=False)
+            Opening(self._node, form, members[low:high] - bounds[k], bench.places.blocks[k]) for k, low, high in own
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
