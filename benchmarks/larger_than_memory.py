@@ -49,7 +49,9 @@ def make(path: Path, records: int) -> None:
     unfinished.rename(path)
 
 
-def learn(path: Path, model: Path, *, scan: bool, max_memory: str, evaluations: int, depth: int) -> dict[str, object]:
+def learn(
+    path: Path, model: Path, *, scan: bool, max_memory: str, evaluations: int, depth: int, fitting: bool
+) -> dict[str, object]:
     """Scan or read, learn, predict, and tell the peak, and the processor's and the clock's seconds."""
     told: dict[str, object] = {}
     began = time.perf_counter(), time.process_time()
@@ -63,7 +65,7 @@ def learn(path: Path, model: Path, *, scan: bool, max_memory: str, evaluations: 
 
     panel, y = (telltree.scan if scan else telltree.read)(path, **NAMES)
     tell("read")
-    grammar = Grammar.generic(panel)
+    grammar = Grammar.for_panel(panel, np.unique(y, return_inverse=True)[1]) if fitting else Grammar.generic(panel)
     tell("grammar")
     search = GeneticProgramming(evaluations=evaluations)
     classifier = GrammarTreeClassifier(grammar, search, max_depth=depth, random_state=0)
@@ -79,7 +81,8 @@ def alone(arguments: argparse.Namespace, path: Path, model: Path, *, scan: bool)
     """The same in a process of its own."""
     command = [sys.executable, __file__, "--alone", str(path), str(model), "--max-memory", arguments.max_memory]
     command += ["--evaluations", str(arguments.evaluations), "--depth", str(arguments.depth)]
-    ended = subprocess.run([*command, *(["--read"] if not scan else [])], check=True, stdout=subprocess.PIPE)
+    command += ["--fitting"] * arguments.fitting + ["--read"] * (not scan)
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     found: dict[str, object] = json.loads(ended.stdout)
     return found
 
@@ -91,12 +94,18 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=5_000)
     parser.add_argument("--depth", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--fitting", action="store_true", help="the default language, instead of the generic one")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--alone", nargs=2, type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.alone:
-        more = {"max_memory": given.max_memory, "evaluations": given.evaluations, "depth": given.depth}
+        more = {
+            "max_memory": given.max_memory,
+            "evaluations": given.evaluations,
+            "depth": given.depth,
+            "fitting": given.fitting,
+        }
         print(json.dumps(learn(*given.alone, scan=not given.read, **more)))
         return
     path = given.folder / f"telltree-{given.records}x{STEPS}x{COLUMNS}.parquet"

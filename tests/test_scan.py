@@ -363,3 +363,15 @@ def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
     monkeypatch.setattr(on_disk.os, "posix_fallocate", full)
     with pytest.raises(DataError, match=r"no room for .* MB .*No space left on device.*TMPDIR"):
         telltree.scan(source, **NAMES)
+
+
+def test_as_many_files_are_open_as_are_needed():
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (300, limits[1]))
+        on_disk.allow_files(400)
+        held = [on_disk.empty(10, np.float64) for _ in range(200)]
+        assert len(held) == 200
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

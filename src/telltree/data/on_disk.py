@@ -4,13 +4,14 @@ They are used like any other array. What is touched of them takes memory until `
 needs it: nothing is lost by that, it is read again.
 """
 
+import io
 import mmap
 import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,28 @@ def sparse(count: int, dtype: npt.DTypeLike) -> Array:
     _FILES[mapped] = known
     weakref.finalize(mapped, os.close, known)
     return np.ndarray(count, kind, mapped)
+
+
+def mapped(array: Array, file: IO[bytes]) -> Array:
+    """Give the same array, at the end of a file that is already there."""
+    start = file.seek(0, io.SEEK_END)
+    file.write(array.data)
+    file.flush()
+    found = np.memmap(file, array.dtype, "r", offset=start, shape=array.shape)
+    if isinstance(found.base, mmap.mmap):  # so that it can rest as well
+        _FILES[found.base] = -1
+    return found
+
+
+def allow_files(count: int) -> None:
+    """Let this process have so many more files open, as far as the system lets it: each array on disk is one or two."""
+    with suppress(ImportError, ValueError, OSError):  # there may be no such limit, or none that we may change
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = 256 + 2 * len(_FILES) + count
+        if soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 def secure(array: Array) -> None:
@@ -84,8 +107,9 @@ def _map_of(array: object) -> mmap.mmap | None:
 def rest() -> None:
     """Take no memory for arrays on disk, until they are touched again."""
     if hasattr(mmap, "MADV_DONTNEED"):
-        for mapped in list(_FILES):
-            mapped.madvise(mmap.MADV_DONTNEED)
+        for known in _FILES.keyrefs():  # a list: other threads may make arrays meanwhile
+            if (here := known()) is not None:
+                here.madvise(mmap.MADV_DONTNEED)
 
 
 def like(array: Array, dtype: npt.DTypeLike) -> Array:

@@ -19,6 +19,7 @@ import numpy as np
 
 from telltree.amounts import counted, size_said
 from telltree.data import Panel
+from telltree.data.on_disk import allow_files
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic.aligned import VECTOR, words_on_disk
@@ -33,6 +34,7 @@ logger = logging.getLogger("telltree")
 _ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
 _SEARCH = 400 << 20  # bytes for populations, what was tried before, signals of one shard, and compiled code
 _A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
+_FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
 _FEWEST = 4096  # steps that are worth a shard
 
 
@@ -42,6 +44,7 @@ class Turns(Places):
     def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int], *, threads: int, memory: int) -> None:
         """`memory`: what the planes of a shard may take."""
         super().__init__(bounds)
+        allow_files(_FILES * (len(bounds) - 1))
         signals = SIGNALS if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
         self._shards = [
             Shard(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
