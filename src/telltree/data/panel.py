@@ -564,8 +564,8 @@ class _PartByPart(Sequence[Panel]):
         return len(self._bounds) - 1
 
     def __getitem__(self, number: Any) -> Any:
-        low, high = self._bounds[number : number + 2] if number >= 0 else self._bounds[number - 1 :][:2]
-        return self._panel[low:high].alone()
+        place = range(len(self))[number]
+        return self._panel[self._bounds[place] : self._bounds[place + 1]].alone()
 
     def __iter__(self) -> Iterator[Panel]:
         for low, high in pairwise(self._bounds):

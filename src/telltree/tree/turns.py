@@ -19,7 +19,7 @@ import numpy as np
 
 from telltree.amounts import counted, size_said
 from telltree.data import Panel
-from telltree.data.on_disk import allow_files
+from telltree.data.on_disk import allow_files, rest
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.logic.aligned import VECTOR, words_on_disk
@@ -96,7 +96,7 @@ class Shares:
                 "more, or a grammar with fewer constants"
             )
         bounds = even_bounds(panel, math.ceil(whole / max(fewest, most - taken)))
-        largest = max(high - low for low, high in pairwise(bounds)) / len(panel)
+        largest = np.add.reduceat(panel.lengths, bounds[:-1]).max() / panel.steps  # the share of all steps
         return cls(bounds, int(4 * atoms * plane * largest) + 1, int(taken + whole * largest), 2 * atoms * plane)
 
     def __str__(self) -> str:
@@ -131,7 +131,8 @@ def local_bench(
 
 
 def _memory_now() -> int:
-    """The bytes that this process takes."""
+    """The bytes that this process takes, without what is on disk."""
+    rest()
     pages = Path("/proc/self/statm")
     if not pages.exists():
         return 300 << 20
