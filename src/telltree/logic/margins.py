@@ -245,9 +245,11 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 
 @kernel
-def narrowest(programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, out):
+def narrowest(
+    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out
+):
     """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
-    `cutoff`, or the widest so far, are given up, and get a number below it; with a negative one, none is.
+    `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
 
     Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
     `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
@@ -273,5 +275,5 @@ def narrowest(programs, wanted, places, starts, lengths, blocks, planes, gauges,
                     telling[told % _TELLING] = place
                     told += 1
                 break
-        if cutoff >= 0:
+        if cutoff >= 0 and rising:
             widest = max(widest, out[i])
