@@ -48,7 +48,7 @@ class Part:
         wanted = [(piece.starts, piece.counts) for piece in self.pieces]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said when they were first read
-            values, _ = read_parquet(files, self.roles.plan, self._types, wanted)
+            values, _ = read_parquet(files, self.roles.plan, self._types, wanted=wanted)
             parts, _ = gather(Rows(values, self.ids, self.counts.tolist()), self.roles, self.options)
             panel, every = Panel._whole(parts), self.how_read.every
             return replace(panel if every is None else panel.resample(every, self._how()), how_read=self.how_read)

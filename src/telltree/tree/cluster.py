@@ -5,11 +5,8 @@ from asyncio import CancelledError as Cancelled
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
 
 from telltree.data import Panel
 from telltree.data.part import Part, part_of
@@ -17,10 +14,9 @@ from telltree.data.warn import warn
 from telltree.errors import ClusterError, DataError, SettingsError
 from telltree.extras import extras
 from telltree.grammar import Grammar
-from telltree.logic.machine import LANES
 from telltree.logic.walking import signals_of
 from telltree.tree.shard import NotOpenError, Shard
-from telltree.tree.sharded import Message, Places, ShardedBench, answered
+from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -106,7 +102,7 @@ class _Workers(Places):
 
     def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
         workers = _workers(client)
-        super().__init__(_bounds(panel, len(workers)))
+        super().__init__(even_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
         self._sending = False
         """Whether workers were found not to see the files of the records."""
@@ -234,11 +230,3 @@ def _workers(client: "Client") -> list[str]:
         raise ClusterError(
             f"the Dask scheduler does not answer, or has no workers ({error}); start the cluster again, and fit again"
         ) from error
-
-
-def _bounds(panel: Panel, shards: int) -> list[int]:
-    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
-    ends = np.cumsum(panel.lengths)
-    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
-    inner = (wanted // LANES * LANES).tolist()
-    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]

@@ -21,6 +21,7 @@ from telltree.data.columns.written import Writing
 from telltree.data.files.arrow_cells import GAPS, ArrowCells, NumberCells
 from telltree.data.files.delimited import AnyColumn, find_rows, header_of, make_column, require_same
 from telltree.data.files.opening import File, line_by_line, settled_encoding
+from telltree.data.on_disk import Empty, rest
 from telltree.data.records.rows import Plan
 from telltree.data.schema import ColumnType
 from telltree.data.store import Array
@@ -37,7 +38,7 @@ class _InDoubtError(Exception):
 
 
 def read_blocks(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
 ) -> tuple[dict[str, Values], list[int]] | None:
     """Give what `read_delimited` gives; None if it has to be asked, of streams that are where they were."""
     left = [file.left() for file in files]
@@ -46,7 +47,7 @@ def read_blocks(
         return None
     places = [file.place() for file in files]
     try:
-        return _read(files, total, plan, types, writing)
+        return _read(files, total, plan, types, writing, empty=empty)
     except (_InDoubtError, DataError, MemoryError, import_module("pyarrow").ArrowInvalid):
         for file, place in zip(files, places, strict=True):
             file.go_back(place)
@@ -54,7 +55,13 @@ def read_blocks(
 
 
 def _read(
-    files: Sequence[File], total: int, plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+    files: Sequence[File],
+    total: int,
+    plan: Plan,
+    types: Mapping[str, ColumnType],
+    writing: Writing,
+    *,
+    empty: Empty,
 ) -> tuple[dict[str, Values], list[int]]:
     columns: dict[str, AnyColumn] = {}
     first: list[str] = []
@@ -65,7 +72,7 @@ def _read(
             if not columns:
                 first = table.names
                 columns = {
-                    name: make_column(name, use, types.get(name), writing.clock)
+                    name: make_column(name, use, types.get(name), writing.clock, empty)
                     for name, use in plan(table.names).items()
                 }
             require_same(first, table.names, files[0], file)
@@ -74,6 +81,7 @@ def _read(
                 if not count and not lengths:
                     _make_room(columns, block, total)
                 count += table.add_block(block, columns)
+                rest()
             lengths.append(count)
     return {name: column.finish() for name, column in columns.items()}, lengths
 

@@ -17,7 +17,6 @@ from telltree.data.columns.encode import (
     Values,
     count_rounded,
     holds_dates,
-    nothing,
     object_array,
     unsupported,
 )
@@ -26,11 +25,12 @@ from telltree.data.columns.naming import is_nothing, level_name
 from telltree.data.dates import stamped
 from telltree.data.files.delimited import MOST_COLUMNS, require_same, too_wide
 from telltree.data.files.opening import File
+from telltree.data.on_disk import Empty, piecewise, rest
 from telltree.data.records.grouping import id_array, plain_number
 from telltree.data.records.origin import Stored
 from telltree.data.records.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
-from telltree.data.store import MISSING, Array, Code, Real
+from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.errors import DataError
 from telltree.extras import extras
 
@@ -60,7 +60,11 @@ def parquet_files(files: Sequence[File]) -> tuple[Stored, ...]:
 
 
 def read_parquet(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], wanted: Sequence[Runs] | None = None
+    files: Sequence[File],
+    plan: Plan,
+    types: Mapping[str, ColumnType],
+    empty: Empty = np.empty,
+    wanted: Sequence[Runs] | None = None,
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
 
@@ -76,7 +80,9 @@ def read_parquet(
     columns = {name: _column(name, use, schemas, files, types.get(name)) for name, use in uses.items()}
     try:
         for column in columns.values():
-            column.make_room(sum(lengths))
+            column.make_room(sum(lengths), empty)
+    except DataError:  # the disk is full
+        raise
     except (MemoryError, ValueError):
         raise DataError(
             f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
@@ -105,6 +111,7 @@ def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File,
             for name, column in columns.items():
                 column.put(start, batch.column(name))
             start += batch.num_rows
+            rest()
     if count != length:
         raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
 
@@ -169,7 +176,7 @@ class _Column(abc.ABC):
         self.array: Array = np.empty(0)
 
     @abc.abstractmethod
-    def make_room(self, count: int) -> None: ...
+    def make_room(self, count: int, empty: Empty) -> None: ...
 
     @abc.abstractmethod
     def put(self, start: int, batch: Any) -> None: ...
@@ -184,8 +191,8 @@ class _Real(_Column):
         self.whole = whole
         self.rounded = 0
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, Real)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Real)
 
     def put(self, start: int, batch: Any) -> None:
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
@@ -200,8 +207,8 @@ class _Real(_Column):
 
 
 class _Boolean(_Column):
-    def make_room(self, count: int) -> None:
-        self.array = nothing(ColumnType.BOOLEAN, count).array
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Flag)
 
     def put(self, start: int, batch: Any) -> None:
         flags = batch.cast("int8").fill_null(MISSING)
@@ -219,8 +226,8 @@ class _Names(_Column):
         self.text = text
         self.codes: dict[str, int] = {}
 
-    def make_room(self, count: int) -> None:
-        self.array = nothing(ColumnType.CATEGORICAL, count).array
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Code)
 
     def put(self, start: int, batch: Any) -> None:
         if not hasattr(batch, "indices"):  # not a dictionary yet
@@ -256,20 +263,22 @@ class _AsIs(_Column):
         super().__init__(name)
         self.dtype = dtype
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, self.dtype)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, self.dtype)
 
     def put(self, start: int, batch: Any) -> None:
         if batch.null_count and self.array.dtype.kind in "iu":
-            self.array = self.array.astype(Real)  # a NaN marks missing values; grouping the rows finds it
+            self.array = piecewise(
+                lambda some: some.astype(Real), self.array, Real
+            )  # a NaN marks missing values; grouping the rows finds it
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
 class _Keys(_Column):
     """Numbers of several types, or decimals, that tell records or classes apart: kept exactly."""
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, object)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, object)
 
     def put(self, start: int, batch: Any) -> None:
         self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
@@ -291,8 +300,8 @@ def _whole(value: Any) -> Any:
 class _Stamped(_AsIs):
     """Dates with the UTC offset of their clock."""
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, stamped(np.datetime_data(self.dtype)[0]))
 
     def put(self, start: int, batch: Any) -> None:
         here = self.array[start : start + len(batch)]
