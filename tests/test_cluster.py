@@ -22,6 +22,8 @@ from telltree import (
     user_function,
 )
 from telltree.datasets import make_encounters
+from telltree.estimators import cross_validate
+from telltree.estimators.folds import folds
 from telltree.experiments import run_experiment
 from telltree.tree import checkpoint as keeping
 
@@ -119,6 +121,16 @@ def test_folds_are_learnt_on_workers(client, records, tmp_path):
     ]
     assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
+
+
+def test_cross_validation_is_spread_over_workers(client, records):
+    panel, y = records
+    parts, told = folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=2, random_state=0)
+    here = cross_validate(model, panel, y, parts)
+    there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
+    assert np.array_equal(here, there)
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize("moment", [1, 5, 12])
