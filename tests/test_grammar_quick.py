@@ -65,6 +65,15 @@ def test_what_is_written_is_read_as_lark_reads_it(by_lark):
         assert found == by_lark(text), text  # places and all
 
 
+@pytest.mark.parametrize(
+    "bounds", ["[0, 4]", "[K, 4]", '["a", −2]', "[ 2 ]", " [1]", "[]", "[0, 4", "[0 s, 5 s]", "[1 s, 2]"]
+)
+@pytest.mark.parametrize("operand", ["(x > 1)", "(x, y)", "()", "", " ( F[1](x) | y )"])
+def test_windows_are_read_as_lark_reads_them(bounds, operand, by_lark):
+    found = quick_formula(f"F{bounds}{operand}")
+    assert found == by_lark(f"F{bounds}{operand}") or (found is None and " s" in bounds)
+
+
 def test_whatever_else_is_read_is_read_as_lark_reads_it(by_lark):
     grammar, rng, read = Grammar.parse(WHOLE, SCHEMA), random.Random(0), 0
     for seed in range(1500):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from telltree.data import Schema
+from telltree.data.how_read import StepLength
 from telltree.errors import GrammarError
 from telltree.grammar.rules.normal import Templates
 from telltree.grammar.text.check import mentions
@@ -17,14 +18,21 @@ from telltree.operators import Expression, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
-def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
-    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema."""
-    return expression_of(parse_expression(text), schema, functions=functions)
+def parse_formula(
+    text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
+    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+
+    `step` is the length of a step and its unit, for windows that are written as times.
+    """
+    return expression_of(parse_expression(text), schema, functions=functions, step=step)
 
 
-def expression_of(source: Source, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
+def expression_of(
+    source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
     """The same, of a text that was parsed."""
-    draft = Resolver(schema, functions, frozenset()).draft(source)
+    draft = Resolver(schema, functions, frozenset(), step).draft(source)
     for place in _choices(draft):
         raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
     whole = {"the text": (Option(draft),)}

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from telltree.operators.functions import UserFunction
 from telltree.operators.numbers import number_text
-from telltree.operators.table import AND, SPELLINGS, Form, Operator
+from telltree.operators.table import AND, Form, Operator, is_word
 from telltree.operators.types import Type
 
 
@@ -162,7 +162,7 @@ _WORDS = {
 @lru_cache(maxsize=10_000)
 def name_text(name: str) -> str:
     """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
-    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and name not in SPELLINGS:
+    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and not is_word(name):
         return name
     return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
 
@@ -188,6 +188,9 @@ def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
             return f"{_operand(e.args[0])} {e.head.symbol} {_operand(e.args[1])}"
         case Operator(form=Form.PREFIX):
             return e.head.symbol + _operand(e.args[0])
+        case Operator(form=Form.WINDOW):
+            bounds = ", ".join(_text(arg) for arg in e.args[e.head.takes :])
+            return f"{e.head.symbol}[{bounds}]({', '.join(_text(arg) for arg in e.operands)})"
     return f"{e.head.symbol}({', '.join(_text(arg) for arg in e.args)})"
 
 
@@ -206,7 +209,7 @@ def _latex_words(text: str) -> str:
     return r"\text{" + "".join(_LATEX_SPECIAL.get(c, c) for c in text) + "}"
 
 
-def _latex(e: Expression) -> str:
+def _latex(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
     match e.head:
         case Attribute() | Level():
             return _latex_words(e.head.name)
@@ -219,6 +222,9 @@ def _latex(e: Expression) -> str:
             return f"{left} {e.head.latex} {right}"
         case Operator(form=Form.PREFIX):
             return f"{e.head.latex} {_latex_operand(e.args[0])}"
+        case Operator(form=Form.WINDOW):
+            bounds = ", ".join(_latex(arg) for arg in e.args[e.head.takes :])
+            return f"{e.head.latex}_{{[{bounds}]}}({', '.join(_latex(arg) for arg in e.operands)})"
     return f"{e.head.latex}({', '.join(_latex(arg) for arg in e.args)})"
 
 

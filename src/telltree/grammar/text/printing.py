@@ -53,6 +53,9 @@ def _text(body: Draft, symbols: Container[str]) -> str:  # noqa: PLR0911 - one f
             return f"{left} {body.head.name} {right}"
         case Operator(form=Form.PREFIX):
             return f"{body.head.name} {_operand(body.args[0], symbols)}"
+        case Operator(form=Form.WINDOW, takes=takes):
+            written = [_argument(arg, symbols) for arg in body.args]
+            return f"{body.head.symbol}[{', '.join(written[takes:])}]({', '.join(written[:takes])})"
     return f"{body.head.symbol}({', '.join(_argument(arg, symbols) for arg in body.args)})"
 
 

@@ -228,7 +228,7 @@ class _Reader:
         self._advance()
         match kind:
             case "name":
-                return self._call(text, place) if self.kind == "(" else Name(text, False, place)
+                return self._call(text, place) if self.kind in ("(", "numbers", "[") else Name(text, False, place)
             case "numbers":
                 return Supply("list", _numbers(text), place)
             case "number":
@@ -250,9 +250,18 @@ class _Reader:
         return found
 
     def _call(self, name: str, place: Place) -> Call:
-        self._advance()
-        args = [] if self.kind == ")" else self._within(lambda: self._several(self._group))
-        return self._closed(Call(name, tuple(args), place), ")")
+        bounds = self._bounds()
+        self._take("(")
+        args = [] if self.kind == ")" and bounds is None else self._within(lambda: self._several(self._group))
+        called = Call(name, tuple(args), place) if bounds is None else Call(f"{name}[]", (*args, *bounds), place)
+        return self._closed(called, ")")
+
+    def _bounds(self) -> list[Source] | None:
+        """The window in brackets behind the name of an operator, if there is one."""
+        place = Place(self._line, self._column)
+        if self.kind == "numbers":
+            return [Constant(bound, place) for bound in _numbers(self._take("numbers"))]
+        return self._closed(self._within(lambda: self._several(self._group)), "]") if self._taken("[") else None
 
     def _group(self) -> Source:
         """What stands in brackets, or is an argument: a choice, unless there is but one."""

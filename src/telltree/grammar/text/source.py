@@ -36,10 +36,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number or the name of a category."""
+    """A number or the name of a category; with a unit, an amount of time."""
 
     value: float | str
     place: Place = NOWHERE
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

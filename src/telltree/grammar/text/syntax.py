@@ -32,6 +32,7 @@ from telltree.grammar.text.source import (
     Place,
     Source,
     Supply,
+    any_of,
 )
 from telltree.operators import Operator, operator_named
 
@@ -196,12 +197,23 @@ class _Builder(Transformer[Token, Any]):
     def call(self, name: Token, *args: Choice) -> Call:
         return Call(str(name), tuple(map(self.group, args)), _place(name))
 
+    def window(self, name: Token, bounds: list[Source], *args: Choice) -> Call:
+        return Call(f"{name}[]", (*map(self.group, args), *bounds), _place(name))
+
+    def bounds(self, numbers: Token, *bounds: Choice) -> list[Source]:
+        if bounds:
+            return [self.group(bound) for bound in bounds]
+        return [Constant(value, _place(numbers)) for value in _numbers(numbers)]
+
     def group(self, choice: Choice) -> Source:
         only = choice.alternatives[0]
         return only.body if len(choice.alternatives) == 1 and only.english is None else choice
 
     def constant(self, token: Token | Constant) -> Constant:
         return token if isinstance(token, Constant) else Constant(_unquoted(token), _place(token))
+
+    def duration(self, token: Token, unit: Token) -> Constant:
+        return Constant(_number(token), _place(token), str(unit))
 
     def number(self, token: Token) -> Constant:
         return Constant(_number(token), _place(token))
@@ -212,7 +224,9 @@ class _Builder(Transformer[Token, Any]):
     def numbers(self, token: Token) -> Supply:
         return Supply("list", _numbers(token), _place(token))
 
-    def listed(self, bracket: Token, *constants: Constant) -> Supply:
+    def listed(self, bracket: Token, *constants: Constant) -> Source:
+        if any(constant.unit for constant in constants):
+            return any_of(constants)
         return Supply("list", tuple(constant.value for constant in constants), _place(bracket))
 
     def supply(self, word: Token, *numbers: Constant) -> Supply:
