@@ -114,6 +114,13 @@ def test_the_name_of_a_symbol_is_not_repeated_for_each_alternative():
     assert memory < 20 << 20
 
 
+def test_windows_of_thousands_of_bounds_are_not_compared_one_by_one():
+    grammar = Grammar.parse(f"A ::= F[{list(range(5000))}, {list(range(5000, 10_000))}](b)", SCHEMA)
+    assert len(grammar.rules) == 10_001
+    with pytest.raises(GrammarError, match=r"F\[9, 5\] looks at no step"):
+        Grammar.parse("A ::= F[[0, 9, 1], [20, 5, 8]](b)", SCHEMA)
+
+
 def test_symbols_that_rename_each_other_do_not_multiply_without_a_bound():
     symbols = "\n".join(f"B{i} ::= B{i + 1} | x < {i}" for i in range(2000))
     text = f"A ::= F(B0)\n{symbols}\nB2000 ::= b"
