@@ -18,7 +18,9 @@ from source import fingerprint
 BENCHMARKS = (
     "search_speed",
     "evaluation_speed",
+    "windows_speed",
     "hard2",
+    "exhaustive",
     "auslan_trees",
     "linear_cost",
     "first_fit",

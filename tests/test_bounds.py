@@ -219,21 +219,23 @@ def test_a_model_with_very_many_runners_up_is_refused(tmp_path):
         load(changed_model(tmp_path, change))
 
 
-def test_formulas_that_are_spelt_as_no_model_spells_them_are_read_if_they_are_few(tmp_path):
-    def spelt(number):
+def test_formulas_that_only_lark_reads_are_read_if_they_are_few(tmp_path):
+    def spelt(number, text):
         def change(document):
             branch(document)["runners_up"] = [
-                {"formula": f"F(speed < {i} and not height <= {i})", "fitness": 0.0, "spoken": False}
-                for i in range(number)
+                {"formula": text.format(i), "fitness": 0.0, "spoken": False} for i in range(number)
             ]
 
-        return changed_model(tmp_path, change)
+        return load(changed_model(tmp_path, change)).tree_.nodes[0].runners_up
 
-    assert str(load(spelt(10)).tree_.nodes[0].runners_up[3].formula) == "F((speed < 3) ∧ ¬(height ≤ 3))"
+    otherwise, odd = "F(speed < {0} and not height <= {0})", "F(speed < {0}and not height <= {0})"
+    for text in (otherwise, odd):
+        assert str(spelt(10, text)[3].formula) == "F((speed < 3) ∧ ¬(height ≤ 3))"
+    assert len(spelt(1000, otherwise)) == 1000
     with pytest.raises(
         ModelFormatError, match="characters are in formulas that telltree would write otherwise, and at most 20,000"
     ):
-        load(spelt(3000))
+        spelt(1000, odd)
 
 
 def test_a_model_of_more_columns_than_any_has_is_refused(tmp_path):

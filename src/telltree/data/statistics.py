@@ -161,7 +161,8 @@ def _finite(array: Array) -> Array:
 
 
 def _extent(array: Array) -> Extent:
-    finite, floats = _finite(array), array.dtype.kind == "f"
+    floats = array.dtype.kind == "f"
+    finite = array if floats and np.isfinite(array).all() else _finite(array)  # copies nothing of most columns
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
     below, above = (
         int((array == sign * np.inf).sum()) if floats and len(finite) < len(array) else 0 for sign in (-1, 1)

@@ -21,7 +21,7 @@ from telltree.grammar.rules.normal import normal_form, written
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.sizes import Sizes
 from telltree.grammar.text.amount import room_for
-from telltree.grammar.text.check import check_ends, check_used, rename_order
+from telltree.grammar.text.check import check_ends, check_used, mentions, rename_order
 from telltree.grammar.text.draft import lift
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
@@ -103,14 +103,16 @@ class Grammar:
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
         symbols = lift(drafts)
-        check_used(symbols, start, places)
+        needed = mentions(symbols)
+        check_used(needed, start, places)
         order = rename_order(symbols)
-        check_ends(symbols, places)
-        types = infer(symbols, start)
+        check_ends(needed, places)
+        types = infer(symbols, start, needed)
         check_levels(symbols, schema)
         check_parameters(symbols)
         rules = normal_form(symbols, order, start, types)
-        heads = [e.head for rule in rules for e in _nodes(rule.template)]
+        templates = {id(rule.template): rule.template for rule in rules}  # constants that recur are looked at once
+        heads = [e.head for template in templates.values() for e in _nodes(template)]
         names = {head.name for head in heads if isinstance(head, Attribute)}
         called = {head for head in heads if isinstance(head, UserFunction)}
         return cls(

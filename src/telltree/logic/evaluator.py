@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
+from telltree.logic.looking import Looking
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, MarginRegisters, narrowest
 from telltree.logic.operands import RECORD, STEPS
@@ -39,6 +40,10 @@ the bits of these from its planes."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
+_LOOKS = np.ones(1, np.bool_)
+"""In place of None where programs look along time, so that the code for it is compiled."""
+Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
+
 F = TypeVar("F")
 """The form in which formulas are given."""
 
@@ -58,14 +63,15 @@ class Evaluator(abc.ABC, Generic[F]):
         *,
         numbered: int = 0,
         counts: bool = False,
+        looks: bool = False,
         memory: int | None = None,
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
         room: Room = aligned_words,
     ) -> None:
-        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `before`: how many blocks are in
-        the shards before this one.
+        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
+        windows, back, or until something. `before`: how many blocks are in the shards before this one.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
         planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
@@ -89,7 +95,7 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
             self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts = max(1, threads), counts
+        self._threads, self._counts, self._looks = max(1, threads), counts, looks
         self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
@@ -134,7 +140,7 @@ class Evaluator(abc.ABC, Generic[F]):
         return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
 
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
-        if not self.layout.records or self._fits(formulas, wanted):
+        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
             return self._run(wanted, masks, asked)
         if self._masked:  # the planes of all records are those of half of the formulas at a time
             middle = len(wanted) // 2
@@ -173,12 +179,13 @@ class Evaluator(abc.ABC, Generic[F]):
         registers = len(self._scratch[0][0].words)
         scratch = MarginRegisters.of(registers, self.layout.longest)
         numbers = np.empty(registers) if self._counts else None
+        looking = _LOOKS if self._looks else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
             self._programs, graded, np.sort(self.layout.places), self.layout.starts, self.layout.lengths,
-            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff,
-            not of_a_shard, found,
+            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, looking,
+            -1.0 if cutoff is None else cutoff, not of_a_shard, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -233,7 +240,7 @@ class Evaluator(abc.ABC, Generic[F]):
         part: NDArray[np.int64],
         tiles: NDArray[np.int64],
         masks: NDArray[np.uint64],
-        scratch: tuple[Registers, Counting | None],
+        scratch: "Scratch",
         found: Findings,
     ) -> None:
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
@@ -276,12 +283,16 @@ class Evaluator(abc.ABC, Generic[F]):
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":
         """The same evaluator for a part of the records, with `before` blocks before it, and the same memory."""
 
-    def _scratch_for(self, number: int) -> list[tuple[Registers, Counting | None]]:
-        """For each thread, this many registers, and as many for counting, if formulas count."""
+    def _scratch_for(self, number: int) -> list["Scratch"]:
+        """For each thread, this many registers, as many for counting, if formulas count, and what looking takes."""
         words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
         words += 24  # registers a multiple of a page apart would collide in the cache (4K aliasing)
         blocks = min(words, len(self.layout.blocks) - 1)
         return [
-            (Registers.empty(number, words, blocks), Counting.empty(number, blocks) if self._counts else None)
+            (
+                Registers.empty(number, words, blocks),
+                Counting.empty(number, blocks) if self._counts else None,
+                Looking.empty(words) if self._looks else None,
+            )
             for _ in range(self._threads)
         ]

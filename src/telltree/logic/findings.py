@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.logic.layout import Layout
 from telltree.logic.machine import Tally
+from telltree.logic.operands import RECORD
 
 
 class Asked(NamedTuple):
@@ -19,6 +20,8 @@ class Asked(NamedTuple):
     """The truth at every step, and nothing else."""
     of_a_shard: bool = False
     """Whether the findings will be joined with those of other shards."""
+    mode: int = RECORD
+    """How formulas are read."""
 
     def empty(self, formulas: int, masks: int, layout: Layout) -> Tally:
         """Memory for it."""

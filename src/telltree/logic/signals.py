@@ -31,6 +31,7 @@ from telltree.operators.table import (
     GONE,
     GREATER,
     GREATER_EQUAL,
+    LEFT,
     LESS,
     LESS_EQUAL,
     MISSING,
@@ -272,6 +273,15 @@ def _elapsed(signals: Signals, e: Expression) -> Floats:
     return signals.laid_out(times - times[np.arange(len(times)) - numbers])
 
 
+def _left(signals: Signals, e: Expression) -> Floats:
+    """The time until the last step of the record, in steps if times are not known."""
+    panel, numbers, lengths = signals.panel, signals.numbers(), signals.panel.lengths
+    times, to_go = panel.stacked_times(), np.repeat(lengths - 1, lengths) - numbers
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.asarray(to_go * (panel.period or 1.0), np.float64))
+    return signals.laid_out(times[np.arange(len(times)) + to_go] - times)
+
+
 def _gone(signals: Signals, e: Expression) -> Floats:
     """The share of the steps to come after the first that a step has behind it."""
     lengths = signals.panel.lengths
@@ -313,6 +323,7 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         DIFFERENCE: _difference,
         ELAPSED: _elapsed,
         GONE: _gone,
+        LEFT: _left,
         CHANGE: _change,
     },
     about=lambda operator: isinstance(operator.means, Makes),

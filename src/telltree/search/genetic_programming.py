@@ -14,7 +14,7 @@ from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.population import Population
 from telltree.search.breeding import BreedingScratch, Chances, Parents, breed, survive
 from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search
+from telltree.search.search import Breeder, Search, Task
 from telltree.search.settings import (
     MOST_INDIVIDUALS,
     PaperExperiment,
@@ -78,8 +78,8 @@ class GeneticProgramming(Search):
     def revisits(self) -> bool:
         return self.survival == "children"  # otherwise the good ones are still among the parents
 
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Evolution(self, grammar, seed, memory)
+    def breeder(self, task: Task) -> Breeder:
+        return _Evolution(self, task.grammar, task.seed, task.memory)
 
 
 def _population_for(evaluations: int | None) -> int:

@@ -26,5 +26,6 @@ SEARCHES: Mapping[str, Registered] = {
     "gp": Registered("genetic_programming", "GeneticProgramming", "genetic programming"),
     "mc": Registered("monte_carlo", "MonteCarlo", "Monte Carlo"),
     "ge": Registered("grammatical_evolution", "GrammaticalEvolution", "grammatical evolution"),
+    "exhaustive": Registered("exhaustive", "Exhaustive", "all formulas of up to two atoms, with a proof"),
 }
 """By the names that they have on the command line."""

@@ -282,7 +282,7 @@ class Asking:
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
             _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
-            by_size=_runners_up([best for best, _ in search.by_size]),
+            by_size=_runners_up([best for best, _ in search.by_size]), proof=search.proof,
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)
         if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording

@@ -160,6 +160,20 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 
 class _PopulationShards(_NodeShards[Population]):
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition, marks of the steps at which it holds, and does not, in all shards."""
+        parts = self._each("marks", conditions)
+        if any(part is None for part in parts):
+            return None
+        return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]
+
+    def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records of each group in which each condition holds at some step, and at all steps."""
+        some, every = (
+            np.sum(parts, axis=0) for parts in zip(*self._each("reach", conditions, masks=masks), strict=True)
+        )
+        return some, every
+
     def _some(self, formulas: Population, wanted: NDArray[np.int64]) -> Population:
         rules, constants, lengths, names = formulas.take(wanted)
         width = int(lengths.max(initial=1))  # no row uses the other columns

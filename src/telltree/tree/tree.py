@@ -18,6 +18,7 @@ from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
+from telltree.search.proof import Proof
 from telltree.tree.target import Summary, Target
 
 _BAR = "│   "
@@ -82,6 +83,8 @@ class Node:
     """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.Bits`."""
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
+    proof: Proof | None = None
+    """Which formulas are certain not to be fitter than the best that was found, if the search proves that."""
 
     @cached_property
     def summary(self) -> Summary:

@@ -244,7 +244,8 @@ def _doubt(encoded: Encoded) -> str:
 
 def _whole_values(numbers: Array) -> int:
     """Count the distinct values of a column that has few, else return 0."""
-    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # avoids sorting long columns with many values
+    head = numbers[: 100 * FEW]
+    if len(head) < len(numbers) and len(np.unique(head)) > FEW:  # avoids sorting long columns with many values
         return 0
     some = [np.unique(numbers[piece][~np.isnan(numbers[piece])]) for piece in pieces(numbers)]
     distinct = np.unique(np.concatenate(some))

@@ -47,7 +47,8 @@ def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
                 assert isinstance(body, Term)
                 if body.head is operator:
                     yield body
-                waiting.extend(reversed(body.args))
+                if body.args:
+                    waiting.extend(reversed(body.args))
 
 
 def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:
