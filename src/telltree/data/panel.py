@@ -26,6 +26,7 @@ from telltree.data.records.arrays import read_arrays, read_table
 from telltree.data.records.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.records.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.records.frames import frame_per_record, long_frame
+from telltree.data.records.origin import Origin
 from telltree.data.records.resample import How, resampled
 from telltree.data.records.rows import Roles, gather
 from telltree.data.records.wide import read_wide
@@ -63,6 +64,8 @@ class Panel:
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
     how_read: HowRead = AS_USUAL
     """What is needed to read more records of this kind."""
+    origin: Origin | None = None
+    """Where the records of the store were read, if they can be read there again."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -72,7 +75,9 @@ class Panel:
         starts, positions = frozen(store.starts()), frozen(np.arange(len(store.lengths), dtype=Index))
         period, unit = parts.period, parts.time_unit
         ids, lengths = frozen(parts.ids), frozen(store.lengths)
-        return cls(parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read)
+        return cls(
+            parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read, parts.origin
+        )
 
     @classmethod
     def from_frame(
@@ -421,7 +426,8 @@ class Panel:
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
             columns.append(dataclasses.replace(wanted, static=own.static))
-        aligned = dataclasses.replace(self, schema=Schema(columns), _store=self._store.with_columns(arrays))
+        store = self._store.with_columns(arrays)
+        aligned = dataclasses.replace(self, schema=Schema(columns), _store=store, origin=None)
         warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
         warn_neither([what for name in schema for what in self._neither(aligned, name)])
         self._warn_gaps(schema)
@@ -463,7 +469,10 @@ class Panel:
         does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
         value are missing. Missing values are skipped. Static columns do not change.
         """
-        return Panel._whole(resampled(self, every, how), self.how_read.resampled(every, how))
+        parts = resampled(self, every, how)
+        if self.origin is not None and self.how_read.every is None:  # who reads them again can do so once
+            parts = dataclasses.replace(parts, origin=self.origin.of(self._positions))
+        return Panel._whole(parts, self.how_read.resampled(every, how))
 
     def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
         """Return the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.

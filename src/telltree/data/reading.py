@@ -10,6 +10,7 @@ import numpy as np
 from telltree.data.columns.written import Clock, Writing
 from telltree.data.files.directory import files_of, is_path, record_ids, without
 from telltree.data.files.opening import File
+from telltree.data.files.parquet import parquet_files
 from telltree.data.files.schema_file import load_overrides
 from telltree.data.files.tables import read_tables
 from telltree.data.files.ts import TIME, read_ts
@@ -182,7 +183,7 @@ def _from_wide(
     if not (is_path(source) or is_path(_first(source)) or hasattr(source, "read")):
         raise DataError(f"a wide table is a path, a stream or a dataframe; got {type(source).__name__}")
     files = table_files(source, labels)
-    types = types_of({**options.like, **(options.schema or {})})
+    types = declared_types({**options.like, **(options.schema or {})})
     values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
     return read_wide(values, roles, options, ids)
 
@@ -214,10 +215,12 @@ def rows_of(
 
     Returns their rows, where `empty` makes room, and how many each file has.
     """
-    types, writing = types_of({**options.like, **(options.schema or {})}), Writing(encoding, options.clock)
-    alone = many and roles.id is None
+    types, writing = declared_types({**options.like, **(options.schema or {})}), Writing(encoding, options.clock)
+    alone, kept = many and roles.id is None, parquet_files(files)
     values, lengths = read_tables(files, roles.plan if alone else roles.long_plan, types, writing, empty)
-    return Rows(values, record_ids(files), lengths) if alone else Rows(values), lengths
+    if alone:
+        return Rows(values, record_ids(files), lengths, kept, lengths), lengths
+    return Rows(values, files=kept, file_rows=lengths), lengths
 
 
 def table_files(source: Any, labels: Any) -> list[File]:
@@ -256,7 +259,7 @@ def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
     return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
 
 
-def types_of(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
+def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     """Return the types that the user declared, which text readers must know in advance."""
     types = {}
     for name, change in schema.items():

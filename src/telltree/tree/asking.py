@@ -114,6 +114,10 @@ class Bench(Protocol):
     def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
         """An evaluator of formulas on these records."""
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The records before which all are cut into shards: hashes can be compared only where these are the same."""
+
 
 class LocalBench:
     """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
@@ -138,6 +142,11 @@ class LocalBench:
     def part(self, members: NDArray[np.int64]) -> "LocalBench":
         """A bench for some of the records, to learn another tree from them."""
         return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """None, for all are here."""
+        return np.empty(0, np.int64)
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
         """What evaluates formulas for these records, with the planes of all.

@@ -58,7 +58,7 @@ class Induction:
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = self.ledger.answer(task, asking)
                 if answer is None:
-                    answer = asking.ask(task, bench, *self.ledger.under_way(task))
+                    answer = asking.ask(task, bench, *self.ledger.under_way(task, bench.cuts))
                     interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
                     if not interruption.asked:
                         self.ledger.finished(task, answer)

@@ -87,6 +87,11 @@ class ShardedBench:
         """What evaluates formulas as they stand on these records."""
         return _FormulaShards(self, members, "formulas")
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The first record of each shard but the first."""
+        return self.places.bounds[1:-1]
+
 
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.

@@ -16,6 +16,11 @@ class Growing:
         self._array[: len(first)] = first
         self._count = len(first)
 
+    @property
+    def kind(self) -> str:
+        """The kind of the values, as NumPy calls it."""
+        return self._array.dtype.kind
+
     def add(self, values: Array) -> None:
         """Put values at the end; the type of all widens where it must."""
         end = self._count + len(values)

@@ -16,6 +16,12 @@ def align_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array
     return _translated(codes, [place.get(level, place.get(level_name(level), UNSEEN)) for level in have])
 
 
+def renumbered(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
+    """Translate codes of levels to those of the same levels in another order."""
+    place = {level: code for code, level in enumerate(want)}
+    return _translated(codes, [place[level] for level in have])
+
+
 def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] = ()) -> tuple[Array, tuple[str, ...]]:
     """The codes and levels of names as written -> those of their category names, sorted.
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from telltree.data.columns.cells import Cells
+from telltree.data.columns.cells import Cells, Expects
 from telltree.data.columns.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
 from telltree.data.columns.growing import Growing
-from telltree.data.columns.levels import align_codes
+from telltree.data.columns.levels import renumbered
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.written import ISO, Clock
 from telltree.data.dates import SECONDS, stamped
@@ -60,11 +60,18 @@ class TextColumn:
         """Make room for about so many cells."""
         self._room = count
 
+    @property
+    def expects(self) -> Expects:
+        """What the next cells seem to be."""
+        if self._type is None or (self._type is ColumnType.REAL and self._whole):
+            return Expects.TEXT  # how whole numbers are written matters
+        return Expects.NUMBERS if self._type is ColumnType.REAL else Expects.NAMES
+
     def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells; with `comma`, 1,5 is a number."""
         if not self._as_text and self._type in (None, ColumnType.REAL):
             numbers = cells.numbers(comma=comma)
-            if numbers is not None and not np.isnan(numbers).all():
+            if numbers is not None and not (np.isnan(numbers[:1]).all() and np.isnan(numbers).all()):
                 self._begin_numbers(cells, numbers, place)
                 self._add_numbers(cells, numbers, comma)
                 return
@@ -136,7 +143,7 @@ class TextColumn:
         array = nothing(kind, self._gaps).array if self._values is None else self._values.finish()
         levels = tuple(sorted(self._levels))
         if levels:
-            array = align_codes(array, tuple(self._levels), levels)
+            array = renumbered(array, self._levels, levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
         return Encoded(kind, array, levels, whole, text, self._rounded)
@@ -176,6 +183,12 @@ class TimeColumn:
     def expect(self, count: int) -> None:
         """Make room for about so many cells."""
         self._room = count
+
+    @property
+    def expects(self) -> Expects:
+        """What the next cells seem to be."""
+        numbers = self._values is not None and self._values.kind == "f"
+        return Expects.NUMBERS if numbers and self._clock.format is None else Expects.TEXT
 
     def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
@@ -271,6 +284,8 @@ def _are_whole(numbers: Array) -> bool:
 
 def _count_rounded(cells: Cells, numbers: Array) -> int:
     """Count the whole numbers that floats do not hold to the last digit."""
+    if len(numbers) and numbers.min() > -EXACT and numbers.max() < EXACT:  # not so if some are missing
+        return 0
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
     if not large:
         return 0

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from telltree.data.schema import Column, ColumnType, Schema, checked_fields, lis
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.data.records.origin import Origin
 
 FEW = 10  # an integer column with at most this many values may really be categorical
 
@@ -90,6 +93,7 @@ class Parts:
     period: float | None
     time_unit: str | None
     notes: tuple[str, ...]
+    origin: "Origin | None" = None
 
 
 @dataclass(frozen=True)

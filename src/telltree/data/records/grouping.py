@@ -97,7 +97,9 @@ def _first_again(numbers: npt.NDArray[np.int64]) -> int:
 
 def id_array(ids: Sequence[Any]) -> Array:
     """Return ids as an array: numbers if all are, else objects."""
-    plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in ids]
+    plain = list(ids)
+    if not {type(value) for value in plain} <= {int, float, str}:
+        plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in plain]
     if {type(value) for value in plain} in ({int}, {float}):
         numeric = np.array(plain)
         if numeric.dtype.kind in "iuf" and numeric.tolist() == plain:  # NumPy makes floats of 2**63 and -1

@@ -29,6 +29,7 @@ from telltree.data.records.grouping import (
     in_order,
     require_distinct,
 )
+from telltree.data.records.origin import Origin, Stored
 from telltree.data.records.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.store import Array, is_missing
@@ -58,6 +59,8 @@ class Rows:
     values: Mapping[str, Values]
     ids: Sequence[Any] | Array | None = None
     lengths: Sequence[int] | None = None
+    files: tuple[Stored, ...] = ()  # that they came from, if those can be read in parts
+    file_rows: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,12 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
-    return assemble(source, grouping, _with_unit(roles.told(options, attributes), times)), y
+    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times))
+    if rows.files and grouping.order is None:
+        starts, counts = grouping.starts(), grouping.lengths
+        origin = Origin(rows.files, tuple(rows.file_rows), roles, options, starts, counts)
+        parts = dataclasses.replace(parts, origin=origin)
+    return parts, y
 
 
 def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
