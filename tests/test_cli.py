@@ -448,4 +448,6 @@ def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     assert "at every question, no formula of up to one atom is fitter than the best" in " ".join(told.split())
     found = json.loads(good(*flights, "--search", "exhaustive", "--search-max-atoms", "1", "--json"))
     assert found["proved"].endswith("larger ones were not tried")
-    bad(2, *flights, "--search-max-atoms", "1", says="--search-max-atoms is for --search exhaustive, not for gp")
+    bad(
+        2, *flights, "--search-max-atoms", "1", says="--search-max-atoms is for --search auto or exhaustive, not for gp"
+    )

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import telltree
-from telltree import GeneticProgramming, GrammarTreeClassifier, MonteCarlo
+from telltree import Formula, GeneticProgramming, GrammarTreeClassifier, MonteCarlo
 from telltree.data import on_disk
 from telltree.data import panel as panels
 from telltree.errors import DataError
-from telltree.explain import categorize
+from telltree.explain import Margins, categorize
+from telltree.logic import walking
 from telltree.tree import turns
 
 NAMES = {"id": "run", "time": "t", "label": "end"}
@@ -118,6 +119,24 @@ def test_answers_are_the_same(tmp_path):
     assert scanned.ask(rises, y).to_dict() == read.ask(rises, y).to_dict()
     pages = [model.report(panel, y, tmp_path / name).read_text() for panel, name in ((scanned, "s"), (read, "r"))]
     assert pages[0] == pages[1]
+
+
+def test_signals_that_are_too_large_are_made_part_by_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(walking, "SIGNALS", 1000)  # bytes
+    source = in_files(long_table(), tmp_path / "data", "parquet")
+    read, scanned = telltree.read(source, **NAMES).panel, telltree.scan(source, **NAMES).panel
+    formula = Formula.parse("F(change(x, 2) > 0.5 and abs(level) < 2) or count(missing(x)) > 1", read.schema)
+    some = np.arange(0, len(read), 3)
+    for one, other in ((read, scanned), (read[some], scanned[some]), (read[:40], scanned[:40])):
+        signals = walking.signals_of(other)
+        (change,) = [atom.args[0] for atom in formula.expression.walk() if str(atom).startswith("(change")]
+        assert on_disk.on_disk(signals.values(change))
+        assert formula(other).tolist() == formula(one).tolist()
+        assert signals.spread(change) == walking.signals_of(one).spread(change)
+        assert (
+            Margins(other).of_records(formula.expression).tolist()
+            == Margins(one).of_records(formula.expression).tolist()
+        )
 
 
 def test_folds_weights_and_checkpoints_take_it(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
+from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.tree.asking import Limits
 from telltree.tree.induction import Induction
@@ -73,7 +73,14 @@ def grown(panel, labels, bench, fitness, search):
     st.sampled_from([0.0, 0.3]),
     st.lists(st.integers(1, 299), max_size=4),
     st.sampled_from([GiniSize(), Bits()]),
-    st.sampled_from([MonteCarlo(evaluations=60), GeneticProgramming(evaluations=120, population=30), Exhaustive()]),
+    st.sampled_from(
+        [
+            MonteCarlo(evaluations=60),
+            GeneticProgramming(evaluations=120, population=30),
+            Exhaustive(),
+            Auto(evaluations=300),
+        ]
+    ),
     st.booleans(),
     st.sampled_from([InProcess, in_turns]),
 )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.grammar import Grammar as Grammar
     from telltree.logic import Formula as Formula
     from telltree.operators import user_function as user_function
+    from telltree.search import Auto as Auto
     from telltree.search import Exhaustive as Exhaustive
     from telltree.search import GeneticProgramming as GeneticProgramming
     from telltree.search import GrammaticalEvolution as GrammaticalEvolution
@@ -77,6 +78,7 @@ _HOMES = {
     "Grammar": "grammar",
     "Formula": "logic",
     "user_function": "operators",
+    "Auto": "search",
     "Exhaustive": "search",
     "GeneticProgramming": "search",
     "GrammaticalEvolution": "search",

@@ -205,6 +205,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             while it is not in use; what will be needed is told before. None: half of the machine's for a panel of
             `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
+        check_parameters(self.get_params(deep=False))
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
@@ -225,7 +226,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         known: Checkpoint | None = None,
         local: "partial[Bench]",
     ) -> "GrammarTreeClassifier":
-        check_parameters(self.get_params(deep=False))
         generator = _generator(self.random_state)
         panel = read_training(X)
         labels = read_labels(y, panel, X)

@@ -31,7 +31,7 @@ from telltree.grammar.text.resolve import resolve
 from telltree.grammar.text.source import Definition
 from telltree.grammar.text.syntax import check_size, parse_grammar
 from telltree.operators import Attribute, Expression, UserFunction
-from telltree.operators.expression import RandomNumber
+from telltree.operators.expression import Head, RandomNumber
 from telltree.whole import require_whole
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ class Grammar:
         check_levels(symbols, schema)
         check_parameters(symbols)
         rules = normal_form(symbols, order, start, types)
-        templates = {id(rule.template): rule.template for rule in rules}  # constants that recur are looked at once
-        heads = [e.head for template in templates.values() for e in _nodes(template)]
+        heads = _heads(rules)
         names = {head.name for head in heads if isinstance(head, Attribute)}
         called = {head for head in heads if isinstance(head, UserFunction)}
         return cls(
@@ -336,8 +335,15 @@ class Grammar:
 _FIELDS = tuple(field.name for field in fields(Grammar))
 
 
-def _nodes(template: Expression) -> Iterable[Expression]:
-    return template.walk() if template.args else (template,)
+def _heads(rules: Iterable[Rule]) -> list[Head]:
+    """All that the rules mention; what templates share is looked at once."""
+    found: dict[int, Head] = {}
+    waiting = [rule.template for rule in rules]
+    for e in waiting:  # grows during the loop
+        if id(e) not in found:
+            found[id(e)] = e.head
+            waiting.extend(e.args)
+    return list(found.values())
 
 
 def _schema(data: Panel | Schema) -> Schema:

@@ -4,6 +4,7 @@ Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categoric
 the data are missing.
 """
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -96,7 +97,7 @@ class Signals:
         found, first = on_disk.empty(self._height, np.float64), 0
         for part in self.panel.parts():
             last = first + len(part)
-            found[self.panel[first:last].rows()] = Signals(part.alone(), self._trace, self._memory).values(signal)
+            found[self.panel[first:last].rows()] = Signals(part.alone(), self._trace, sys.maxsize).values(signal)
             first = last
         return found
 

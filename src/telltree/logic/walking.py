@@ -30,7 +30,7 @@ _RECORDS_LOOKED_AT = 1 << 14
 _FEW = 1 << 18
 """Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
 SIGNALS = 1 << 28
-"""Bytes of signals that are kept."""
+"""Bytes of signals that are usually kept."""
 _LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -192,10 +192,10 @@ def _compiled() -> Any:
     return kernel(plain.walk)
 
 
-def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int = SIGNALS) -> Signals:
+def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
     """The signals of a panel, or of a part of one whose signals are known, with a walker to work out formulas inside
-    atoms. They are kept while they fit into memory."""
-    return Signals(panel, _trace_closed, memory, part_of=part_of)
+    atoms. They are kept while they fit into `memory`, or else the usual."""
+    return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:

@@ -8,6 +8,7 @@ from telltree.search.registry import SEARCHES
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.search.archive import Candidate as Candidate
     from telltree.search.archive import Moment as Moment
+    from telltree.search.auto import Auto as Auto
     from telltree.search.exhaustive import Exhaustive as Exhaustive
     from telltree.search.genetic_programming import GeneticProgramming as GeneticProgramming
     from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution

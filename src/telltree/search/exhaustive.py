@@ -24,7 +24,7 @@ from telltree.whole import require_whole
 
 MOST_UNASKED = 100_000_000
 """The most formulas to try for a proof without a limit of time or formulas, some minutes where records are few."""
-_MOST_ATOMS, _MOST_SIZE = 100, 10_000
+MOST_ATOMS, _MOST_SIZE = 100, 10_000
 _BATCH = 8_192
 
 
@@ -76,7 +76,7 @@ class Exhaustive(Search):
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
-        require_whole("max_atoms", self.max_atoms, 1, _MOST_ATOMS)
+        require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
         if self.max_size is not None:
             require_whole("max_size", self.max_size, 1, _MOST_SIZE)
 
@@ -128,7 +128,7 @@ class Sweeping:
     def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: Hope) -> None:
         self._plan, self._knows, self._hope = plan, knows, hope
         self._shapes, self._tried, self._covered = plan.shapes.all, 0, 0
-        self._texts, self._sweeps = swept(plan.shapes, None if knows is None else knows.marks)
+        self.texts, self._sweeps, self.distinct = swept(plan.shapes, None if knows is None else knows.marks)
         self.total = sum(sweep.fillings for sweep in self._sweeps)
         self._begin(0)
         width = grammar.width(deepest(grammar.tables, plan.scope.max_depth))
@@ -158,7 +158,7 @@ class Sweeping:
         while row < _BATCH and looking and not self.finished:
             sweep, begun = self._sweeps[self._at], row
             self._give_up(sweep)
-            row, done, looking = fill_slots(sweep, self._texts, self._cursor, rules, lengths, names, row, _BATCH)
+            row, done, looking = fill_slots(sweep, self.texts, self._cursor, rules, lengths, names, row, _BATCH)
             self._sizes[begun:row] = self._shapes[self._at].size
             if done:
                 self._begin(self._at + 1)
@@ -184,7 +184,7 @@ class Sweeping:
             own = slice(sweep.first[slot], sweep.first[slot] + sweep.number[slot])
             rows = sweep.chosen[own]
             if rows.tobytes() not in known:
-                known[rows.tobytes()] = knows.floors(self._texts.rows(rows), shape.size)
+                known[rows.tobytes()] = knows.floors(self.texts.rows(rows), shape.size)
             floors = known[rows.tobytes()]
             if floors is not None:
                 found[own] = floors[:, 2 * turned + side]

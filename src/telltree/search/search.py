@@ -20,7 +20,7 @@ from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_PATIENCE = 200
+PATIENCE = 200
 """After this many proposals in a row without anything new, the search has said all that its grammar can say."""
 
 _FIRST_PART, _SHORT = 8, 0.25
@@ -109,8 +109,8 @@ class Proving(Protocol):
     def finished(self) -> bool: ...
 
     @property
-    def total(self) -> int:
-        """How many formulas it will propose at most."""
+    def total(self) -> int | None:
+        """How many formulas it will propose at most, if that is known."""
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, if this is the fitness of the best."""
@@ -305,7 +305,7 @@ class _Run:
 
     def _exhausted(self) -> bool:
         """Whether there is nothing left to try."""
-        return self._idle >= _PATIENCE if self._proving is None else self._proving.finished
+        return self._idle >= PATIENCE if self._proving is None else self._proving.finished
 
     def _spent(self) -> bool:
         search = self._search

@@ -23,7 +23,7 @@ from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
-from telltree.logic.walking import SIGNALS, signals_of
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
@@ -130,7 +130,7 @@ class LocalBench:
         part_of: "tuple[LocalBench, NDArray[np.int64]] | None" = None,
         *,
         memory: int | None = None,
-        signals: int = SIGNALS,
+        signals: int | None = None,
         room: Room = aligned_words,
     ) -> None:
         """`memory` and `signals`: what planes and signals may take; `room`: makes room for planes, there or on disk."""

@@ -45,7 +45,7 @@ class Turns(Places):
         """`memory`: what the planes of a shard may take."""
         super().__init__(bounds)
         allow_files(_FILES * (len(bounds) - 1))
-        signals = SIGNALS if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
+        signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
         self._shards = [
             Shard(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
             for low, high in pairwise(bounds)

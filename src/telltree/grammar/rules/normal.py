@@ -103,11 +103,20 @@ class _Bodies:
     def __init__(self, types: Mapping[str, Type]) -> None:
         self._types = types
         self._shapes: dict[object, int] = {}
+        self._leaves: dict[object, Body] = {}  # most of a large grammar are constants that recur
 
     def of(self, option: Option) -> Body:
         """The body of one option."""
-        term, english = option.body, _UNSAID if option.english is None else (option.english,)
+        term = option.body
         assert isinstance(term, Term)
+        if term.args or option.english is not None:
+            return self._made(term, _UNSAID if option.english is None else (option.english,))
+        known = self._leaves.get(term.head)
+        if known is None:
+            known = self._leaves[term.head] = self._made(term, _UNSAID)
+        return known
+
+    def _made(self, term: Term, english: tuple[str | None, ...]) -> Body:
         shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
         return Body(Spelt(shape, mentioned(term)), term, english)
 
@@ -126,10 +135,6 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
         total = sum(option.weight for option in symbols[symbol])
         for option in symbols[symbol]:
             share = option.weight / total
-            if renamed(option) is None:
-                body = bodies.of(option)
-                _add(rules, body.spelt, body, share)
-                continue
             for body, weight in _rules_of(option, folded, bodies):
                 _add(rules, body.spelt, body, weight * share)
         folded[symbol] = rules

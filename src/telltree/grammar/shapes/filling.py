@@ -67,6 +67,13 @@ class Sweep(NamedTuple):
             np.zeros(len(rows), np.bool_),
         )
 
+    @classmethod
+    def alone(cls, items: NDArray[np.int32], chosen: NDArray[np.int64]) -> "Sweep":
+        """A derivation with one slot, and what to fill it with."""
+        first, number = np.zeros(1, np.int64), np.array([len(chosen)], np.int64)
+        none = np.zeros(len(chosen), np.uint64), np.zeros(len(chosen), np.bool_)
+        return cls(items, first, number, np.full(1, -1), chosen, *none)
+
     @property
     def is_empty(self) -> bool:
         """Whether some slot has nothing to be filled with."""

@@ -26,6 +26,15 @@ class Group(NamedTuple):
     """Whether each of them is a formula by itself, true or false at each step."""
 
 
+class Conditions(NamedTuple):
+    """By which the group of all that a symbol can write is known, if no condition is left to choose in it."""
+
+    symbol: str
+    atoms: int
+    size: int
+    height: int
+
+
 class Shape(NamedTuple):
     """A formula with its atoms left open."""
 
@@ -90,7 +99,7 @@ class Shapes:
 
     def _sorted_rules(self) -> tuple[dict[int, list[tuple[str, _Entry]]], list[tuple[int, Rule, list[Any]]]]:
         """Shapes that are a single slot, by height; and the rules that have conditions to choose, with their parts."""
-        closed: dict[tuple[str, int, int, int], list[Choice]] = defaultdict(list)
+        closed: dict[Conditions, list[Choice]] = defaultdict(list)
         opened = []
         for number, rule in enumerate(self._rules):
             if rule.symbol not in self._choices.conditional:
@@ -100,7 +109,7 @@ class Shapes:
                 continue
             atoms = atoms_in(rule.template)
             for choice in self._choices.of_rule(number, rule.template, self._scope.max_depth):
-                closed[rule.symbol, atoms, choice.size, choice.height].append(choice)
+                closed[Conditions(rule.symbol, atoms, choice.size, choice.height)].append(choice)
         found: dict[int, list[tuple[str, _Entry]]] = defaultdict(list)
         for key, choices in closed.items():
             symbol, atoms, size, height = key

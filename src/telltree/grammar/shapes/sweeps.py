@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,17 @@ Ints = NDArray[np.int64]
 _MOST_KNOWN = 64  # bits in a mark
 
 
-def swept(shapes: Shapes, marks: Marks | None) -> tuple[Texts, list[Sweep]]:
+class Swept(NamedTuple):
     """All that slots may be filled with, and for each shape how to fill it."""
+
+    texts: Texts
+    sweeps: list[Sweep]
+    distinct: dict[Hashable, Ints]
+    """Of each group, one of the texts that hold at the same steps."""
+
+
+def swept(shapes: Shapes, marks: Marks | None) -> Swept:
+    """What to fill the slots of all shapes with."""
     groups, first = shapes.groups, dict[Hashable, int]()
     choices = [choice for group in groups.values() for choice in group.choices]
     for key in groups:
@@ -31,7 +41,8 @@ def swept(shapes: Shapes, marks: Marks | None) -> tuple[Texts, list[Sweep]]:
             literals[own] = own
     _tell_apart(literals, texts, marks)
     rows = {key: first[key] + np.arange(len(group.choices)) for key, group in groups.items()}
-    return texts, _Sweeps(literals, rows, shapes.every_size).all(shapes.all)
+    sweeps = _Sweeps(literals, rows, shapes.every_size)
+    return Swept(texts, sweeps.all(shapes.all), sweeps.distinct)
 
 
 def _tell_apart(literals: Ints, texts: Texts, marks: Marks | None) -> None:
@@ -52,7 +63,7 @@ class _Sweeps:
 
     def __init__(self, literals: Ints, rows: dict[Hashable, Ints], every_size: bool) -> None:
         self._literals, self._rows, self._every_size = literals, rows, every_size
-        self._distinct = {key: self._one_each(own) for key, own in rows.items()}
+        self.distinct = {key: self._one_each(own) for key, own in rows.items()}
         self._tried: dict[Hashable, list[list[Ints]]] = defaultdict(list)
 
     def _one_each(self, rows: Ints) -> Ints:
@@ -70,7 +81,7 @@ class _Sweeps:
         return [self._of(shape) for shape in shapes]
 
     def _of(self, shape: Shape) -> Sweep:
-        rows = self._rows if len(shape.slots) == 1 else self._distinct  # a few more that tie, where that costs little
+        rows = self._rows if len(shape.slots) == 1 else self.distinct  # a few more that tie, where that costs little
         chosen = [rows[key] for key in shape.slots]
         known = [np.zeros(len(own), np.uint64) for own in chosen]
         if shape.simple is not None and all(self._literals[own].min(initial=0) >= 0 for own in chosen):

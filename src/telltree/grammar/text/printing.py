@@ -15,7 +15,7 @@ _CONSTANTS = (Number, Level)
 
 def grammar_text(definitions: Definitions) -> str:
     """The whole grammar, one rule after the other; long ones have a line for each alternative."""
-    width = max(map(len, definitions))
+    width = min(WIDTH, max(map(len, definitions)))  # a line for each alternative begins with so many blanks
     rules = []
     for symbol, options in definitions.items():
         texts = [_option(option, definitions) for option in options]

@@ -41,6 +41,7 @@ class Constant:
     value: float | str
     place: Place = NOWHERE
     unit: str = ""
+    unit_place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

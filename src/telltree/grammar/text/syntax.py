@@ -213,7 +213,7 @@ class _Builder(Transformer[Token, Any]):
         return token if isinstance(token, Constant) else Constant(_unquoted(token), _place(token))
 
     def duration(self, token: Token, unit: Token) -> Constant:
-        return Constant(_number(token), _place(token), str(unit))
+        return Constant(_number(token), _place(token), str(unit), _place(unit))
 
     def number(self, token: Token) -> Constant:
         return Constant(_number(token), _place(token))
