@@ -19,6 +19,7 @@ from telltree import (
     GrammarTreeClassifier,
     SettingsError,
     read,
+    scan,
     user_function,
 )
 from telltree.datasets import make_encounters
@@ -89,7 +90,8 @@ def test_workers_read_parquet_by_themselves(client, parquet, tmp_path, monkeypat
     models = [GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here)]
     with monkeypatch.context() as patch:
         patch.setattr(client, "scatter", lambda *_, **__: pytest.fail("records were sent"))
-        models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here, client=client))
+        for given in (read_here, scan(parquet, id="id", time="time", label="label")):
+            models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*given, client=client))
     for path in parquet.iterdir():
         os.utime(path, ns=(0, 0))
     with pytest.warns(DataWarning, match=r"\.parquet' has changed since .*, so they are sent to the workers"):
