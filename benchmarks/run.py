@@ -18,6 +18,7 @@ from source import fingerprint
 BENCHMARKS = (
     "search_speed",
     "evaluation_speed",
+    "windows_speed",
     "hard2",
     "exhaustive",
     "auslan_trees",

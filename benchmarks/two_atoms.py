@@ -40,12 +40,12 @@ def setting(records: int, columns: int, formulas: int) -> Setting:
     return Setting(cube, panel, grammar, draw_formulas(grammar, formulas))
 
 
-def draw_formulas(grammar: Grammar, formulas: int) -> Population:
+def draw_formulas(grammar: Grammar, formulas: int, depth: int = DEPTH) -> Population:
     """Random formulas, as Monte Carlo draws them."""
-    width = grammar.width(DEPTH)
+    width = grammar.width(depth)
     population = Population.empty(formulas, width, grammar.has_random_constants)
     lanes = Lanes.empty(grammar.tables, width)
-    draw(grammar.tables.growing, DEPTH, np.uint64(0), 0, NO_ROW, lanes, *population.for_kernels())
+    draw(grammar.tables.growing, depth, np.uint64(0), 0, NO_ROW, lanes, *population.for_kernels())
     return population
 
 

@@ -69,6 +69,22 @@ def change(n, x, k):
     return ARITHMETIC["-"](n, x, before)
 
 
+def window(a, t, first, last):
+    """What there is from step t + first to step t + last; the bounds are the same at every step."""
+    low, high = (int(bound[t] if isinstance(bound, list) else bound) for bound in (first, last))
+    return a[t + low : t + high + 1]
+
+
+def comes(a, b):
+    """Whether b comes, and a holds at all steps before it."""
+    return any(b[t] and all(a[:t]) for t in range(len(b)))
+
+
+def nearest(a, b):
+    """The margin of that."""
+    return max(min(b[t], *a[:t]) if t else b[0] for t in range(len(b)))
+
+
 COMPARE = {
     "<": stepwise(operator.lt, False),
     "<=": stepwise(operator.le, False),
@@ -90,6 +106,18 @@ MEANING = {
     "implies": joined(lambda a, b: [not x or y for x, y in zip(a, b, strict=True)]),
     "F": joined(lambda a: [any(a[t:]) for t in range(len(a))]),
     "G": joined(lambda a: [all(a[t:]) for t in range(len(a))]),
+    "F[]": lambda n, a, first, last: [any(x is True for x in window(a, t, first, last)) for t in range(n)],
+    "G[]": lambda n, a, first, last: [all(x is True for x in window(a, t, first, last)) for t in range(n)],
+    "once[]": lambda n, a, first, last: MEANING["F[]"](n, a[::-1], first, last)[::-1],
+    "historically[]": lambda n, a, first, last: MEANING["G[]"](n, a[::-1], first, last)[::-1],
+    "next": joined(lambda a: [*a[1:], False]),
+    "previous": joined(lambda a: [False, *a[:-1]]),
+    "once": joined(lambda a: [any(a[: t + 1]) for t in range(len(a))]),
+    "historically": joined(lambda a: [all(a[: t + 1]) for t in range(len(a))]),
+    "until": joined(lambda a, b: [comes(a[t:], b[t:]) for t in range(len(a))]),
+    "unless": joined(lambda a, b: [comes(a[t:], b[t:]) or all(a[t:]) for t in range(len(a))]),
+    "since": joined(lambda a, b: [comes(a[t::-1], b[t::-1]) for t in range(len(a))]),
+    "left": lambda n: [float(n - 1 - t) for t in range(n)],
     "count": joined(lambda a: [float(sum(a))] * len(a)),  # of the whole record, at every step
     "missing": lambda n, a: [value is None for value in a],
     "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
@@ -106,6 +134,17 @@ MARGIN = {
     "implies": lambda a, b: [max(-x, y) for x, y in zip(a, b, strict=True)],
     "F": lambda a: [max(a[t:]) for t in range(len(a))],
     "G": lambda a: [min(a[t:]) for t in range(len(a))],
+    "F[]": lambda a, i, j: [max(window(a, t, i, j), default=-1.0) for t in range(len(a))],
+    "once[]": lambda a, i, j: MARGIN["F[]"](a[::-1], i, j)[::-1],
+    "historically[]": lambda a, i, j: MARGIN["G[]"](a[::-1], i, j)[::-1],
+    "next": lambda a: [*a[1:], -1.0],
+    "previous": lambda a: [-1.0, *a[:-1]],
+    "once": lambda a: [max(a[: t + 1]) for t in range(len(a))],
+    "historically": lambda a: [min(a[: t + 1]) for t in range(len(a))],
+    "until": lambda a, b: [nearest(a[t:], b[t:]) for t in range(len(a))],
+    "unless": lambda a, b: [max(nearest(a[t:], b[t:]), min(a[t:])) for t in range(len(a))],
+    "since": lambda a, b: [nearest(a[t::-1], b[t::-1]) for t in range(len(a))],
+    "G[]": lambda a, i, j: [min(window(a, t, i, j), default=1.0) for t in range(len(a))],
 }
 """Of each that joins conditions: from the margins of its operands at every step, and its parameters, to its own."""
 
@@ -143,6 +182,9 @@ def text(formula, rng, least=0):
             written = json.dumps(name, ensure_ascii=rng.random() < 0.5)
         case ("call", name, *operands):
             written = name + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
+        case (_, operand, *bounds) if head.endswith("[]"):
+            within = ", ".join(text(bound, rng) for bound in bounds)
+            written = f"{head[:-2]}[{within}]" + bracketed(text(operand, rng), rng)
         case ("not", operand):
             sign = rng.choice(SPELLINGS["not"])
             written = sign + " " * (sign == "not" or rng.random() < 0.5) + text(operand, rng, left)

@@ -116,7 +116,10 @@ def cut(rng, case):
 
 def written(rng, operator, *operands):
     """An operator with its operands, and parameters that it allows."""
-    return (operator.name, *operands, *(("number", draw_parameter(rng, row)) for row in operator.parameters))
+    given = [draw_parameter(rng, row) for row in operator.parameters]
+    if operator.is_empty(given):
+        given.reverse()  # a window ends where it begins, or later
+    return (operator.name, *operands, *(("number", value) for value in given))
 
 
 def draw_parameter(rng, row):
@@ -143,7 +146,8 @@ class Formulas:
         self.of_type = {kind: [c for c in columns if c.type == kind] for kind in DTYPES}
         joins = [row for row in OPERATORS if row.joins]
         self.connectives = [row for row in joins if not row.looks]
-        self.temporal = [row for row in joins if row.looks]
+        self.temporal = [row for row in joins if row.looks and Type.BOOLEAN in {result for _, result in row.uses()}]
+        self.past = [row for row in joins if row.looks and row not in self.temporal]
         self.clocks = usable(Type.REAL_VECTOR)
         self.of_one = usable(Type.REAL_VECTOR, Type.REAL_VECTOR)
         self.of_two = usable(Type.REAL_VECTOR, Type.REAL_VECTOR, Type.REAL_VECTOR)
@@ -173,7 +177,13 @@ class Formulas:
             return self.atom(depth)
         if rng.random() < 0.3:
             return self.boolean(depth)
-        return self.connective(depth, self.vector)
+        past = self.looks_back and rng.random() < 0.3
+        return self.behind(depth) if past else self.connective(depth, self.vector)
+
+    def behind(self, depth):
+        """A truth value at every step by what was before."""
+        operator = self.rng.choice(self.past)
+        return written(self.rng, operator, *(self.vector(depth - 1) for _ in range(operator.takes)))
 
     def atom(self, depth):
         kinds = (self.on, self.against_number, self.against_number, self.against_other, self.level, self.categories)

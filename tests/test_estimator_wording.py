@@ -52,7 +52,7 @@ def test_records_that_were_changed_say_nothing():
 def test_trees_of_folds_are_the_same_with_planes_of_their_own(monkeypatch):
     grammar = Grammar.generic(PANEL)
     shared = learned(grammar=grammar, cv=3)
-    monkeypatch.setattr(GrammarTreeClassifier, "_shared", lambda self, training: None)
+    monkeypatch.setattr(GrammarTreeClassifier, "_shared", lambda *_: None)
     own = learned(grammar=grammar, cv=3)
     assert np.array_equal(shared.validation_.chances, own.validation_.chances)
     assert shared.tree_ == own.tree_

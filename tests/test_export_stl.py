@@ -20,6 +20,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of what rtamt itself uses
     rtamt = pytest.importorskip("rtamt", exc_type=ImportError)
 
+WINDOW = re.compile(r"\[\d+:\d+\]")
 SIGNAL = re.compile(r"// (\w+): (1 where )?(\".*)")
 
 
@@ -59,7 +60,7 @@ def robustness(text, columns, record):
     specification = rtamt.StlDiscreteTimeOfflineSpecification()
     specification.spec = text
     specification.parse()
-    if steps(record) == 1:  # rtamt needs two; to repeat the last step changes nothing
+    if steps(record) == 1:  # rtamt needs two; to repeat the last step changes nothing, but for windows
         record = {name: values * 2 for name, values in record.items()}
     return specification.evaluate(signals(text, columns, record))[0][1]
 
@@ -72,8 +73,9 @@ def test_stl_is_robust_where_a_record_is_of_the_category(rng):
     for number in range(1, len(tree.leaves) + 1):
         text = export_model(tree, "stl", category=number)
         for record, cluster in zip(case.records, clusters, strict=True):
-            found = robustness(text, case.columns, record)
-            assert found == 0 or (found > 0) == (cluster == number), text
+            if steps(record) > 1 or WINDOW.search(text) is None:
+                found = robustness(text, case.columns, record)
+                assert found == 0 or (found > 0) == (cluster == number), text
 
 
 def test_most_robustness_is_not_zero():

@@ -15,6 +15,7 @@ from telltree.tree.induction import Induction
 from telltree.tree.sharded import InProcess, ShardedBench
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.target.classes import ONE
+from telltree.tree.turns import Turns
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -38,11 +39,16 @@ def drawn_panel(seed, records, missing):
     return panel_of(COLUMNS, found)
 
 
-def in_shards(bounds):
+def in_shards(bounds, places=InProcess):
     def bench(panel, grammar):
-        return ShardedBench(InProcess(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
+        return ShardedBench(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
 
     return bench
+
+
+def in_turns(panel, grammar, bounds):
+    """Shards of which one is in memory at a time, with room for few planes."""
+    return Turns(panel, grammar, bounds, threads=1, memory=1)
 
 
 TARGET = ClassTarget(("a", "b", "c"))
@@ -76,9 +82,10 @@ def grown(panel, labels, bench, fitness, search):
         ]
     ),
     st.booleans(),
+    st.sampled_from([InProcess, in_turns]),
 )
 def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one for each thing that is drawn
-    seed, records, missing, cuts, fitness, search, weighed
+    seed, records, missing, cuts, fitness, search, weighed, places
 ):
     panel = drawn_panel(seed, records, missing)
     rng = np.random.default_rng(seed)
@@ -86,7 +93,7 @@ def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one 
     labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
     bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
     whole = grown(panel, labels, None, fitness, search)
-    assert grown(panel, labels, in_shards(bounds), fitness, search) == whole
+    assert grown(panel, labels, in_shards(bounds, places), fitness, search) == whole
 
 
 def test_a_node_may_have_no_records_in_a_shard():
@@ -110,4 +117,8 @@ def test_margins_of_shards_are_in_units_of_all_records():
     grammar = Grammar.parse(GRAMMAR, panel)
     formulas = [Formula.parse(text, panel.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
     asked = in_shards([0, 5, 70, 130])(panel, grammar).formulas(np.arange(len(panel)))
+    whole = Formulas(panel).margins(formulas)
+    widest = asked.margins(formulas, cutoff=float(np.sort(whole)[1]))
+    assert widest[whole >= np.sort(whole)[1]].tolist() == whole[whole >= np.sort(whole)[1]].tolist()
+    assert (widest >= whole).all()
     assert asked.margins(formulas).tolist() == pytest.approx(Formulas(panel).margins(formulas).tolist(), abs=0)

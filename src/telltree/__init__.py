@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.data import Read as Read
     from telltree.data import Schema as Schema
     from telltree.data import read as read
+    from telltree.data import scan as scan
     from telltree.errors import CheckpointError as CheckpointError
     from telltree.errors import ClusterError as ClusterError
     from telltree.errors import DataError as DataError
@@ -54,6 +55,7 @@ _HOMES = {
     "Read": "data",
     "Schema": "data",
     "read": "data",
+    "scan": "data",
     "CheckpointError": "errors",
     "ClusterError": "errors",
     "DataError": "errors",

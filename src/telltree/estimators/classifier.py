@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.amounts import counted
+from telltree.amounts import counted, size_of
 from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
@@ -47,6 +48,7 @@ from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
+from telltree.tree.turns import local_bench
 from telltree.whole import is_whole
 
 logger = logging.getLogger("telltree")
@@ -190,6 +192,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         *,
         client: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        max_memory: str | float | None = None,
     ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
@@ -198,16 +201,31 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         checkpoint: a file to keep what was found out so far. If the process is killed, or interrupted, the same call
             goes on from there, and learns the tree that it would have learnt undisturbed. A file of other data,
             settings or another version is refused. It is not deleted in the end.
+        max_memory: the most memory that this process may take, such as "4 GB", or bytes. What does not fit is on disk
+            while it is not in use; what will be needed is told before. None: half of the machine's for a panel of
+            `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
+        check_parameters(self.get_params(deep=False))
+        most = None if max_memory is None else size_of(max_memory)
+        if max_memory is not None and most is None:
+            raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
+        local = partial(local_bench, threads=_threads(self.n_jobs), max_memory=most)
         if checkpoint is None:
-            return self._fit(X, y, sample_weight, groups, client)
+            return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
-            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint))
+            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint), local=local)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, client: Any, *, known: Checkpoint | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        client: Any,
+        *,
+        known: Checkpoint | None = None,
+        local: "partial[Bench]",
     ) -> "GrammarTreeClassifier":
-        check_parameters(self.get_params(deep=False))
         generator = _generator(self.random_state)
         panel = read_training(X)
         labels = read_labels(y, panel, X)
@@ -230,14 +248,17 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             known.require(self._about(training, grammar, seed, parts))
         with Interruption() as interruption:
             with nullcontext() if client is None else Cluster(client) as cluster:
-                shared = self._shared(training) if cluster is None and parts is not None else None
-                bench = (None if shared is None else _always(shared)) if cluster is None else cluster.bench
+                shared = self._shared(training, local) if cluster is None and parts is not None else None
+                here = local if shared is None else _always(shared)
+                bench = here if cluster is None else cluster.bench
                 learned = self._learn(training, grammar, seed, self.progress, bench, ledger=_ledger(known, 0))
             interruption.asked |= learned.interrupted
             steps, validation = Front.of(learned.tree), None
             if parts is not None:
                 validation = interruption.unless_asked(
-                    lambda: self._validate(training, steps, seed, parts, client, shared=shared, known=known)
+                    lambda: self._validate(
+                        training, steps, seed, parts, client, shared=shared, known=known, local=local
+                    )
                 )
                 interruption.asked |= validation is None
             if known is not None:
@@ -313,6 +334,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         *,
         shared: LocalBench | None,
         known: Checkpoint | None,
+        local: "partial[Bench]",
     ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels = training
@@ -321,7 +343,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
             train, ledger = parts[number][0], _ledger(known, number + 1)
-            bench = None if shared is None else _always(shared.part(train))
+            bench = partial(local, quiet=True) if shared is None else _always(shared.part(train))
             return self._learn_fold(training.part(train), seed, told, bench, ledger)
 
         learn: Learn = here
@@ -343,11 +365,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
             return self._learn(part, self._grammar_for(part), seed, progress, bench, ledger=ledger)
 
-    def _shared(self, training: TrainingSet) -> LocalBench | None:
-        """A bench for the trees of all folds, if they have the same grammar; languages of our own suit each fold."""
-        if not isinstance(self.grammar, Grammar):
-            return None
-        return LocalBench(training.panel, self.grammar, _threads(self.n_jobs))
+    def _shared(self, training: TrainingSet, local: "partial[Bench]") -> LocalBench | None:
+        """A bench for the trees of all folds, if they have the same grammar, and all planes fit into memory.
+
+        Languages of our own suit each fold.
+        """
+        found = local(training.panel, self.grammar, quiet=True) if isinstance(self.grammar, Grammar) else None
+        return found if isinstance(found, LocalBench) else None
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front to use, without questions of little worth whose answers predict the same."""

@@ -95,7 +95,7 @@ class TemporalFeatures(TransformerMixin, BaseEstimator):
             raise SettingsError(f"tree must be a Tree, a classifier that learns one, or None, got {self.tree!r:.80}")
 
     def _parsed(self, text: str, panel: Panel) -> Formula:
-        return Formula.parse(text, panel.schema, functions=self.functions)
+        return Formula.parse(text, panel.schema, functions=self.functions, step=panel.step)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The truth of each formula for each record, and then the margins if asked for: records × columns."""

@@ -12,7 +12,28 @@ from typing import TypeAlias
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
-from telltree.operators.table import AND, COMPARISONS, EVENTUALLY, GLOBALLY, IMPLIES, MIRRORED, MISSING, NOT, OR
+from telltree.operators.table import (
+    AND,
+    COMPARISONS,
+    EVENTUALLY,
+    EVENTUALLY_WITHIN,
+    GLOBALLY,
+    GLOBALLY_WITHIN,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    IMPLIES,
+    MIRRORED,
+    MISSING,
+    NEXT,
+    NOT,
+    ONCE,
+    ONCE_WITHIN,
+    OR,
+    PREVIOUS,
+    SINCE,
+    UNLESS,
+    UNTIL,
+)
 
 Branch = tuple[Formula, bool]
 Signal: TypeAlias = Expression | tuple[Expression, Expression]
@@ -174,6 +195,30 @@ def _over_time(straight: type[Sometime] | type[Always], opposite: type[Sometime]
     return lambda e, truth: (straight if truth else opposite)(_claim(e.args[0], truth))
 
 
+def _some_step(e: Expression, truth: bool) -> Claim:
+    """One of the steps of a window: it is itself, and what it says of any step from here on."""
+    if not truth:
+        return _all_steps(Expression(GLOBALLY_WITHIN, (_opposite(e.args[0]), *e.args[1:])), True)
+    return Both((opaque(e, True), Sometime(_claim(e.args[0], True))))
+
+
+def _all_steps(e: Expression, truth: bool) -> Claim:
+    """All steps of a window: of the step at hand, if it is one of them."""
+    if not truth:
+        return _some_step(Expression(EVENTUALLY_WITHIN, (_opposite(e.args[0]), *e.args[1:])), True)
+    here = (_claim(e.args[0], True),) if e.window[0] == 0 else ()
+    return Both((_denied(e), *here))
+
+
+def _denied(e: Expression) -> Claim:
+    """All steps of a window, as what a literal about some step of it denies."""
+    return opaque(Expression(EVENTUALLY_WITHIN, (_opposite(e.args[0]), *e.args[1:])), False)
+
+
+def _opposite(e: Expression) -> Expression:
+    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
+
+
 def _joined(straight: type[Both] | type[Either], opposite: type[Both] | type[Either], turned: bool = False) -> Claimed:
     return lambda e, truth: (straight if truth else opposite)(
         (_claim(e.args[0], truth != turned), _claim(e.args[1], truth))
@@ -190,6 +235,11 @@ CLAIMS: Cells[Claimed] = Cells(
         AND: _joined(Both, Either),
         OR: _joined(Either, Both),
         IMPLIES: _joined(Either, Both, turned=True),
+        EVENTUALLY_WITHIN: _some_step,
+        GLOBALLY_WITHIN: _all_steps,
+        **dict.fromkeys(
+            (NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE), opaque
+        ),
     },
     about=lambda operator: operator.joins,
 )

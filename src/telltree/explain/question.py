@@ -34,7 +34,7 @@ def read_question(
     if not isinstance(question, str):
         raise SettingsError(f"a question is a text or a Formula, got {question!r:.80}")
     try:
-        return Formula.parse(question, panel.schema, functions=functions), panel.schema
+        return Formula.parse(question, panel.schema, functions=functions, step=panel.step), panel.schema
     except GrammarError as error:
         as_formula = error
     try:

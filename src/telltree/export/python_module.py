@@ -20,17 +20,29 @@ from telltree.operators.table import (
     ELAPSED,
     EQUAL,
     EVENTUALLY,
+    EVENTUALLY_WITHIN,
     GLOBALLY,
+    GLOBALLY_WITHIN,
     GONE,
     GREATER,
     GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
     IMPLIES,
+    LEFT,
     LESS,
     LESS_EQUAL,
     MISSING,
+    NEXT,
     NOT,
+    ONCE,
+    ONCE_WITHIN,
     OR,
+    PREVIOUS,
     SIGN,
+    SINCE,
+    UNLESS,
+    UNTIL,
 )
 from telltree.tree.tree import Leaf, Node
 
@@ -213,9 +225,20 @@ def _elapsed(e: Expression, reads: Reads) -> str:
     period = 1.0 if reads.step is None else reads.step[0]
     if period is not None:
         return f"counted(record, {period!a})"
+    return f"timed(record, {_times(e, reads)!a})"
+
+
+def _left(e: Expression, reads: Reads) -> str:
+    period = 1.0 if reads.step is None else reads.step[0]
+    if period is not None:
+        return f"counted(record, {period!a})[::-1]"
+    return f"left(record, {_times(e, reads)!a})"
+
+
+def _times(e: Expression, reads: Reads) -> str:
     if reads.time is None:
         raise unsayable(e, "Python without the name of the times, for steps differ in length; give time=...")
-    return f"timed(record, {reads.time!a})"
+    return reads.time
 
 
 PYTHON: Cells[_Said | Refused] = Cells(
@@ -240,6 +263,18 @@ PYTHON: Cells[_Said | Refused] = Cells(
         MISSING: _missing,
         ELAPSED: _elapsed,
         GONE: lambda e, reads: "gone(record)",
+        LEFT: _left,
+        EVENTUALLY_WITHIN: _calls("some_within"),
+        GLOBALLY_WITHIN: _calls("all_within"),
+        NEXT: lambda e, reads: f"some_within({code(e.args[0], reads)}, 1, 1)",
+        PREVIOUS: lambda e, reads: f"some_before({code(e.args[0], reads)}, 1, 1)",
+        ONCE: _calls("once"),
+        HISTORICALLY: _calls("historically"),
+        ONCE_WITHIN: _calls("some_before"),
+        HISTORICALLY_WITHIN: _calls("all_before"),
+        UNTIL: _calls("until"),
+        UNLESS: lambda e, reads: f"until({code(e.args[0], reads)}, {code(e.args[1], reads)}, True)",
+        SINCE: _calls("since"),
         CHANGE: _calls("change"),
     },
 )

@@ -118,6 +118,12 @@ def timed(record: Any, name: str) -> list[float]:
     return [time - times[0] for time in times]
 
 
+def left(record: Any, name: str) -> list[float]:
+    """The time until the last step, by the record's own times."""
+    times = [float(time) for time in record[name]]
+    return [times[-1] - time for time in times]
+
+
 def gone(record: Any) -> list[float]:
     """The share of the record before each step."""
     last = steps(record) - 1
@@ -166,6 +172,50 @@ def eventually(a: list[bool]) -> list[bool]:
 def globally(a: list[bool]) -> list[bool]:
     """Whether it holds at this step and all later ones."""
     return negation(eventually(negation(a)))
+
+
+def some_within(a: list[bool], first: float, last: float) -> list[bool]:
+    """Whether it holds at one of the steps of a window, counted from this one."""
+    return [any(a[t + int(first) : t + int(last) + 1]) for t in range(len(a))]
+
+
+def all_within(a: list[bool], first: float, last: float) -> list[bool]:
+    """Whether it holds at all steps of a window, counted from this one."""
+    return negation(some_within(negation(a), first, last))
+
+
+def some_before(a: list[bool], first: float, last: float) -> list[bool]:
+    """Whether it held at one of the steps of a window, counted back from this one."""
+    return some_within(a[::-1], first, last)[::-1]
+
+
+def all_before(a: list[bool], first: float, last: float) -> list[bool]:
+    """Whether it held at all steps of a window, counted back from this one."""
+    return all_within(a[::-1], first, last)[::-1]
+
+
+def once(a: list[bool]) -> list[bool]:
+    """Whether it holds at this step or an earlier one."""
+    return eventually(a[::-1])[::-1]
+
+
+def historically(a: list[bool]) -> list[bool]:
+    """Whether it holds at this step and all earlier ones."""
+    return globally(a[::-1])[::-1]
+
+
+def until(a: list[bool], b: list[bool], weak: bool = False) -> list[bool]:
+    """Whether b comes, and a holds up to then; if weak, also where a holds to the end."""
+    found, after = [], weak
+    for x, y in zip(reversed(a), reversed(b), strict=True):
+        after = y or (x and after)
+        found.append(after)
+    return found[::-1]
+
+
+def since(a: list[bool], b: list[bool]) -> list[bool]:
+    """Whether b came, and a has held since."""
+    return until(a[::-1], b[::-1])[::-1]
 
 
 def count(a: list[bool]) -> list[int]:

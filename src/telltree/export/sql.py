@@ -18,6 +18,7 @@ from telltree.export.exported import Chosen, Exported
 from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
+from telltree.operators.meaning import BEHIND, Joins
 from telltree.operators.table import (
     ABS,
     AND,
@@ -27,17 +28,29 @@ from telltree.operators.table import (
     ELAPSED,
     EQUAL,
     EVENTUALLY,
+    EVENTUALLY_WITHIN,
     GLOBALLY,
+    GLOBALLY_WITHIN,
     GONE,
     GREATER,
     GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
     IMPLIES,
+    LEFT,
     LESS,
     LESS_EQUAL,
     MISSING,
+    NEXT,
     NOT,
+    ONCE,
+    ONCE_WITHIN,
     OR,
+    PREVIOUS,
     SIGN,
+    SINCE,
+    UNLESS,
+    UNTIL,
 )
 from telltree.tree.tree import Tree
 
@@ -49,6 +62,7 @@ _DEEPEST = 20  # nested parentheses; SQLite's parser gives up soon after
 _INFINITY = "1e308 * 10"  # there is no literal for it that both understand
 _WINDOWS = """
     WINDOW ahead AS (PARTITION BY record ORDER BY step ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
+           behind AS (PARTITION BY record ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
            whole AS (PARTITION BY record)"""
 _BEFORE = "OVER (PARTITION BY record ORDER BY step)"
 _COUNT = "COUNT(*) OVER whole"
@@ -318,6 +332,51 @@ def _gone(steps: _Steps, e: Expression) -> str:
     return steps.named(e, f"CASE WHEN {_COUNT} > 1 THEN (step - 1e0) / ({_COUNT} - 1) ELSE 0e0 END")
 
 
+def _within(how: str) -> _Said:
+    """Over the steps of a window; beyond the end of the record, nothing speaks for or against it."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        first, last = (int(min(bound, FARTHEST)) for bound in e.window)
+        back = isinstance(e.head, Operator) and isinstance(e.head.means, Joins) and e.head.means.code in BEHIND
+        rows = f"{last} PRECEDING AND {first} PRECEDING" if back else f"{first} FOLLOWING AND {last} FOLLOWING"
+        frame = f"PARTITION BY record ORDER BY step ROWS BETWEEN {rows}"
+        found = steps.over_time(e, f"{how}({{}}) OVER ({frame})")
+        return f"(COALESCE({found}, {int(how == 'MIN')}) = 1)"
+
+    return said
+
+
+def _until(weak: bool) -> _Said:
+    """At the first step from here on at which the second holds or the first does not, the second must hold."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        first, second = (steps.condition(operand) for operand in e.operands)
+        ends = steps.named(
+            e, f"MIN(CASE WHEN {second} THEN 2 * step WHEN NOT {first} THEN 2 * step + 1 END) OVER ahead"
+        )
+        return f"(COALESCE({ends} % 2, {int(not weak)}) = 0)"
+
+    return said
+
+
+def _since(steps: _Steps, e: Expression) -> str:
+    """At the last step up to here at which the second held or the first did not, the second must have held."""
+    first, second = (steps.condition(operand) for operand in e.operands)
+    ends = f"MAX(CASE WHEN {second} THEN 2 * step WHEN NOT {first} THEN 2 * step + 1 END) OVER behind"
+    return f"(COALESCE({steps.named(e, ends)} % 2, 1) = 0)"
+
+
+def _left(steps: _Steps, e: Expression) -> str:
+    """The time until the last step, as `elapsed` is since the first."""
+    period = 1.0 if steps.step is None else steps.step[0]
+    if period is not None:
+        return steps.named(e, f"({_COUNT} - step) * {_real(period)}")
+    if steps.time is None:
+        raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
+    steps.timed = True
+    return steps.named(e, "LAST_VALUE(clock) OVER ahead - clock")
+
+
 SQL: Cells[_Said | Refused] = Cells(
     "SQL",
     "export/sql.py",
@@ -340,6 +399,18 @@ SQL: Cells[_Said | Refused] = Cells(
         SIGN: _sign,
         CHANGE: _change,
         GONE: _gone,
+        LEFT: _left,
+        EVENTUALLY_WITHIN: _within("MAX"),
+        GLOBALLY_WITHIN: _within("MIN"),
+        NEXT: _within("MAX"),
+        PREVIOUS: _within("MAX"),
+        ONCE: _looks("MAX({}) OVER behind"),
+        HISTORICALLY: _looks("MIN({}) OVER behind"),
+        ONCE_WITHIN: _within("MAX"),
+        HISTORICALLY_WITHIN: _within("MIN"),
+        UNTIL: _until(weak=False),
+        UNLESS: _until(weak=True),
+        SINCE: _since,
         ELAPSED: lambda steps, e: steps.elapsed(e),
     },
 )

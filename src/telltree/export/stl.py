@@ -23,17 +23,29 @@ from telltree.operators.table import (
     ELAPSED,
     EQUAL,
     EVENTUALLY,
+    EVENTUALLY_WITHIN,
     GLOBALLY,
+    GLOBALLY_WITHIN,
     GONE,
     GREATER,
     GREATER_EQUAL,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
     IMPLIES,
+    LEFT,
     LESS,
     LESS_EQUAL,
     MISSING,
+    NEXT,
     NOT,
+    ONCE,
+    ONCE_WITHIN,
     OR,
+    PREVIOUS,
     SIGN,
+    SINCE,
+    UNLESS,
+    UNTIL,
 )
 
 _WORDS = frozenset({
@@ -43,6 +55,7 @@ _WORDS = frozenset({
     "next", "prev", "previous", "true", "false", "time",
 })  # fmt: skip
 _INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity minus infinity is undefined
+FARTHEST = 2**31 - 1  # steps that a window can look ahead
 _MOST_SIGNS = 4  # in one comparison
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
@@ -228,6 +241,14 @@ def _joins(text: str) -> _Said:
     return lambda writer, e: text.format(*map(writer.truth, e.operands))
 
 
+def _within(word: str) -> _Said:
+    def said(writer: _Writer, e: Expression) -> str:
+        first, last = (int(min(bound, FARTHEST)) for bound in e.window)
+        return f"{word}[{first}:{last}]({writer.truth(e.args[0])})"
+
+    return said
+
+
 def _compares(writer: _Writer, e: Expression) -> str:
     return writer.compared(e)
 
@@ -254,6 +275,18 @@ STL: Cells[_Said | Refused] = Cells(
         COUNT: Refused(_NO_COUNTS),
         ELAPSED: Refused(_NO_PAST),
         GONE: Refused(_NO_PAST),
+        LEFT: Refused("which does not know where a record ends"),
+        EVENTUALLY_WITHIN: _within("eventually"),
+        GLOBALLY_WITHIN: _within("always"),
+        NEXT: _joins("eventually[1:1]({})"),
+        PREVIOUS: _joins("once[1:1]({})"),
+        ONCE: _joins("once({})"),
+        HISTORICALLY: _joins("historically({})"),
+        ONCE_WITHIN: _within("once"),
+        HISTORICALLY_WITHIN: _within("historically"),
+        UNTIL: _joins("({} until {})"),
+        UNLESS: lambda writer, e: "(always({0}) or ({0} until {1}))".format(*map(writer.truth, e.operands)),
+        SINCE: _joins("({} since {})"),
         CHANGE: Refused(_NO_PAST),
     },
 )

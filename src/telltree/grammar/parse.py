@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from telltree.data import Schema
+from telltree.data.how_read import StepLength
 from telltree.errors import GrammarError
 from telltree.grammar.rules.normal import Templates
+from telltree.grammar.text.check import mentions
 from telltree.grammar.text.draft import Draft, Option, Pick
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
@@ -16,20 +18,27 @@ from telltree.operators import Expression, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
-def parse_formula(text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
-    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema."""
-    return expression_of(parse_expression(text), schema, functions=functions)
+def parse_formula(
+    text: str, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
+    """The expression that a formula's text says; it must be Boolean, and may name any attribute of the schema.
+
+    `step` is the length of a step and its unit, for windows that are written as times.
+    """
+    return expression_of(parse_expression(text), schema, functions=functions, step=step)
 
 
-def expression_of(source: Source, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> Expression:
+def expression_of(
+    source: Source, schema: Schema, *, functions: Sequence[UserFunction] = (), step: StepLength | None = None
+) -> Expression:
     """The same, of a text that was parsed."""
-    draft = Resolver(schema, functions, frozenset()).draft(source)
+    draft = Resolver(schema, functions, frozenset(), step).draft(source)
     for place in _choices(draft):
         raise GrammarError("a formula says one thing: choices, sets and random constants are for grammars", *place)
     whole = {"the text": (Option(draft),)}
     found = Templates({}, {}).of(draft)
     if not _is_boolean(found):
-        infer(whole, "the text")  # which says where it does not fit, and why
+        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
     check_levels(whole, schema)
     check_parameters(whole)
     return found

@@ -1,17 +1,23 @@
 """Whether records measure time in the same unit as those that formulas were learnt from."""
 
+import math
 from collections.abc import Iterable
 
 from telltree.data import Panel
 from telltree.data.how_read import StepLength
 from telltree.errors import DataError
-from telltree.operators import Expression
-from telltree.operators.table import ELAPSED
+from telltree.operators import Expression, Operator
+from telltree.operators.numbers import number_text
+from telltree.operators.table import TIMES, Form
 
 
 def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel: Panel) -> None:
-    """DataError if formulas use the elapsed time, and the panel counts it in another unit."""
-    if not any(e.head is ELAPSED for formula in formulas for e in formula.walk()):
+    """DataError if formulas ask for times, and the panel counts them in another unit; or if they look at windows of
+    steps, and its steps are of another length."""
+    heads = {e.head for formula in formulas for e in formula.walk()}
+    if any(isinstance(head, Operator) and head.form is Form.WINDOW for head in heads):
+        _check_length(learnt, panel.step)
+    if heads.isdisjoint(TIMES):
         return
     wanted, found = _counted(learnt), _counted(panel.step)
     if wanted != found:
@@ -19,6 +25,20 @@ def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel
         raise DataError(
             f"formulas ask for the time elapsed in {wanted}, but these records have it in {found}; {remedy}"
         )
+
+
+def _check_length(learnt: StepLength | None, found: StepLength | None) -> None:
+    """DataError if steps are known to be of another length than those by which windows were counted."""
+    if learnt is None or found is None or None in (learnt[0], found[0]) or _alike(learnt, found):
+        return
+    raise DataError(
+        f"formulas look at windows of steps of {number_text(learnt[0] or 0.0)} {learnt[1]}, but these records have "
+        f"steps of {number_text(found[0] or 0.0)} {found[1]}; resample them to the same length"
+    )
+
+
+def _alike(learnt: StepLength, found: StepLength) -> bool:
+    return learnt[1] == found[1] and math.isclose(learnt[0] or 0.0, found[0] or 0.0, rel_tol=1e-9)
 
 
 def _counted(step: StepLength | None) -> str:

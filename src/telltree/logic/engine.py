@@ -12,6 +12,7 @@ from telltree.grammar.derivations.derivation import expression_at
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.findings import Asked
@@ -22,7 +23,7 @@ from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Hole, Number
-from telltree.operators.meaning import OF_NUMBERS, Mode
+from telltree.operators.meaning import LOOKING, OF_NUMBERS, Mode
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -41,12 +42,14 @@ class Engine(Evaluator[Population]):
         threads: int = 1,
         part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
-        counts = not OF_NUMBERS.isdisjoint(tables.micro["code"].tolist())
+        """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
+        codes = set(tables.micro["code"].tolist())
         super().__init__(
-            panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=counts, memory=memory,
-            threads=threads, part_of=part_of, before=before,
+            panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=not OF_NUMBERS.isdisjoint(codes),
+            looks=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
+            room=room,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
@@ -63,8 +66,9 @@ class Engine(Evaluator[Population]):
 
     def _for_part(self, panel: Panel, before: int) -> "Engine":
         return Engine(
-            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads, before=before
-        )
+            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads,
+            before=before, room=self._room_for_planes,
+        )  # fmt: skip
 
     def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
         """For each condition, a mark of the steps of all records at which it holds, and of those at which it does not;

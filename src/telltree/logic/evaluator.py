@@ -9,15 +9,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
+from telltree.logic.looking import Looking
 from telltree.logic.machine import LANES, Counting, Registers, Tally, evaluate
 from telltree.logic.margins import Gauges, MarginRegisters, narrowest
 from telltree.logic.operands import RECORD, STEPS
@@ -38,8 +40,17 @@ the bits of these from its planes."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
+_LOOKS = np.ones(1, np.bool_)
+"""In place of None where programs look along time, so that the code for it is compiled."""
+Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
+
 F = TypeVar("F")
 """The form in which formulas are given."""
+
+
+def usual_memory(panel: Panel) -> int:
+    """The memory budget for the planes of these records, if none is given."""
+    return MEMORY if panel.on_disk else max(MEMORY, 4 * panel.steps * len(panel.schema))
 
 
 class Evaluator(abc.ABC, Generic[F]):
@@ -52,24 +63,28 @@ class Evaluator(abc.ABC, Generic[F]):
         *,
         numbered: int = 0,
         counts: bool = False,
+        looks: bool = False,
         memory: int | None = None,
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `before`: how many blocks are in
-        the shards before this one.
+        """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
+        windows, back, or until something. `before`: how many blocks are in the shards before this one.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
-        planes are reused, as they stand if these are most of the records.
+        planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
+        on disk.
         """
         self.panel, self.signals = panel, signals
+        self._room_for_planes = room
         self.layout: Layout
         self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
         if part_of is None:
-            self._budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
+            self._budget = usual_memory(panel) if memory is None else memory
             self.layout = Layout.of(panel)
-            self._planes = Planes(self.layout, signals, self._budget, numbered, None)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, None, room=room)
         elif self._masked:
             whole, members = part_of
             self._budget, self.layout, self._planes = whole._budget, whole.layout.among(members), whole._planes
@@ -78,9 +93,9 @@ class Evaluator(abc.ABC, Generic[F]):
             self._budget, self.layout = whole._budget // 2, Layout.of(panel)
             whole._planes.share(self._budget)
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
-            self._planes = Planes(self.layout, signals, self._budget, numbered, source)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts = max(1, threads), counts
+        self._threads, self._counts, self._looks = max(1, threads), counts, looks
         self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
@@ -146,29 +161,31 @@ class Evaluator(abc.ABC, Generic[F]):
         found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
-        other are not followed to the end.
+        other are not followed to the end. Of a shard, all that are no less are exact: other shards may have the rest.
         """
         everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
         # an atom that is constant over these records still has a margin, so nothing may be simplified
         if not self._fits(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)
             for half, _ in self._halves():
-                np.minimum(found, half.margins(formulas), out=found)
+                np.minimum(found, half.margins(formulas, cutoff, of_a_shard=True), out=found)
             return found
         used = np.unique(self._operands(everything)[0])
         gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
         registers = len(self._scratch[0][0].words)
         scratch = MarginRegisters.of(registers, self.layout.longest)
         numbers = np.empty(registers) if self._counts else None
+        looking = _LOOKS if self._looks else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
             self._programs, graded, np.sort(self.layout.places), self.layout.starts, self.layout.lengths,
-            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, -1.0 if cutoff is None else cutoff, found,
+            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, looking,
+            -1.0 if cutoff is None else cutoff, not of_a_shard, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -223,7 +240,7 @@ class Evaluator(abc.ABC, Generic[F]):
         part: NDArray[np.int64],
         tiles: NDArray[np.int64],
         masks: NDArray[np.uint64],
-        scratch: tuple[Registers, Counting | None],
+        scratch: "Scratch",
         found: Findings,
     ) -> None:
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
@@ -266,12 +283,16 @@ class Evaluator(abc.ABC, Generic[F]):
     def _for_part(self, panel: Panel, before: int) -> "Evaluator[F]":
         """The same evaluator for a part of the records, with `before` blocks before it, and the same memory."""
 
-    def _scratch_for(self, number: int) -> list[tuple[Registers, Counting | None]]:
-        """For each thread, this many registers, and as many for counting, if formulas count."""
+    def _scratch_for(self, number: int) -> list["Scratch"]:
+        """For each thread, this many registers, as many for counting, if formulas count, and what looking takes."""
         words = max(TILE, int(np.diff(self.layout.blocks).max(initial=0)))
         words += 24  # registers a multiple of a page apart would collide in the cache (4K aliasing)
         blocks = min(words, len(self.layout.blocks) - 1)
         return [
-            (Registers.empty(number, words, blocks), Counting.empty(number, blocks) if self._counts else None)
+            (
+                Registers.empty(number, words, blocks),
+                Counting.empty(number, blocks) if self._counts else None,
+                Looking.empty(words) if self._looks else None,
+            )
             for _ in range(self._threads)
         ]

@@ -26,9 +26,19 @@ class Formula:
             )
 
     @classmethod
-    def parse(cls, text: str, schema: Schema, *, functions: Sequence[UserFunction] = ()) -> "Formula":
-        """Read a formula over the columns of `schema`, in any spelling of the operators."""
-        return cls(parse_formula(text, schema, functions=functions))
+    def parse(
+        cls,
+        text: str,
+        schema: Schema,
+        *,
+        functions: Sequence[UserFunction] = (),
+        step: tuple[float | None, str] | None = None,
+    ) -> "Formula":
+        """Read a formula over the columns of `schema`, in any spelling of the operators.
+
+        `step` is the length of a step and its unit, as `panel.step` has them, for windows such as `F[0 s, 5 s](x)`.
+        """
+        return cls(parse_formula(text, schema, functions=functions, step=step))
 
     @classmethod
     def from_english(

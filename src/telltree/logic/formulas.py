@@ -8,18 +8,32 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
-from telltree.logic.instructions import CONSTANT, SHIFT, SUFFIX_OR, WINDOW_OR, Programs
+from telltree.logic.instructions import CONSTANT, UNTIL, Programs
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
 from telltree.logic.walking import Walker, signals_of
 from telltree.operators import Expression, Number
-from telltree.operators.meaning import AHEAD, CONNECTIVES, OF_NUMBERS, OPERAND_MODES, WINDOWED, MicroOp
+from telltree.operators.meaning import (
+    AHEAD,
+    CONNECTIVES,
+    EDGES,
+    LOOKING,
+    OF_NUMBERS,
+    OPERAND_MODES,
+    PAIRED,
+    WINDOWED,
+    MicroOp,
+)
 
 # the functions that lower populations, but not compiled: few formulas are not worth the compile time
 _connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
 _over_time, _on_numbers = lowering.over_time.py_func, lowering.on_numbers.py_func
+_until_of, _look_at, _window_value = (
+    function.py_func for function in (lowering.until_of, lowering.look_at, lowering.window_value)
+)
 
 Operand = tuple[int, int]
 """An operand of the machine, and whether it is negated."""
@@ -36,15 +50,18 @@ class Formulas(Evaluator[Sequence[Expression]]):
         threads: int = 1,
         memory: int | None = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before)
+        """`before`, `room`: see `Evaluator`."""
+        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before, room=room)
 
     @staticmethod
     def _how_many(formulas: Sequence[Expression]) -> int:
         return len(formulas)
 
     def _for_part(self, panel: Panel, before: int) -> "Formulas":
-        return Formulas(panel, self.signals, threads=self._threads, memory=self._budget, before=before)
+        memory, room = self._budget, self._room_for_planes
+        return Formulas(panel, self.signals, threads=self._threads, memory=memory, before=before, room=room)
 
     def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         chosen = [formulas[k] for k in wanted]
@@ -63,8 +80,10 @@ class Formulas(Evaluator[Sequence[Expression]]):
             self._programs.registers[0] = max(self._programs.registers[0], writer.registers)
         steps = np.array(writer.steps, np.int32).reshape(-1, 5)
         self._programs = self._programs._replace(steps=steps, values=np.array(writer.values, np.float64))
-        if not self._counts and any(code_of(e) in OF_NUMBERS for formula in chosen for e in formula.walk()):
-            self._counts = True
+        codes = {code_of(e) for formula in chosen for e in formula.walk()}
+        counts, looks = not codes.isdisjoint(OF_NUMBERS), not codes.isdisjoint(LOOKING)
+        if (counts and not self._counts) or (looks and not self._looks):
+            self._counts, self._looks = self._counts or counts, self._looks or looks
             self._scratch = self._scratch_for(8)
         return True
 
@@ -104,15 +123,15 @@ class _Writer:
             return a, not_a ^ 1
         if code in CONNECTIVES:
             step, register, a, flags, negated = _connect(code, mode, a, not_a, b, not_b, self.registers)
-        elif code in AHEAD | WINDOWED:
-            near, far = (min(bound, lowering.MOST_STEPS) for bound in e.window)
+        elif code in PAIRED:
+            scan, step, register, flags, negated = _until_of(code, mode, not_a, not_b, self.registers)
+            a = b = self._write((UNTIL, register, a, b, scan))
+        elif code in AHEAD | WINDOWED | EDGES:
+            near, far = e.window if code in WINDOWED else (0.0, 0.0)
             operand = a
             scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, near, self.registers)
-            if scan != NOTHING and code in AHEAD:
-                self._write((SUFFIX_OR, register, operand, 0, scan))
-            elif scan != NOTHING:
-                self._write((WINDOW_OR, register, operand, 0, scan), far - near)
-                self._write((SHIFT if near else NOTHING, register, register, 0, 0), near)
+            if scan != NOTHING:
+                self._write((_look_at(code), register, operand, 0, scan), _window_value(near, far))
         else:
             step, flags = _on_numbers(code, not_a, outcomes_of(e))
             register, negated = self._fresh, 0

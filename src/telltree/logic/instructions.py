@@ -32,8 +32,9 @@ class Opcode(enum.IntEnum):
     ABS = 8
     SIGN = 9
     COMPARE = 10  # lanes to word, and to a vector that says the same at every step
-    WINDOW_OR = 11  # vector: whether it holds at a step or one of the next `value`; word: the same at the first step
-    SHIFT = 12  # vector: what it is `value` steps later, false beyond the end; word: the same at the first step
+    WINDOW_OR = 11  # vector: whether it holds at one of the steps of the window `value`; word: at the first step
+    UNTIL = 12  # vector: whether the second comes, the first holding up to then; word: the same at the first step
+    BEGINS = 13  # vector: whether it holds at a step and not at the one before
 
 
 # Compiled code takes enum members as constants only through plain numbers.
@@ -41,7 +42,7 @@ VECTOR_AND, SUFFIX_OR, REDUCE = int(Opcode.VECTOR_AND), int(Opcode.SUFFIX_OR), i
 REDUCE_AND, WORD_AND, COUNT = int(Opcode.REDUCE_AND), int(Opcode.WORD_AND), int(Opcode.COUNT)
 CONSTANT, SUBTRACT, ABS = int(Opcode.CONSTANT), int(Opcode.SUBTRACT), int(Opcode.ABS)
 SIGN, COMPARE = int(Opcode.SIGN), int(Opcode.COMPARE)
-WINDOW_OR, SHIFT = int(Opcode.WINDOW_OR), int(Opcode.SHIFT)
+WINDOW_OR, UNTIL, BEGINS = int(Opcode.WINDOW_OR), int(Opcode.UNTIL), int(Opcode.BEGINS)
 
 
 def _marked(codes: set[Opcode]) -> NDArray[np.bool_]:
@@ -56,12 +57,26 @@ ON_LANES = _marked({Opcode.CONSTANT, Opcode.SUBTRACT, Opcode.ABS, Opcode.SIGN, O
 READS_PLANES = ~ON_LANES
 """What may read planes, or whether they ever hold."""
 
+LOOKS = _marked({Opcode.WINDOW_OR, Opcode.UNTIL, Opcode.BEGINS})
+"""What the machine is compiled without where no formula has it."""
+
+MOST_STEPS = 2**26 - 1
+"""A window that begins or ends farther away is beyond the end of any record."""
+FROM = 2**26
+"""The value of WINDOW_OR is so many times its first step, and how many more there are."""
+
 ON_NUMBERS = np.full(max(MicroOp) + 1, -1, np.int64)
 """The instruction for each code that works with numbers."""
 ON_NUMBERS[MicroOp.COUNT], ON_NUMBERS[MicroOp.COMPARE] = COUNT, COMPARE
 ON_NUMBERS[MicroOp.SUBTRACT], ON_NUMBERS[MicroOp.ABS], ON_NUMBERS[MicroOp.SIGN] = SUBTRACT, ABS, SIGN
 
 # Flags: 1 negates operand a, 2 operand b. Those of COMPARE are the outcomes for which it is true.
+ONLY_FIRST = 4
+"""Of what looks along time: only the word is asked for."""
+BACK = 8
+"""Of windows and UNTIL: towards the start of the record."""
+WEAK = 16
+"""Of UNTIL: also where the first operand holds to the end; of BEGINS: also at the first step."""
 LESS, EQUAL, GREATER = meaning.LESS, meaning.EQUAL, meaning.GREATER
 
 
@@ -69,7 +84,7 @@ class Programs(NamedTuple):
     """The programs of a population: instructions one after the other."""
 
     steps: NDArray[np.int32]  # instruction, destination, operand a, operand b, flags
-    values: NDArray[np.float64]  # of CONSTANT, WINDOW_OR and SHIFT
+    values: NDArray[np.float64]  # of CONSTANT and WINDOW_OR
     bounds: NDArray[np.int64]  # first instruction of each individual, and one past its last
     result: NDArray[np.int32]  # of each individual: the operand that holds the answer, and whether it is negated
     size: NDArray[np.int64]  # of each individual: terminals

@@ -15,17 +15,40 @@ from numpy.typing import NDArray
 from telltree.compiled import borrowed, inline, kernel, small
 from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.streams import mix, number_name, weave
-from telltree.logic.instructions import CONSTANT, ON_NUMBERS, REDUCE, SHIFT, SUFFIX_OR, WINDOW_OR
+from telltree.logic.instructions import (
+    BACK,
+    BEGINS,
+    CONSTANT,
+    FROM,
+    MOST_STEPS,
+    ON_NUMBERS,
+    ONLY_FIRST,
+    REDUCE,
+    SUFFIX_OR,
+    UNTIL,
+    WEAK,
+    WINDOW_OR,
+)
 from telltree.logic.operands import EVERY, NOTHING, RECORD, STEPS, connect, read_plane, write
-from telltree.operators.meaning import OPERAND_MODES, MicroOp
+from telltree.operators.meaning import AHEAD, BEHIND, DUAL, EDGES, OPERAND_MODES, WINDOWED, MicroOp
 
 # Compiled code takes enum members as constants only through plain numbers.
 _HOLE, _NAME, _ATOM = int(MicroOp.HOLE), int(MicroOp.NAME), int(MicroOp.ATOM)
 _AND, _OR, _NOT, _IMPLIES = int(MicroOp.AND), int(MicroOp.OR), int(MicroOp.NOT), int(MicroOp.IMPLIES)
-_EVENTUALLY, _GLOBALLY, _COUNT = int(MicroOp.EVENTUALLY), int(MicroOp.GLOBALLY), int(MicroOp.COUNT)
-_SOME_WITHIN, _ALL_WITHIN, _COMPARE = int(MicroOp.SOME_WITHIN), int(MicroOp.ALL_WITHIN), int(MicroOp.COMPARE)
-MOST_STEPS = 2.0**31
-"""A window that ends farther away ends with the record."""
+_COUNT = int(MicroOp.COUNT)
+_COMPARE, _UNTIL, _UNLESS = int(MicroOp.COMPARE), int(MicroOp.UNTIL), int(MicroOp.UNLESS)
+_SINCE, _RISES, _FALLS = int(MicroOp.SINCE), int(MicroOp.RISES), int(MicroOp.FALLS)
+
+
+def _marked(codes):
+    """For each code whether it is one of these."""
+    marks = np.zeros(max(MicroOp) + 1, np.bool_)
+    marks[list(codes)] = True
+    return marks
+
+
+_IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_marked, (DUAL, BEHIND, WINDOWED, AHEAD))
+_LOOKS = _marked(AHEAD | WINDOWED | EDGES)
 
 
 class Absent(NamedTuple):
@@ -141,17 +164,52 @@ def _gather(ident, code, arity, scratch, a, end):
 
 @small
 def over_time(code, mode, ref, negated, first, fresh):
-    """F or G of an operand, over a window that begins at step `first` or to the end: the flags of what looks along time
-    into the destination, if that is needed; the instruction after it, if there is one; destination, operand and flags
-    of that, and whether the whole is negated. G a = ¬F ¬a.
+    """What looks along time at one operand: the flags of the instruction that looks, into the destination, if that is
+    needed; the instruction after it, if there is one; destination, operand and flags of that, and whether the whole is
+    negated. `first` is the first step of its window. G a = ¬F ¬a, and a ends where ¬a begins.
     """
-    if OPERAND_MODES[code, mode, 0] != STEPS or (ref == 0 and first == 0):
+    edge = code == _RISES or code == _FALLS
+    if OPERAND_MODES[code, mode, 0] != STEPS or (ref == 0 and first == 0 and not edge):
         return NOTHING, NOTHING, ref, ref, 0, negated
-    dual, every = 1 if code == _GLOBALLY or code == _ALL_WITHIN else 0, 1 if mode == EVERY else 0
-    register = ref if ref < 0 else -1 - fresh
+    dual, every = 1 if _IS_DUAL[code] else 0, 1 if mode == EVERY else 0
+    flags = negated ^ (1 if dual or code == _FALLS else 0)
+    if _IS_BEHIND[code]:
+        flags |= BACK
+    elif mode == RECORD and _IS_WINDOW[code]:
+        flags |= ONLY_FIRST
+    register = ref if ref < 0 and _IS_AHEAD[code] else -1 - fresh  # others read what they would overwrite
     if mode == STEPS or mode == RECORD:
-        return negated ^ dual, NOTHING, register, ref, 0, dual
-    return negated ^ dual, REDUCE, register, register, dual ^ every, every
+        return flags, NOTHING, register, ref, 0, dual
+    return flags, REDUCE, register, register, dual ^ every, every
+
+
+@small
+def until_of(code, mode, not_a, not_b, fresh):
+    """What looks along time at two operands: the flags of UNTIL, the instruction after it, if there is one; the
+    destination of both, the flags of the second, and whether the whole is negated."""
+    flags, every = not_a | not_b << 1, 1 if mode == EVERY else 0
+    if code == _UNLESS:
+        flags |= WEAK
+    elif code == _SINCE:
+        flags |= BACK
+    if mode == RECORD and code != _SINCE:
+        flags |= ONLY_FIRST
+    if mode == STEPS or mode == RECORD:
+        return flags, NOTHING, -1 - fresh, 0, 0
+    return flags, REDUCE, -1 - fresh, every, every
+
+
+@small
+def look_at(code):
+    """The instruction that looks along time at one operand."""
+    return SUFFIX_OR if _IS_AHEAD[code] else BEGINS if code == _RISES or code == _FALLS else WINDOW_OR
+
+
+@small
+def window_value(first, last):
+    """The value of WINDOW_OR."""
+    near, far = min(first, np.float64(MOST_STEPS)), min(last, np.float64(MOST_STEPS))
+    return near * FROM + (far - near)
 
 
 @small
@@ -165,20 +223,7 @@ def on_numbers(code, negated, outcomes):
 @small
 def _bound(given, values, a):
     """A bound of a window: a number of steps, or the value of an argument, of which the first is at `a`."""
-    return min(values[a + 1 + given], MOST_STEPS) if given < 0 else np.float64(given)
-
-
-@small
-def _look(steps, step_values, end, code, first, last, register, ref, flags):
-    """Write what looks from each step to the end of the record, or to that of a window."""
-    if code == _EVENTUALLY or code == _GLOBALLY:
-        return write(steps, end, SUFFIX_OR, register, ref, 0, flags)
-    step_values[end] = last - first
-    end = write(steps, end, WINDOW_OR, register, ref, 0, flags)
-    if first > 0:
-        step_values[end] = first
-        end = write(steps, end, SHIFT, register, register, 0, 0)
-    return end
+    return values[a + 1 + given] if given < 0 else np.float64(given)
 
 
 @inline
@@ -227,13 +272,18 @@ def _lower_rule(tables, rule, constant, read, keys, slots, programs, scratch, to
             step, register, ref_a, flags, negated = connect(
                 code, mode, ref_a, items[a, _NEGATED], ref_b, items[b, _NEGATED], fresh
             )
-        elif code == _EVENTUALLY or code == _GLOBALLY or code == _SOME_WITHIN or code == _ALL_WITHIN:
+        elif code == _UNTIL or code == _UNLESS or code == _SINCE:
+            scan, step, register, flags, negated = until_of(code, mode, items[a, _NEGATED], items[b, _NEGATED], fresh)
+            end = write(steps, end, UNTIL, register, ref_a, ref_b, scan)
+            ref_a = ref_b = register
+        elif _LOOKS[code]:
             window = tables.code_window[m]
             near, far = _bound(window[0], scratch.value, a), _bound(window[1], scratch.value, a)
             seen = ref_a
             scan, step, register, ref_a, flags, negated = over_time(code, mode, seen, items[a, _NEGATED], near, fresh)
             if scan != NOTHING:
-                end = _look(steps, programs.values, end, code, near, far, register, seen, scan)
+                programs.values[end] = window_value(near, far)
+                end = write(steps, end, look_at(code), register, seen, 0, scan)
         else:
             end, fresh = _load_constants(items, scratch.value, b, a, steps, programs.values, end, fresh)
             ref_a, ref_b, register = items[a, _REF], items[b, _REF], -1 - fresh

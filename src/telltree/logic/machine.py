@@ -23,21 +23,27 @@ from telltree.grammar.derivations.streams import GOLDEN, mix
 from telltree.logic.aligned import VECTOR, aligned_words
 from telltree.logic.instructions import (
     ABS,
+    BACK,
+    BEGINS,
     COMPARE,
     CONSTANT,
     COUNT,
     EQUAL,
+    FROM,
     GREATER,
     LESS,
+    ONLY_FIRST,
     REDUCE,
     REDUCE_AND,
-    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
+    UNTIL,
     VECTOR_AND,
+    WEAK,
     WINDOW_OR,
     WORD_AND,
 )
+from telltree.logic.looking import begins, since, some_at_first, some_within, until, until_at_first
 
 Word = np.uint64  # the same step of 64 records
 LANES = 64
@@ -120,22 +126,36 @@ def _on_lanes(step, one, two, out, flags, value, word, vector):
 
 
 @small
-def _within(vector, further):
-    """At each step whether the vector holds there or at one of so many further steps: a window twice as long each time,
-    as the vector and itself some steps later."""
-    seen = 1
-    while seen <= further and seen < len(vector):
-        by = seen if 2 * seen <= further + 1 else further + 1 - seen
-        for t in range(len(vector) - by):
-            vector[t] |= vector[t + by]
-        seen += by
+def _never(words):
+    """Whether something holds at no step of any record."""
+    ever = _ZERO
+    for word in words:
+        ever |= word
+    return ever == _ZERO
 
 
 @small
-def _shifted(vector, by):
-    """At each step what the vector is so many steps later, and nothing beyond the end."""
-    for t in range(len(vector)):
-        vector[t] = vector[t + by] if t + by < len(vector) else _ZERO
+def _look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
+    """The instructions that look along time, on a tile; words are what they find at the first step of each block."""
+    near, further = np.int64(0), np.int64(0)
+    if step == WINDOW_OR:
+        near, further = np.int64(value) // FROM, np.int64(value) % FROM
+    if flags & ONLY_FIRST:
+        if step == WINDOW_OR:
+            some_at_first(one, not_a, valid, near, further, blocks, words)
+        else:
+            until_at_first(one, not_a, two, not_b, valid, flags & WEAK, blocks, words)
+        return
+    if step == WINDOW_OR:
+        some_within(one, not_a, valid, near, further, flags & BACK, blocks, out, spare)
+    elif step == BEGINS:
+        begins(one, not_a, flags & WEAK, blocks, out)
+    elif flags & BACK:
+        since(one, not_a, two, not_b, blocks, out)
+    else:
+        until(one, not_a, two, not_b, valid, flags & WEAK, blocks, out, spare)
+    for block in range(len(blocks) - 1):
+        words[at(block)] = out[at(blocks[at(block)] - blocks[0])]
 
 
 @small
@@ -151,7 +171,7 @@ def _known(reduced, a, b, flags, block):
 
 
 @inline
-def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers, counting):
+def _run(programs, individual, planes, reduced, valid, blocks, low, high, registers, counting, looking):
     """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
@@ -175,6 +195,21 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             for t in range(last - first):
                 out[at(t)] = (one[at(skip_one + t)] ^ not_a) & (two[at(skip_two + t)] ^ not_b)
             continue
+        if step == SUFFIX_OR:  # planes are read from first to last, which is much faster
+            for t in range(last - first):
+                out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+        if step == WINDOW_OR or step == UNTIL or step == BEGINS:
+            if looking is not None:
+                sought, not_sought = (b, flags >> 1 & 1) if step == UNTIL else (a, flags & 1)
+                if sought > 0 and not flags & WEAK and _never(reduced[2 * sought + not_sought, low:high]):
+                    out[: last - first] = _ZERO
+                    words[destination, : high - low] = _ZERO
+                    continue
+                here, there, size = skip_one, skip_two, last - first
+                _look(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
+                      programs.values[k], flags, blocks[low : high + 1], out[:size], words[destination],
+                      looking.spare[:size])  # fmt: skip
+            continue
         for block in range(low, high):
             start, stop = blocks[at(block)] - first, blocks[at(block + 1)] - first
             found = _ZERO
@@ -182,6 +217,8 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 open_records = _ALL
                 if a >= 0 and b >= 0:
                     found, open_records = _known(reduced, a, b, flags, block)
+                elif a >= 0 or b >= 0:  # where one never holds, both do not
+                    open_records = reduced[2 * a + (flags & 1) if a >= 0 else 2 * b + (flags >> 1 & 1), block]
                 if open_records & valid[at(first + start)] != _ZERO:
                     for t in range(start, stop):
                         both = (one[at(skip_one + t)] ^ not_a) & (two[at(skip_two + t)] ^ not_b)
@@ -193,17 +230,8 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 words[destination, at(block - low)] = found
             elif step == SUFFIX_OR:
                 for t in range(stop - 1, start - 1, -1):
-                    found |= (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
+                    found |= out[at(t)]
                     out[at(t)] = found
-            elif step == WINDOW_OR or step == SHIFT:
-                for t in range(start, stop):
-                    out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
-                steps = np.int64(min(programs.values[k], np.float64(stop - start)))
-                if step == WINDOW_OR:
-                    _within(out[start:stop], steps)
-                else:
-                    _shifted(out[start:stop], steps)
-                words[destination, at(block - low)] = out[at(start)]
             elif counting is not None:
                 lanes, here = borrowed(counting.lanes), block - low
                 if step == COUNT:
@@ -320,6 +348,7 @@ def evaluate(
     masks,
     registers,
     counting,
+    looking,
     tally,
     opposite,
 ):
@@ -340,7 +369,7 @@ def evaluate(
         first = blocks[low]
         for j in range(len(wanted)):
             i = at(wanted[at(j)])
-            _run(programs, i, planes, reduced, valid, blocks, low, high, registers, counting)
+            _run(programs, i, planes, reduced, valid, blocks, low, high, registers, counting, looking)
             result, negate = programs.result[i, 0], _ALL if programs.result[i, 1] else _ZERO
             if len(tally.steps):
                 for t in range(first, blocks[high]):

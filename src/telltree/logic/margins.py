@@ -19,18 +19,22 @@ from telltree.compiled import borrowed, inline, kernel, pointer, small
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import (
     ABS,
+    BACK,
     COMPARE,
     CONSTANT,
     EQUAL,
+    FROM,
     GREATER,
     LESS,
+    LOOKS,
     ON_LANES,
     REDUCE,
     REDUCE_AND,
-    SHIFT,
     SUBTRACT,
     SUFFIX_OR,
+    UNTIL,
     VECTOR_AND,
+    WEAK,
     WINDOW_OR,
     WORD_AND,
 )
@@ -142,21 +146,44 @@ def _number(step, a, b, value):
 
 
 @small
-def _along(vector, shifts, value, sure):
-    """The vector over windows of so many further steps, or so many steps later; what it is at the first step then."""
-    steps = len(vector)
-    by = np.int64(min(value, np.float64(steps)))
-    if shifts:
-        for t in range(steps):
-            vector[t] = vector[t + by] if t + by < steps else -sure
-        return vector[0]
-    seen = np.int64(1)
-    while seen <= by and seen < steps:
-        more = seen if 2 * seen <= by + 1 else by + 1 - seen
-        for t in range(steps - more):
-            vector[t] = max(vector[t], vector[t + more])
+def _within(x, value, back, sure, out):
+    """The greatest margin over the steps of a window, from each step; the window is twice as long after each pass."""
+    steps, sign, seen = len(out), -1 if back else 1, np.int64(1)
+    near, further = np.int64(value) // FROM, np.int64(value) % FROM
+    further = further if further < steps else np.int64(steps - 1)
+    for t in range(steps):
+        there = t + sign * near
+        out[t] = x[there] if 0 <= there < steps else -sure
+    while seen <= further:
+        more = seen if 2 * seen <= further + 1 else further + 1 - seen
+        for k in range(steps - more):
+            t = steps - 1 - k if back else k  # those that are read were not written yet
+            out[t] = max(out[t], out[t + sign * more])
         seen = seen + more
-    return vector[0]
+
+
+@small
+def _until(a, b, back, weak, out):
+    """The margin of b, or of a and so of what comes after it; at the end b alone, or both if it is weak."""
+    steps = len(out)
+    for k in range(steps):
+        t, then = (k, k - 1) if back else (steps - 1 - k, steps - k)
+        after = out[then] if k else np.inf if weak else -np.inf
+        out[t] = max(b[t], min(a[t], after))
+
+
+@small
+def _look(step, one, two, value, flags, sure, out):
+    """The instructions that look along time; returns what they find at the first step."""
+    if step == WINDOW_OR:
+        _within(one, value, flags & BACK, sure, out)
+    elif step == UNTIL:
+        _until(one, two, flags & BACK, flags & WEAK, out)
+    else:
+        for t in range(len(out)):
+            before = -one[t - 1] if t else np.inf if flags & WEAK else -sure
+            out[t] = min(one[t], before)
+    return out[0]
 
 
 @small
@@ -166,7 +193,7 @@ def _compared(a, b, outcomes):
 
 
 @inline
-def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers):
+def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, numbers, looking):
     """The margin of one formula for one record. The last iteration only loads the result."""
     vectors, words, operands = room.vectors, room.words, room.operands
     one, two = operands[0], operands[1]
@@ -185,7 +212,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
                     vectors[to, t] = words[to]
             continue
         on_words = step == WORD_AND
-        paired = on_words or step == VECTOR_AND or step == REDUCE_AND
+        paired = on_words or step == VECTOR_AND or step == REDUCE_AND or step == UNTIL
         least = np.inf
         for side in range(2 if paired else 1):
             ref, negated = (b, flags & 2) if side else (a, flags & 1)
@@ -208,20 +235,25 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             true += x > 0
             vectors[to, t] = most if step == SUFFIX_OR else x
         words[to] = most
-        if step == WINDOW_OR or step == SHIFT:
-            words[to] = _along(vectors[to, :steps], step == SHIFT, programs.values[k], gauges.sure[0])
+        if looking is not None:  # noqa: SIM102  the compiler leaves out what stands under it
+            if LOOKS[step]:
+                out, sure = vectors[to, :steps], gauges.sure[0]
+                words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, sure, out)
         if numbers is not None:
             numbers[to] = true
     return margin
 
 
 @kernel
-def narrowest(programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, cutoff, out):
+def narrowest(
+    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out
+):
     """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
-    `cutoff`, or the widest so far, are given up, and get a number below it; with a negative one, none is.
+    `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
 
     Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
-    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`).
+    `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
+    None where none looks at windows, back, or until something.
     """
     programs, gauges, room, planes = borrowed(programs), borrowed(gauges), borrowed(room), borrowed(planes)
     telling, told = np.zeros(_TELLING, np.int64), 0
@@ -234,7 +266,7 @@ def narrowest(programs, wanted, places, starts, lengths, blocks, planes, gauges,
             margin = abs(
                 _of_record(
                     programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
-                    room, numbers,
+                    room, numbers, looking,
                 )
             )  # fmt: skip
             out[i] = min(out[i], margin)
@@ -243,5 +275,5 @@ def narrowest(programs, wanted, places, starts, lengths, blocks, planes, gauges,
                     telling[told % _TELLING] = place
                     told += 1
                 break
-        if cutoff >= 0:
+        if cutoff >= 0 and rising:
             widest = max(widest, out[i])

@@ -10,10 +10,12 @@ from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic.atoms import Atom
 from telltree.logic.walk import Program
 from telltree.operators import Expression, Number
-from telltree.operators.meaning import AHEAD, DUAL, JOINING, WINDOWED, MicroOp
+from telltree.operators.meaning import AHEAD, BEHIND, DUAL, JOINING, LOOKING, WINDOWED, MicroOp
 
 _FARTHEST = 1 << 20
 """Steps; a constant beyond that is as good as out of reach."""
+_LONGEST = 1 << 26
+"""Steps; no record is longer."""
 Spread = Callable[[Expression], float]
 
 
@@ -72,7 +74,8 @@ class Parts:
                 found.constants[place] = e.head.value
             elif code in AHEAD | WINDOWED:
                 found.sign[place] = -1 if code in DUAL else 1
-                found.near[place], found.far[place] = (int(min(bound, _FARTHEST)) for bound in e.window)
+                near, far = (int(min(bound, _LONGEST)) for bound in e.window)
+                found.near[place], found.far[place] = (-far, -near) if code in BEHIND else (near, far)
             elif code is MicroOp.COMPARE:
                 below = list(_numbers(e))
                 reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
@@ -80,7 +83,7 @@ class Parts:
                 found.first[place] = len(numbers)
                 numbers += sorted({self.places[part] for part in below})
                 found.last[place] = len(numbers)
-            if code in JOINING:
+            if code in JOINING - LOOKING:
                 found.timeless[place] = all(found.timeless[list(self.operands[place])])
             elif code is MicroOp.COMPARE:
                 found.timeless[place] = True

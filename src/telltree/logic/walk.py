@@ -22,6 +22,9 @@ _COUNT, _SUBTRACT, _ABS, _SIGN, _COMPARE = (
     int(c) for c in (MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE)
 )
 _IMPLIES = int(MicroOp.IMPLIES)
+_UNTIL, _UNLESS, _SINCE, _RISES, _FALLS = (
+    int(c) for c in (MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE, MicroOp.RISES, MicroOp.FALLS)
+)
 
 _INFINITE = np.inf
 TINY = 5e-324
@@ -37,7 +40,7 @@ class Program(NamedTuple):
     one: NDArray[np.int64]  # the first operand; of an atom the row of its signal
     two: NDArray[np.int64]
     sign: NDArray[np.int64]  # of what looks along time: 1 if one step proves it, −1 if one breaks it; else 0
-    near: NDArray[np.int64]  # of that: the first and the last step it looks at, counted from where it is asked for
+    near: NDArray[np.int64]  # of that: the first and the last step it looks at, from where it is asked for; back if < 0
     far: NDArray[np.int64]
     outcomes: NDArray[np.int64]  # for which of a comparison's outcomes it is true
     constants: NDArray[np.float64]  # of numbers and atoms; of a comparison of counts, the sum of the numbers in it
@@ -136,12 +139,35 @@ def look(one, sign, near, far, steps, sure, out):
         for t in range(steps - 1, -1, -1):
             best = sign * one[t] if sign * one[t] > best else best
             out[t] = sign * best
+    elif far == 0 and near <= -steps:  # from its start
+        best = -_INFINITE
+        for t in range(steps):
+            best = sign * one[t] if sign * one[t] > best else best
+            out[t] = sign * best
     else:
         for t in range(steps):
-            best = -sure if t + near >= steps else -_INFINITE
-            for seen in range(t + near, min(t + far + 1, steps)):
+            best = -sure if t + near >= steps or t + far < 0 else -_INFINITE
+            for seen in range(max(t + near, 0), min(t + far + 1, steps)):
                 best = sign * one[seen] if sign * one[seen] > best else best
             out[t] = sign * best
+
+
+def hold(code, one, two, steps, out):
+    """The margins of until, unless and since, given those of the operands."""
+    after = _INFINITE if code == _UNLESS else -_INFINITE
+    for k in range(steps):
+        t = k if code == _SINCE else steps - 1 - k
+        stays = one[t] if one[t] < after else after
+        after = out[t] = two[t] if two[t] > stays else stays
+
+
+def turn(code, one, steps, sure, out):
+    """The margins of what begins, or ends, at a step, given those of the operand."""
+    sign = 1.0 if code == _RISES else -1.0
+    out[0] = -sure
+    for t in range(1, steps):
+        now, before = sign * one[t], -sign * one[t - 1]
+        out[t] = now if now < before else before
 
 
 def answer(program, part, numbers):
@@ -161,6 +187,11 @@ def answer(program, part, numbers):
 def is_connective(code):
     """Whether it is one of ¬ ∧ ∨ ⇒."""
     return code == _NOT or code == _AND or code == _OR or code == _IMPLIES
+
+
+def is_pair(code):
+    """Whether it looks along time at two operands."""
+    return code == _UNTIL or code == _UNLESS or code == _SINCE
 
 
 def run(program, signals, sure, begin, steps, room):
@@ -184,6 +215,10 @@ def run(program, signals, sure, begin, steps, room):
             room.numbers[k] = program.constants[k]
         elif program.sign[k] != 0:
             look(room.margins[one], program.sign[k], program.near[k], program.far[k], steps, sure, out)
+        elif is_pair(code):
+            hold(code, room.margins[one], room.margins[two], steps, out)
+        elif code == _RISES or code == _FALLS:
+            turn(code, room.margins[one], steps, sure, out)
         elif is_connective(code):
             join(code, room.margins[one], room.margins[two], steps, out)
 
@@ -194,11 +229,11 @@ def witness(program, part, step, steps, margins):
     Where it has no step to look at, the step itself.
     """
     sign, margins = program.sign[part], margins[program.one[part]]
-    start = step + program.near[part]
-    if start >= steps:
+    start, stop = max(step + program.near[part], 0), min(step + program.far[part] + 1, steps)
+    if start >= stop:
         return step
     nearest = start
-    for t in range(start, min(step + program.far[part] + 1, steps)):
+    for t in range(start, stop):
         if sign * margins[t] > 0:
             return t
         if sign * margins[t] > sign * margins[nearest]:
@@ -214,6 +249,21 @@ def weightier(program, part, step, margins):
     return program.one[part] if (one <= two if code == _AND else one >= two) else program.two[part]
 
 
+def settling(program, part, step, steps, margins):
+    """The operand of until, unless or since, or of what begins or ends, that has its margin, and at which step."""
+    one, two, size = program.one[part], program.two[part], abs(margins[part][step])
+    code = program.codes[part]
+    if code == _RISES or code == _FALLS:
+        return one, step - 1 if step and abs(margins[one][step - 1]) == size else step
+    for k in range(step + 1 if code == _SINCE else steps - step):
+        t = step - k if code == _SINCE else step + k
+        if margins[two][t] == margins[part][step]:
+            return two, t
+        if margins[one][t] == margins[part][step]:
+            return one, t
+    return two, step
+
+
 def decisive(program, room, steps):
     """The step that decides a formula; see `explain.evidence.decisive_step`."""
     part = len(program.codes) - 1
@@ -223,6 +273,8 @@ def decisive(program, room, steps):
             part = program.one[part]
         elif looks:
             return witness(program, part, 0, steps, room.margins)
+        elif is_pair(code) or code == _RISES or code == _FALLS:
+            return settling(program, part, 0, steps, room.margins)[1]
         elif code == _ATOM:
             return 0
         else:
@@ -237,6 +289,9 @@ def deciding(program, room, steps):
         code, looks = program.codes[part], program.sign[part] != 0
         if looks:
             step = witness(program, part, step, steps, room.margins)
+        elif is_pair(code) or code == _RISES or code == _FALLS:
+            part, step = settling(program, part, step, steps, room.margins)
+            continue
         part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.margins)
     return part, step
 
@@ -349,7 +404,7 @@ def walk(program, signals, sure, begins, lengths, low, high, room, followed, fou
 
 
 INNER = (
-    compared, measure, join, look, answer, is_connective, run, witness, weightier, count_from, count_on, turned,
-    decisive, deciding, steps_away, explain,
+    compared, measure, join, look, hold, turn, answer, is_connective, is_pair, run, witness, settling, weightier,
+    count_from, count_on, turned, decisive, deciding, steps_away, explain,
 )  # fmt: skip
 """What `walk` calls, each before those that call it."""

@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from telltree.operators.functions import UserFunction
 from telltree.operators.numbers import number_text
-from telltree.operators.table import AND, SPELLINGS, Form, Operator
+from telltree.operators.table import AND, Form, Operator, is_word
 from telltree.operators.types import Type
 
 
@@ -51,6 +51,7 @@ class RandomNumber:
 
 
 Head = Operator | UserFunction | Attribute | Number | Level | Hole | RandomNumber
+_APPLIED = (Operator, UserFunction)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Expression:
     """What filled that rule's holes, in order."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.head, Operator | UserFunction) and len(self.args) != self.head.arity:
+        if isinstance(self.head, _APPLIED) and len(self.args) != self.head.arity:
             raise ValueError(f"{self.head.symbol} takes {self.head.arity} operands, got {len(self.args)}")
 
     @cached_property
@@ -158,9 +159,10 @@ _WORDS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=10_000)
 def name_text(name: str) -> str:
     """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
-    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and name not in SPELLINGS:
+    if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and not is_word(name):
         return name
     return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
 
@@ -186,6 +188,9 @@ def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
             return f"{_operand(e.args[0])} {e.head.symbol} {_operand(e.args[1])}"
         case Operator(form=Form.PREFIX):
             return e.head.symbol + _operand(e.args[0])
+        case Operator(form=Form.WINDOW):
+            bounds = ", ".join(_text(arg) for arg in e.args[e.head.takes :])
+            return f"{e.head.symbol}[{bounds}]({', '.join(_text(arg) for arg in e.operands)})"
     return f"{e.head.symbol}({', '.join(_text(arg) for arg in e.args)})"
 
 
@@ -204,7 +209,7 @@ def _latex_words(text: str) -> str:
     return r"\text{" + "".join(_LATEX_SPECIAL.get(c, c) for c in text) + "}"
 
 
-def _latex(e: Expression) -> str:
+def _latex(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
     match e.head:
         case Attribute() | Level():
             return _latex_words(e.head.name)
@@ -217,6 +222,9 @@ def _latex(e: Expression) -> str:
             return f"{left} {e.head.latex} {right}"
         case Operator(form=Form.PREFIX):
             return f"{e.head.latex} {_latex_operand(e.args[0])}"
+        case Operator(form=Form.WINDOW):
+            bounds = ", ".join(_latex(arg) for arg in e.args[e.head.takes :])
+            return f"{e.head.latex}_{{[{bounds}]}}({', '.join(_latex(arg) for arg in e.operands)})"
     return f"{e.head.latex}({', '.join(_latex(arg) for arg in e.args)})"
 
 

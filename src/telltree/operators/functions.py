@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from telltree.errors import SettingsError
-from telltree.operators.table import SPELLINGS
+from telltree.operators.table import is_word
 from telltree.operators.types import Type, fits
 
 _TAKES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR, "categorical": Type.CATEGORICAL_VECTOR}
@@ -32,7 +32,7 @@ class UserFunction:
     elementwise: bool = False
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[^\W\d]\w*", self.name) or self.name in SPELLINGS:
+        if not re.fullmatch(r"[^\W\d]\w*", self.name) or is_word(self.name):
             raise SettingsError(
                 f"a user function cannot be called {self.name!r}: use letters, digits and underscores, and none of "
                 f"the operators' names"

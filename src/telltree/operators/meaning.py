@@ -32,18 +32,32 @@ class MicroOp(enum.IntEnum):
     ABS = 13
     SIGN = 14
     COMPARE = 15  # of counts
+    SOME_BEFORE = 16  # at one of the steps of a window that ends here or earlier
+    ALL_BEFORE = 17
+    UNTIL = 18  # the second comes, here or later, and the first holds up to then
+    UNLESS = 19  # the same, or the first holds to the end
+    SINCE = 20  # the second came, here or earlier, and the first has held since
+    RISES = 21  # it holds, and did not at the step before
+    FALLS = 22
 
 
 CONNECTIVES = frozenset({MicroOp.AND, MicroOp.OR, MicroOp.IMPLIES})
 """Two operands, step by step."""
 AHEAD = frozenset({MicroOp.EVENTUALLY, MicroOp.GLOBALLY})
 """From a step to the end of the record."""
-WINDOWED = frozenset({MicroOp.SOME_WITHIN, MicroOp.ALL_WITHIN})
-DUAL = frozenset({MicroOp.GLOBALLY, MicroOp.ALL_WITHIN})
+BEHIND = frozenset({MicroOp.SOME_BEFORE, MicroOp.ALL_BEFORE})
+"""Windows whose steps are counted towards the start of the record."""
+WINDOWED = BEHIND | {MicroOp.SOME_WITHIN, MicroOp.ALL_WITHIN}
+PAIRED = frozenset({MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE})
+"""Two operands, along time."""
+EDGES = frozenset({MicroOp.RISES, MicroOp.FALLS})
+DUAL = frozenset({MicroOp.GLOBALLY, MicroOp.ALL_WITHIN, MicroOp.ALL_BEFORE})
 """Those that hold where the operand never fails: G a = ¬F ¬a."""
 PLAIN = CONNECTIVES | AHEAD | {MicroOp.NOT}
 """What formulas that are lowered the short way are made of, beside atoms."""
-JOINING = PLAIN | WINDOWED
+LOOKING = WINDOWED | PAIRED | EDGES
+"""What the machine is compiled without where no formula has it."""
+JOINING = PLAIN | LOOKING
 """From truth to truth."""
 OF_NUMBERS = frozenset({MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE})
 """What works with one number a record."""

@@ -5,15 +5,17 @@ know beside it, each keeps in a table of its own (`telltree.operators.cells`); C
 """
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
 from telltree.operators import meaning
 from telltree.operators.meaning import (
+    AHEAD,
     DUAL,
     JOINING,
+    LOOKING,
     Bound,
     Finite,
     Joins,
@@ -34,6 +36,7 @@ class Form(enum.Enum):
     CALL = "call"  # F(x)
     PREFIX = "prefix"  # ¬x
     INFIX = "infix"  # x ∧ y
+    WINDOW = "window"  # F[0, 5](x): parameters in brackets, before the operands
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +63,8 @@ class Operator:
     """What the engine makes of it."""
     parameters: tuple[Parameter, ...] = ()
     """Constants that are written behind the operands, and are none."""
+    yields: bool = False
+    """Whether a symbol or function of a user's may have its name, and then goes before it."""
 
     def __post_init__(self) -> None:
         steps = {row.name for row in self.parameters if row.quantity is Quantity.STEPS}
@@ -103,12 +108,12 @@ class Operator:
     @property
     def seeks(self) -> bool | None:
         """Of what looks along time: whether one step is enough to make it true, or (False) to break it; else None."""
-        return self.means.code not in DUAL if isinstance(self.means, Joins) and self.looks else None
+        return self.means.code not in DUAL if isinstance(self.means, Joins) and self.window is not None else None
 
     @property
     def looks(self) -> bool:
         """Whether it makes formulas of conditions at other steps."""
-        return self.window is not None
+        return isinstance(self.means, Joins) and self.means.code in AHEAD | LOOKING
 
     @property
     def makes_numbers(self) -> bool:
@@ -125,8 +130,16 @@ class Operator:
     @property
     def example(self) -> str:
         """How it is written, with its parameters: "change(x, 5)"."""
-        given = [*"xyz"[: self.takes], *(number_text(parameter.example) for parameter in self.parameters)]
-        return f"{self.name}({', '.join(given)})"
+        operands, given = "xyz"[: self.takes], [number_text(parameter.example) for parameter in self.parameters]
+        if self.form is Form.WINDOW:
+            return f"{self.symbol}[{', '.join(given)}]({', '.join(operands)})"
+        return f"{self.name}({', '.join([*operands, *given])})"
+
+    def is_empty(self, parameters: Sequence[float]) -> bool:
+        """Whether its window, by these parameters, ends before it begins."""
+        value = dict(zip((row.name for row in self.parameters), parameters, strict=True))
+        bounds = [value[bound] if isinstance(bound, str) else bound for bound in self.window or ()]
+        return bool(bounds) and bounds[0] > bounds[1]
 
 
 _NO_TRAITS = Makes()
@@ -134,6 +147,15 @@ _NO_TRAITS = Makes()
 
 def _temporal(types: tuple[Type, ...]) -> Type | None:
     return Type.BOOLEAN if fits(types[0], Type.BOOLEAN_VECTOR) else None
+
+
+def _temporal_of_two(types: tuple[Type, ...]) -> Type | None:
+    return Type.BOOLEAN if all(fits(t, Type.BOOLEAN_VECTOR) for t in types) else None
+
+
+def _of_past(types: tuple[Type, ...]) -> Type | None:
+    """At the first step there is no past: it is nothing to say of a record, but of its steps."""
+    return Type.BOOLEAN_VECTOR if all(fits(t, Type.BOOLEAN_VECTOR) for t in types) else None
 
 
 def _connective(types: tuple[Type, ...]) -> Type | None:
@@ -198,6 +220,53 @@ GLOBALLY = Operator(
     "G", "G", ("G",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{G}", "for all time, {0}",
     Joins(MicroOp.GLOBALLY, meaning.TO_THE_END),
 )  # fmt: skip
+_FROM_TO = (Parameter("a", "first step", least=0.0, example=0.0), Parameter("b", "last step", least=0.0))
+"""Of windows: the first and the last step, counted from the one at which it is asked."""
+_WINDOW_OF = "a Boolean vector, and a window of steps"
+EVENTUALLY_WITHIN = Operator(
+    "F[]", "F", ("F[]",), Form.WINDOW, 1, _temporal, _WINDOW_OF, r"\mathrm{F}",
+    "at some point {1} to {2} steps later, {0}", Joins(MicroOp.SOME_WITHIN, ("a", "b")), parameters=_FROM_TO,
+)  # fmt: skip
+GLOBALLY_WITHIN = Operator(
+    "G[]", "G", ("G[]",), Form.WINDOW, 1, _temporal, _WINDOW_OF, r"\mathrm{G}",
+    "at all steps {1} to {2} steps later, {0}", Joins(MicroOp.ALL_WITHIN, ("a", "b")), parameters=_FROM_TO,
+)  # fmt: skip
+NEXT = Operator(
+    "next", "next", ("next",), Form.CALL, 1, _temporal, "a Boolean vector", r"\mathrm{X}", "at the next step, {0}",
+    Joins(MicroOp.SOME_WITHIN, (1, 1)), yields=True,
+)  # fmt: skip
+PREVIOUS = Operator(
+    "previous", "previous", ("previous",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{Y}",
+    "at the step before, {0}", Joins(MicroOp.SOME_BEFORE, (1, 1)), yields=True,
+)  # fmt: skip
+ONCE = Operator(
+    "once", "once", ("once",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{O}", "then or before, {0}",
+    Joins(MicroOp.SOME_BEFORE, meaning.TO_THE_END), yields=True,
+)  # fmt: skip
+HISTORICALLY = Operator(
+    "historically", "historically", ("historically",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{H}",
+    "all the time until then, {0}", Joins(MicroOp.ALL_BEFORE, meaning.TO_THE_END), yields=True,
+)  # fmt: skip
+ONCE_WITHIN = Operator(
+    "once[]", "once", ("once[]",), Form.WINDOW, 1, _of_past, _WINDOW_OF, r"\mathrm{O}",
+    "at some point {1} to {2} steps before, {0}", Joins(MicroOp.SOME_BEFORE, ("a", "b")), parameters=_FROM_TO,
+)  # fmt: skip
+HISTORICALLY_WITHIN = Operator(
+    "historically[]", "historically", ("historically[]",), Form.WINDOW, 1, _of_past, _WINDOW_OF, r"\mathrm{H}",
+    "at all steps {1} to {2} steps before, {0}", Joins(MicroOp.ALL_BEFORE, ("a", "b")), parameters=_FROM_TO,
+)  # fmt: skip
+UNTIL = Operator(
+    "until", "until", ("until",), Form.CALL, 2, _temporal_of_two, _TRUTHS, r"\mathrm{until}",
+    "{0} until {1}", Joins(MicroOp.UNTIL), yields=True,
+)  # fmt: skip
+UNLESS = Operator(
+    "unless", "unless", ("unless",), Form.CALL, 2, _temporal_of_two, _TRUTHS, r"\mathrm{unless}",
+    "{0} to the end, or until {1}", Joins(MicroOp.UNLESS), yields=True,
+)  # fmt: skip
+SINCE = Operator(
+    "since", "since", ("since",), Form.CALL, 2, _of_past, _TRUTHS, r"\mathrm{since}", "{0} ever since {1}",
+    Joins(MicroOp.SINCE), yields=True,
+)  # fmt: skip
 AND = Operator(
     "and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", Joins(MicroOp.AND)
 )
@@ -252,6 +321,10 @@ GONE = Operator(
     "gone", "gone", ("gone",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{gone}",
     "share of the record that has passed", Makes(finite=Finite.ALWAYS, moves=True),
 )  # fmt: skip
+LEFT = Operator(
+    "left", "left", ("left",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{left}", "time until the end",
+    Makes(finite=Finite.ALWAYS, moves=True), yields=True,
+)  # fmt: skip
 CHANGE = Operator(
     "change", "change", ("change",), Form.CALL, 1, _of_signal, "a real vector and a number of steps",
     r"\mathrm{change}", "change of {0} within {1} steps", Makes(keeps_unit=True, subtracts=True),
@@ -261,7 +334,9 @@ CHANGE = Operator(
 OPERATORS: list[Operator] = []
 """All there are."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
-CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE)
+TIMES: tuple[Operator, ...] = (ELAPSED, LEFT)
+"""How long since the start, or until the end, in the unit of times."""
+CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
 """The operators for where in the record a step is; they take no operands."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 """The names of comparisons that mean the same with their sides swapped."""
@@ -269,6 +344,11 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _BY_SPELLING: dict[str, Operator] = {}
 SPELLINGS: Mapping[str, Operator] = MappingProxyType(_BY_SPELLING)
 """Every spelling of every operator."""
+
+
+def is_word(name: str) -> bool:
+    """Whether a name is an operator's alone."""
+    return name in _BY_SPELLING and not _BY_SPELLING[name].yields
 
 
 def register(operator: Operator) -> None:
@@ -295,5 +375,7 @@ def operator_named(spelling: str) -> Operator:
 for _row in (
     EVENTUALLY, GLOBALLY, AND, OR, NOT, IMPLIES, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL,
     ABS, DIFFERENCE, SIGN, COUNT, MISSING, ELAPSED, GONE, CHANGE,
+    EVENTUALLY_WITHIN, GLOBALLY_WITHIN, LEFT,
+    NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
 ):  # fmt: skip
     register(_row)

@@ -1,11 +1,30 @@
 """From formulas to the normal form."""
 
 from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from telltree.operators import Expression, Operator, Type
 from telltree.operators.cells import Cells
-from telltree.operators.table import AND, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
+from telltree.operators.table import (
+    AND,
+    EVENTUALLY,
+    EVENTUALLY_WITHIN,
+    GLOBALLY,
+    GLOBALLY_WITHIN,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    IMPLIES,
+    NEXT,
+    NOT,
+    ONCE,
+    ONCE_WITHIN,
+    OR,
+    PREVIOUS,
+    SINCE,
+    UNLESS,
+    UNTIL,
+)
 from telltree.speech.atoms import counted, has_own_words, literal_of
 from telltree.speech.lists import Kind, joined
 from telltree.speech.possible import Possible
@@ -49,9 +68,21 @@ def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
     return term if truth else possible.negated(term)
 
 
-def kept_whole(e: Expression, possible: Possible, truth: bool) -> Term:
+@dataclass(frozen=True, slots=True)
+class KeptWhole:
     """What the normal form has no term for is told in the operator's own phrase."""
-    return Own(e, truth)
+
+    opposite: Operator | None = None
+    """The operator that, of the opposite of the operand, says that it is not so."""
+
+    def __call__(self, e: Expression, possible: Possible, truth: bool) -> Term:
+        if truth or self.opposite is None:
+            return Own(e, truth)
+        operand = e.args[0].args[0] if e.args[0].head is NOT else Expression(NOT, (e.args[0],))
+        return Own(Expression(self.opposite, (operand, *e.args[1:])), True)
+
+
+kept_whole = KeptWhole()
 
 
 def _negation(e: Expression, possible: Possible, truth: bool) -> Term:
@@ -85,6 +116,17 @@ APART: Cells[_Apart] = Cells(
         AND: _list(All, Some),
         OR: _list(Some, All),
         IMPLIES: _list(Some, All, turned=True),
+        EVENTUALLY_WITHIN: KeptWhole(GLOBALLY_WITHIN),
+        GLOBALLY_WITHIN: KeptWhole(EVENTUALLY_WITHIN),
+        ONCE: KeptWhole(HISTORICALLY),
+        HISTORICALLY: KeptWhole(ONCE),
+        ONCE_WITHIN: KeptWhole(HISTORICALLY_WITHIN),
+        HISTORICALLY_WITHIN: KeptWhole(ONCE_WITHIN),
+        NEXT: kept_whole,
+        PREVIOUS: kept_whole,
+        UNTIL: kept_whole,
+        UNLESS: kept_whole,
+        SINCE: kept_whole,
     },
     about=lambda operator: operator.joins,
 )

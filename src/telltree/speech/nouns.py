@@ -9,7 +9,7 @@ from telltree.data.schema import require_known
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
 from telltree.operators.parameters import Parameter, Quantity
-from telltree.operators.table import DIFFERENCE, ELAPSED
+from telltree.operators.table import DIFFERENCE, TIMES
 from telltree.speech.atoms import has_own_words
 from telltree.speech.phrases import PHRASES, pieces
 from telltree.speech.times import Steps
@@ -58,7 +58,8 @@ class Nouns:
     def _phrase(self, e: Expression, operator: Operator) -> str:
         """In the words of its operator."""
         said = []
-        for piece in pieces(operator, PHRASES[operator].words):
+        values = {row.name: e.parameter(row.name) for row in operator.parameters}
+        for piece in pieces(operator, PHRASES[operator].fitting(values)):
             match piece:
                 case str():
                     said.append(piece)
@@ -147,7 +148,7 @@ class Nouns:
                 return {self.column(e).unit}
             case Number():
                 return set()
-        if e.head is ELAPSED:
+        if e.head in TIMES:
             return {self.steps.unit or None}
         if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
             return set().union(*map(self._units, e.operands))

@@ -1,14 +1,35 @@
 """What operators are called in plain English, for saying and for reading back alike."""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from telltree.operators import Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.parameters import Parameter
-from telltree.operators.table import ABS, CHANGE, COUNT, DIFFERENCE, ELAPSED, GONE, SIGN
-from telltree.speech.normal import APART, kept_whole
+from telltree.operators.table import (
+    ABS,
+    CHANGE,
+    COUNT,
+    DIFFERENCE,
+    ELAPSED,
+    EVENTUALLY_WITHIN,
+    GLOBALLY_WITHIN,
+    GONE,
+    HISTORICALLY,
+    HISTORICALLY_WITHIN,
+    LEFT,
+    NEXT,
+    ONCE,
+    ONCE_WITHIN,
+    PREVIOUS,
+    SIGN,
+    SINCE,
+    UNLESS,
+    UNTIL,
+)
+from telltree.speech.normal import APART, KeptWhole
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -20,6 +41,27 @@ class Phrase:
     words: str
     first: bool = False
     """Whether they are looked for before a column's: nothing but telltree has words for what they say."""
+    short: "Short | None" = None
+
+    def fitting(self, parameters: Mapping[str, float]) -> str:
+        """The words for these values of the parameters."""
+        short = self.short
+        return short.words if short is not None and parameters[short.parameter] == short.value else self.words
+
+    def ways(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """All words that there are for it, and what they leave out."""
+        yield self.words, {}
+        if self.short is not None:
+            yield self.short.words, {self.short.parameter: self.short.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Words that leave out a parameter of the usual value: "some time in the next {b}" is from 0 steps to b."""
+
+    words: str
+    parameter: str
+    value: float
 
 
 @lru_cache(maxsize=256)
@@ -50,7 +92,27 @@ PHRASES: Cells[Phrase] = Cells(
         COUNT: Phrase("the number of steps at which {0}"),
         ELAPSED: Phrase("the time since the start", first=True),
         GONE: Phrase("the share of the record that has passed", first=True),
+        LEFT: Phrase("the time until the end", first=True),
         CHANGE: Phrase("the change of {0} within {k}", first=True),
+        EVENTUALLY_WITHIN: Phrase(
+            "at some step {a} to {b} later {0}", first=True, short=Short("some time in the next {b} {0}", "a", 0.0)
+        ),
+        GLOBALLY_WITHIN: Phrase(
+            "at every step {a} to {b} later {0}", first=True, short=Short("throughout the next {b} {0}", "a", 0.0)
+        ),
+        ONCE_WITHIN: Phrase(
+            "at some time {a} to {b} before {0}", first=True, short=Short("some time in the last {b} {0}", "a", 0.0)
+        ),
+        HISTORICALLY_WITHIN: Phrase(
+            "at all times {a} to {b} before {0}", first=True, short=Short("throughout the last {b} {0}", "a", 0.0)
+        ),
+        ONCE: Phrase("then or before {0}", first=True),
+        HISTORICALLY: Phrase("all the time until then {0}", first=True),
+        NEXT: Phrase("at the next step {0}", first=True),
+        PREVIOUS: Phrase("at the step before {0}", first=True),
+        UNTIL: Phrase("until a step at which {1} it holds that {0}", first=True),
+        UNLESS: Phrase("to the end or until a step at which {1} it holds that {0}", first=True),
+        SINCE: Phrase("since a step at which {1} it holds that {0}", first=True),
     },
-    about=lambda operator: operator.makes_numbers or (operator in APART and APART[operator] is kept_whole),
+    about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
 )

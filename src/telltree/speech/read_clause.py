@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from telltree.data import Schema
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import CHANGE, DIFFERENCE, ELAPSED
+from telltree.operators.table import CHANGE, DIFFERENCE, TIMES
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
 from telltree.speech.read_noun import NounReader, attribute, is_truth
@@ -372,7 +372,7 @@ class ClauseReader:
 
     def _take_number(self, subject: Expression, sign: str = "") -> float | None:
         known = units(subject, self._cursor.vocabulary.schema)
-        timed = any(e.head is ELAPSED for e in subject.walk()) and self._nouns.steps.unit
+        timed = any(e.head in TIMES for e in subject.walk()) and self._nouns.steps.unit
         return self._cursor.take_number({*known, self._nouns.steps.unit} if timed else known, sign)
 
 

@@ -68,15 +68,21 @@ class NounReader:
     def _phrase(self, first: bool) -> Expression | None:
         """In the words of an operator, such as are looked for before a column's, or behind them."""
         for operator, phrase in PHRASES.items():
-            if phrase.first == first:
-                opening, *others = pieces(operator, phrase.words)
+            for words, left_out in phrase.ways() if phrase.first == first else ():
+                opening, *others = pieces(operator, words)
                 if isinstance(opening, str) and self.cursor.take(opening):
-                    return self._filled(operator, others)
+                    return self._filled(operator, others, left_out)
         return None
 
-    def _filled(self, operator: Operator, others: list[str | int | Parameter]) -> Expression:
+    def _filled(
+        self, operator: Operator, others: list[str | int | Parameter], left_out: Mapping[str, float]
+    ) -> Expression:
         """Operands and parameters, and the words between them."""
-        found: dict[int, Expression] = {}
+        found: dict[int, Expression] = {
+            place: Expression(Number(left_out[row.name]))
+            for place, row in enumerate(operator.parameters, operator.takes)
+            if row.name in left_out
+        }
         for piece in others:
             match piece:
                 case str():
@@ -85,7 +91,10 @@ class NounReader:
                     found[piece] = self.truth() if asks_truth(operator, piece) else self.part()
                 case Parameter():
                     found[operator.takes + operator.parameters.index(piece)] = self.parameter(piece)
-        return self.applied(operator, *(found[place] for place in sorted(found)))
+        whole = self.applied(operator, *(found[place] for place in sorted(found)))
+        if operator.is_empty([whole.parameter(row.name) for row in operator.parameters]):
+            self.cursor.fail("a window that does not end before it begins")
+        return whole
 
     def parameter(self, row: Parameter) -> Expression:
         """The value of a parameter; steps are said as such, or as the time they take."""

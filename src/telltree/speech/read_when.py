@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from telltree.operators import Expression, Operator
-from telltree.operators.table import ELAPSED, GONE
+from telltree.operators.table import ELAPSED, GONE, LEFT, TIMES
 from telltree.speech.cursor import Cursor
 from telltree.speech.terms import All, Always, Says, Sometime, Term
 from telltree.speech.times import Steps
@@ -15,6 +15,7 @@ from telltree.speech.words import BOUNDS, number_before, number_of
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
+_LEFT = ("are left", "is left")
 _SCOPES = ("after the first", "in steps", "after", "before", "until", "in the first", "in the last")
 Bounds = list[tuple[str, str]]
 """Relations and the words of their numbers; all of them hold."""
@@ -37,9 +38,9 @@ class WhenReader:
         return found
 
     def take_passed(self) -> Says | None:
-        """How much time, or which share of the record, has passed."""
+        """How much time, or which share of the record, has passed; or how much time is left."""
         begun, ranges = self.cursor.at, self._ranges()
-        signal = None if ranges is None else self._signal(*_PASSED)
+        signal = None if ranges is None else self._signal(*_PASSED, also=_LEFT)
         if ranges is None or signal is None:
             self.cursor.at = begun
             return None
@@ -115,8 +116,9 @@ class WhenReader:
 
     def _edge(self, first: bool) -> Says | None:
         """The first or the last part of the record. Its first 8 steps are those at which fewer than 8 have passed."""
-        if first and not self.steps.timed and self.cursor.take("step"):
-            return _says(ELAPSED, [[("<", "1")]])
+        clock = ELAPSED if first else LEFT
+        if not self.steps.timed and self.cursor.take("step"):
+            return _says(clock, [[("<", "1")]])
         number = self._number()
         if number is None:
             return None
@@ -124,19 +126,19 @@ class WhenReader:
             if first:
                 return _says(GONE, [[("<", number)]])
             return Says(Expression(GONE), Reals.compared(">", rest_of(number)))
-        if not first or not self._takes_time():
+        if not self._takes_time():
             return None
-        return _says(ELAPSED, [[("<=" if self.steps.timed else "<", number)]])
+        return _says(clock, [[("<=" if self.steps.timed else "<", number)]])
 
-    def _signal(self, *end: str) -> Operator | None:
-        """The signal that the numbers belong to, by the words behind them."""
+    def _signal(self, *end: str, also: tuple[str, ...] = ()) -> Operator | None:
+        """The signal that the numbers belong to, by the words behind them; `also` are those for what is left."""
         if self._takes_percent():
             return GONE if self.cursor.take(*end) else None
         if self._takes_time():
-            return ELAPSED if self.cursor.take(*end) else None
+            return ELAPSED if self.cursor.take(*end) else LEFT if self.cursor.take(*also) else None
         if self.cursor.next.kind is Kind.WORD and not self._unit:
             self.cursor.at += 1
-            wrong = self.cursor.sees(*end)
+            wrong = self.cursor.sees(*end, *also)
             self.cursor.at -= 1
             if wrong:
                 self.cursor.fail(f"a number of {self._counted()}")
@@ -214,7 +216,7 @@ def _elapsed(interval: Interval) -> Says:
 
 
 def _says(head: Operator, ranges: list[Bounds]) -> Says:
-    value = _plain if head is ELAPSED else share_of
+    value = _plain if head in TIMES else share_of
     values = Reals((), False)
     for bounds in ranges:
         values = values | _set(bounds, value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from telltree.operators import Expression
-from telltree.operators.table import CLOCKS, ELAPSED
+from telltree.operators.table import CLOCKS, ELAPSED, LEFT, TIMES
 from telltree.speech.atoms import has_own_words
 from telltree.speech.terms import Always, Says, Sometime, Term
 from telltree.speech.times import Steps
@@ -35,6 +35,8 @@ class When:
         said = ranges if closed else [" or ".join(ranges)]
         if literal.signal.head is ELAPSED:
             clauses = [self._have_passed(amount) for amount in said]
+        elif literal.signal.head is LEFT:
+            clauses = [f"{self._measured(amount)} {'is' if _is_one(amount) else 'are'} left" for amount in said]
         else:
             clauses = [f"{amount} % of the record has passed" for amount in said]
         return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
@@ -62,6 +64,8 @@ class When:
         if len(literal.values.intervals) != 1:
             return None
         (interval,) = literal.values.intervals
+        if literal.signal.head is LEFT:
+            return self._last(interval)
         return self._time(interval) if literal.signal.head is ELAPSED else _share(interval)
 
     def _time(self, i: Interval) -> str:
@@ -77,6 +81,15 @@ class When:
             return f"before {self._have_passed(number)}"
         return f"in the first {self._measured(number)}" if self.steps.timed else f"until {self._have_passed(number)}"
 
+    def _last(self, i: Interval) -> str | None:
+        """The last part of the record. Its last 8 steps are those at which fewer than 8 are left."""
+        if i.bounded_below or i.with_high != self.steps.timed:
+            return None
+        if self.steps.timed:
+            return f"in the last {self._measured(number_words(i.high))}"
+        numbered = _numbered(i)
+        return None if numbered is None else numbered.replace("first", "last")
+
     def _have_passed(self, ranges: str) -> str:
         return f"{self._measured(ranges)} {'has' if _is_one(ranges) else 'have'} passed"
 
@@ -88,7 +101,7 @@ class When:
         return f"{ranges} {one if _is_one(ranges) else more}"
 
     def _range(self, signal: Expression, i: Interval) -> str:
-        elapsed = signal.head is ELAPSED
+        elapsed = signal.head in TIMES
         number: Callable[[float], str] = number_words if elapsed else percent_words
         less = "fewer than" if elapsed and not self.steps.timed else "less than"
         low, high = number(i.low), number(i.high)

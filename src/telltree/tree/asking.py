@@ -18,6 +18,7 @@ from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
@@ -113,6 +114,10 @@ class Bench(Protocol):
     def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
         """An evaluator of formulas on these records."""
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The records before which all are cut into shards: hashes can be compared only where these are the same."""
+
 
 class LocalBench:
     """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
@@ -123,13 +128,25 @@ class LocalBench:
         grammar: Grammar,
         threads: int = 1,
         part_of: "tuple[LocalBench, NDArray[np.int64]] | None" = None,
+        *,
+        memory: int | None = None,
+        signals: int | None = None,
+        room: Room = aligned_words,
     ) -> None:
+        """`memory` and `signals`: what planes and signals may take; `room`: makes room for planes, there or on disk."""
         self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
-        self._signals: Signals = signals_of(panel, None if part_of is None else part_of[0]._signals)
+        self._memory, self._room = memory, room
+        known = None if part_of is None else part_of[0]._signals
+        self._signals: Signals = signals_of(panel, known, memory=signals)
 
     def part(self, members: NDArray[np.int64]) -> "LocalBench":
         """A bench for some of the records, to learn another tree from them."""
-        return LocalBench(self._panel[members], self._grammar, self._threads, (self, members))
+        return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """None, for all are here."""
+        return np.empty(0, np.int64)
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
         """What evaluates formulas for these records, with the planes of all.
@@ -144,7 +161,7 @@ class LocalBench:
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
-        return Formulas(self._panel[members], self._signals, before=before)
+        return Formulas(self._panel[members], self._signals, memory=self._memory, before=before, room=self._room)
 
     @cached_property
     def _whole(self) -> Engine:
@@ -152,7 +169,14 @@ class LocalBench:
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables
-        return Engine(panel, rules, tables, self._signals, threads=self._threads, part_of=part_of)
+        return Engine(
+            panel, rules, tables, self._signals, memory=self._memory, threads=self._threads, part_of=part_of,
+            room=self._room,
+        )  # fmt: skip
+
+    def rest(self) -> None:
+        """Take little memory until the next question."""
+        self._signals.rest()
 
 
 @dataclass(frozen=True)

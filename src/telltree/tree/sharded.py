@@ -87,6 +87,11 @@ class ShardedBench:
         """What evaluates formulas as they stand on these records."""
         return _FormulaShards(self, members, "formulas")
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The first record of each shard but the first."""
+        return self.places.bounds[1:-1]
+
 
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.
@@ -137,13 +142,10 @@ class _NodeShards(abc.ABC, Generic[F]):
         return found
 
     def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
-        """The smallest absolute margin of each formula over the records.
-
-        All of them are exact: a formula that falls behind in one shard may be ahead in all others.
-        """
+        """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._bench.spread(signal) for signal in signals}
-        found: NDArray[np.float64] = np.min(self._each("margins", formulas, spread=spread), axis=0)
+        found: NDArray[np.float64] = np.min(self._each("margins", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
@@ -193,3 +195,11 @@ class _FormulaShards(_NodeShards[Sequence[Expression]]):
 
     def _expressions(self, formulas: Sequence[Expression]) -> Sequence[Expression]:
         return formulas
+
+
+def even_bounds(panel: Panel, shards: int) -> list[int]:
+    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    ends = np.cumsum(panel.lengths)
+    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
+    inner = (wanted // LANES * LANES).tolist()
+    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]

@@ -220,7 +220,10 @@ class Tree:
     def narrowed(self) -> "Tree":
         """The same tree with only the columns it asks about; with all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
-        return replace(self, schema=Schema(c for c in self.schema.values() if c.name in used)) if used else self
+        if not used:
+            return self
+        schema = Schema(column for column in self.schema.values() if column.name in used)
+        return replace(self, schema=schema, how_read=self.how_read.of(used))
 
     def spoken_of(self, panel: Panel) -> "Tree":
         """The same tree, worded for these records: a column that changes in one of them is not called static.

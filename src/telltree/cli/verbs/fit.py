@@ -106,6 +106,12 @@ def fit(
             "there. The file is deleted when the model is saved.",
         ),
     ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="The most memory to take, such as 4GB; with --scan, by default half of the machine's."
+        ),
+    ] = None,
     force: Force = False,
     dask: Dask = None,
     json: Json = False,
@@ -122,6 +128,7 @@ def fit(
       telltree fit 'logs/*.parquet' --time t --labels outcomes.csv --grammar mine.bnf -o model.json
       telltree fit flights.csv --id flight --label nmac --class-weight yes=4 --groups pilot --cv 10
       telltree fit flights.csv --id flight --label nmac --checkpoint night.checkpoint -o model.json
+      telltree fit 'flights/*.parquet' --id flight --label nmac --scan --max-memory 4GB -o model.json
     """
     check_output(output, force=force)
     judge.check()
@@ -135,7 +142,14 @@ def fit(
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
         with client_of(dask) as client:
-            classifier.fit(records.panel, records.labels, groups=records.groups, client=client, checkpoint=checkpoint)
+            classifier.fit(
+                records.panel,
+                records.labels,
+                groups=records.groups,
+                client=client,
+                checkpoint=checkpoint,
+                max_memory=max_memory,
+            )
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
     with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now

@@ -87,7 +87,9 @@ def _window(e: Expression) -> tuple[int, int]:
         return 0, 0
     assert isinstance(e.head, Operator)
     places = {row.name: BY_ARGUMENT - place for place, row in enumerate(e.head.parameters, e.head.takes)}
-    first, last = (places[bound] if isinstance(bound, str) else int(bound) for bound in e.head.window or ())
+    first, last = (
+        places[bound] if isinstance(bound, str) else int(min(bound, 1 << 30)) for bound in e.head.window or ()
+    )
     return first, last
 
 

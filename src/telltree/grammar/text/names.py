@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from telltree.data import Column, ColumnType, Schema
 from telltree.errors import GrammarError, SettingsError
@@ -10,8 +11,9 @@ from telltree.grammar.text.source import Place
 from telltree.likeness import alike
 from telltree.operators import OPERATORS, Attribute, Operator, Type, UserFunction
 from telltree.operators.expression import level_text, name_text
-from telltree.operators.table import SPELLINGS, Form
+from telltree.operators.table import Form, is_word
 
+_CALLED = (Form.CALL, Form.WINDOW)
 _TYPE_OF = {
     ColumnType.REAL: Type.REAL_VECTOR,
     ColumnType.BOOLEAN: Type.BOOLEAN_VECTOR,
@@ -21,12 +23,17 @@ _TYPE_OF = {
 
 def attribute(column: Column) -> Attribute:
     """The column as an expression."""
-    return Attribute(column.name, _TYPE_OF[column.type])
+    return _attribute(column.name, column.type)
+
+
+@lru_cache(maxsize=10_000)
+def _attribute(name: str, kind: ColumnType) -> Attribute:
+    return Attribute(name, _TYPE_OF[kind])
 
 
 def is_reserved(name: str) -> bool:
     """Whether a name is a word of the language, and so none for symbols."""
-    return name in WORDS or name in SPELLINGS
+    return name in WORDS or is_word(name)
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
@@ -51,7 +58,7 @@ class Names:
                 raise SettingsError(f"a user function cannot be called {name!r}, a word of the grammar language")
         if len(by_name) < len(self.functions):
             raise SettingsError("two user functions have the same name")
-        operators = {operator.name: operator for operator in OPERATORS if operator.form is Form.CALL}
+        operators = {operator.name: operator for operator in OPERATORS if operator.form in _CALLED}
         self._called = {**operators, **by_name}
 
     def attribute(self, name: str, place: Place) -> Attribute:
@@ -75,6 +82,9 @@ class Names:
         """The operator or user function that is written `name(...)`."""
         if name in self._called:
             return self._called[name]
+        if name.endswith("[]"):
+            windows = ", ".join(operator.example for operator in OPERATORS if operator.form is Form.WINDOW)
+            raise GrammarError(f"{name[:-2]} takes no window in brackets; what does is written {windows}", *place)
         what = "a symbol" if name in self.symbols else "an attribute" if name in self.schema else "no function"
         hint = nearest(name, self._called, likeness=0.65) if what == "no function" else "; it takes no operands"
         raise GrammarError(f"{name} is {what}{hint}", *place)

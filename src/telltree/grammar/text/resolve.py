@@ -6,8 +6,11 @@ from typing import NoReturn
 
 from telltree.amounts import counted
 from telltree.data import Panel, Schema
+from telltree.data.clock import UNITS
+from telltree.data.how_read import StepLength
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
+from telltree.grammar.text.durations import steps_in
 from telltree.grammar.text.groups import Groups, constant, needs_attribute
 from telltree.grammar.text.names import Names, is_reserved
 from telltree.grammar.text.source import (
@@ -25,7 +28,7 @@ from telltree.grammar.text.source import (
     Source,
     Supply,
 )
-from telltree.operators import Attribute, UserFunction
+from telltree.operators import Attribute, Number, Operator, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
@@ -43,7 +46,8 @@ def resolve(
         if is_reserved(symbol):
             raise GrammarError(f"{symbol} is a word of the language; a symbol needs another name", *place)
         places[symbol] = place
-    resolver = Resolver(data, functions, frozenset(places))
+    step = None if isinstance(data, Schema) else data.step
+    resolver = Resolver(data, functions, frozenset(places), step)
     drafts = {d.symbol: tuple(map(resolver.option, d.alternatives)) for d in definitions}
     return drafts, resolver.groups.left_out
 
@@ -51,7 +55,14 @@ def resolve(
 class Resolver:
     """Looks names up; without symbols it reads formulas."""
 
-    def __init__(self, data: Panel | Schema, functions: Sequence[UserFunction], symbols: frozenset[str]) -> None:
+    def __init__(
+        self,
+        data: Panel | Schema,
+        functions: Sequence[UserFunction],
+        symbols: frozenset[str],
+        step: StepLength | None = None,
+    ) -> None:
+        self._step = step
         schema = data if isinstance(data, Schema) else data.schema
         self.names = Names(schema, functions, symbols)
         self.groups = Groups(schema, None if isinstance(data, Schema) else data)
@@ -68,6 +79,8 @@ class Resolver:
             case Name():
                 return Term(self._named(source), (), source.place)
             case Constant(value, place):
+                if source.unit:
+                    raise _no_unit(source)
                 return Term(constant(value), (), place)
             case Supply():
                 if needs_attribute(source):
@@ -95,7 +108,18 @@ class Resolver:
             raise GrammarError(
                 f"{call.name} takes {counted(head.arity, 'operand')}, found {len(call.args)}", *call.place
             )
-        return Term(head, tuple(map(self.draft, call.args)), call.place)
+        takes = head.takes if isinstance(head, Operator) else head.arity
+        parameters = map(self._parameter, call.args[takes:])
+        return Term(head, (*map(self.draft, call.args[:takes]), *parameters), call.place)
+
+    def _parameter(self, source: Source) -> Draft:
+        """A parameter of an operator; an amount of time is turned into steps."""
+        match source:
+            case Constant(unit=unit) if unit:
+                return Term(Number(steps_in(source, self._step)), (), source.place)
+            case Choice(alternatives, place):
+                return Pick(tuple(Option(self._parameter(one.body), one.weight) for one in alternatives), place)
+        return self.draft(source)
 
     def _comparison(self, comparison: Comparison) -> Draft:
         left, right, place = comparison.left, comparison.right, comparison.place
@@ -125,6 +149,17 @@ def _refuse(supply: Supply) -> NoReturn:
 
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+def _no_unit(source: Constant) -> GrammarError:
+    """What is wrong with a unit behind a number that nothing looks along time by."""
+    if source.unit not in UNITS:
+        return GrammarError(f"found {source.unit!r} behind a number; write the number alone", *source.unit_place)
+    return GrammarError(
+        f"{source.value:g} {source.unit} is an amount of time, which only says how many steps an operator looks at, as "
+        "in F[0 s, 5 s](x); write a number",
+        *source.place,
+    )
 
 
 def _indexed(english: English, body: Draft) -> str:

@@ -11,6 +11,7 @@ from telltree.errors import GrammarError
 from telltree.operators import Operator
 
 DEEPEST = 100  # levels of nesting; later stages are recursive, and nobody reads deeper ones
+LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 
 
 class Place(NamedTuple):
@@ -35,10 +36,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number or the name of a category."""
+    """A number or the name of a category; with a unit, an amount of time."""
 
     value: float | str
     place: Place = NOWHERE
+    unit: str = ""
+    unit_place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
