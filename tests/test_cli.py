@@ -451,3 +451,8 @@ def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     bad(
         2, *flights, "--search-max-atoms", "1", says="--search-max-atoms is for --search auto or exhaustive, not for gp"
     )
+
+
+def test_formulas_of_ones_own_may_be_tried_first(folder):
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
+    bad(2, *flights, "--search-seed", "F(nowhere < 1)", says="seeds[0], 'F(nowhere < 1)': is no formula")

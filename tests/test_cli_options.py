@@ -12,7 +12,7 @@ from test_cli import VERBS, bad, good
         ("telltree exp", {"explain", "export", "experiment"}),
         (
             "telltree fit --search-",
-            {"--search-evaluations", "--search-seconds", "--search-max-depth", "--search-max-atoms"},
+            {"--search-evaluations", "--search-seconds", "--search-max-depth", "--search-max-atoms", "--search-seed"},
         ),
         ("telltree export --to s", {"stl", "sql"}),
     ],

@@ -29,7 +29,7 @@ _MOST_EXTENDED = 20_000
 """Formulas with one more atom that are tried at a time, at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Auto(Search):
     """Tries all small formulas, joins the best with one more atom, three times over, and breeds from the best of all.
 
@@ -121,6 +121,11 @@ class _InTurn:
             self._idle = 0 if new else self._idle + 1
         else:
             self._elite.learn(population, fitness, answer)
+
+    def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Have formulas among those to extend and to breed from."""
+        self._sampled += int(np.count_nonzero(answer != FREE))
+        self._elite.learn(population, fitness, answer)
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, and how many larger formulas were sampled."""

@@ -28,7 +28,7 @@ MOST_ATOMS, _MOST_SIZE = 100, 10_000
 _BATCH = 8_192
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exhaustive(Search):
     """Tries every formula of the grammar up to a number of atoms, and proves that none of them is fitter than the best.
 

@@ -28,7 +28,7 @@ _ATTEMPTS = 6
 """How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GeneticProgramming(Search):
     """Type-compatible subtree crossover, subtree mutation, tournament selection. See `Search` for the other settings.
 
@@ -106,21 +106,29 @@ class Evolution:
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
         self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
         constants = grammar.has_random_constants
+        self._drawn = False
         self._rows, self._children = (Population.empty(size, width, constants) for _ in range(2))
         self._parents, self._rooms = Parents.empty(0), [Parents.empty(size) for _ in range(2)]
         self._scratch = BreedingScratch.empty(grammar.tables, width, size // 2)
         self._lanes = Lanes.empty(grammar.tables, width)
         self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
 
+    def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Have formulas among the parents of the first generation, which is drawn beside them."""
+        ranked = np.argsort(fitness, kind="stable")[: len(self._rows.lengths)]
+        self.begin(population.take(ranked), fitness[ranked], answer[ranked])
+        self._drawn = False
+
     def begin(self, rows: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         """Start from formulas that were tried, best first, no more than the population has room for."""
         number = len(rows.lengths)
         self._rows.rules[:number], self._rows.constants[:number] = rows.rules, rows.constants
         self._rows.lengths[:number] = rows.lengths
-        self._parents = Parents(np.arange(number), fitness, answer)
+        self._parents, self._drawn = Parents(np.arange(number), fitness, answer), number > 0
 
     def propose(self, generation: int) -> Population:
-        if not len(self._parents.rows):
+        if not self._drawn:
+            self._drawn = True
             draw(self._tables, self._depth, self._seed, generation, NO_ROW, self._lanes, *self._children.for_kernels())
         else:
             breed(

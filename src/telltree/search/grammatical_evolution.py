@@ -33,7 +33,7 @@ _ATTEMPTS = 6
 """How often a child may be bred again because it was tried before. Off if parents may be copied: no copy is new."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GrammaticalEvolution(Search):
     """One-point crossover, uniform mutation, truncation selection. See `Search` for the other settings.
 

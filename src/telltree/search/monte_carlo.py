@@ -20,7 +20,7 @@ _MOST_BATCHES = 4
 """Batches drawn at a time if the budget is large, to spread the fixed cost of a round over more formulas."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MonteCarlo(Search):
     """Independent random draws; the earliest of equals wins. See `Search` for the settings."""
 

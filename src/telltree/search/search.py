@@ -3,19 +3,22 @@
 import abc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Derivation, Grammar
+from telltree.grammar.derivations.growing import deepest
+from telltree.grammar.derivations.naming import name_rows
 from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Archive, Candidate, Moment, moments
 from telltree.search.by_size import BySize, OfSize
 from telltree.search.memory import Memory, NoMemory
 from telltree.search.proof import Proof
+from telltree.search.seeds import checked_seeds, derived
 from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
@@ -102,6 +105,13 @@ class Resumable(Protocol):
 
 
 @runtime_checkable
+class Planted(Protocol):
+    """A breeder that starts from formulas that were tried before it began."""
+
+    def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
+
+
+@runtime_checkable
 class Proving(Protocol):
     """A breeder that comes to an end, and knows what is proved by then."""
 
@@ -130,7 +140,7 @@ class Task(NamedTuple):
     tolerance: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Search(abc.ABC):
     """Settings common to all searches.
 
@@ -139,6 +149,7 @@ class Search(abc.ABC):
     generations: stop after this many rounds of proposing and learning (None: no limit).
     max_depth: how deeply operators may be nested: F(x1 ∧ (x3 < 2)) has depth 3.
     keep: how many of the best formulas that answer differently to return.
+    seeds: formulas to try first, and to breed from: each a `Formula`, its text, or a sentence in plain English.
     """
 
     evaluations: int | None = 20_000
@@ -146,6 +157,15 @@ class Search(abc.ABC):
     generations: int | None = None
     max_depth: int = 6
     keep: int = 10
+    seeds: tuple[Any, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seeds", checked_seeds(self.seeds))
+
+    def __repr__(self) -> str:
+        """All settings, and seeds if there are any."""
+        shown = [own.name for own in fields(self) if own.name != "seeds" or self.seeds]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @property
     def revisits(self) -> bool:
@@ -210,6 +230,10 @@ class Search(abc.ABC):
         grammar.check_depth(self.max_depth)
 
 
+def _ignore(*_: Any) -> None:
+    """What a breeder does with seeds that it has no use for."""
+
+
 class _Run:
     """One run of a search."""
 
@@ -235,11 +259,13 @@ class _Run:
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
         self._evaluations, self._at_a_time = 0, _FIRST_PART
-        self._generation, self._idle, self._whole = 0, 0, True
+        self._generation, self._idle, self._whole, self._resumed = 0, 0, True, False
         self._remember = remember if isinstance(self._breeder, Resumable) else None
 
     def result(self) -> Found:
         try:
+            if not self._resumed:
+                self._plant()
             self._explore()
         except KeyboardInterrupt:
             self._interrupted = True
@@ -278,6 +304,7 @@ class _Run:
             given.number(name, np.int64) for name in ("evaluations", "generation", "idle")
         )
         self._start -= given.number("seconds", np.float64)
+        self._resumed = True
         self._history = moments(given)
         self._memory.resume(given.part("memory"))  # before the breeder, who may look at it
         self._breeder.resume(given.part("breeder"))
@@ -293,7 +320,9 @@ class _Run:
             if self._stop():
                 self._interrupted = True
                 break
-            self._idle = 0 if self._try(self._breeder.propose(self._generation)) else self._idle + 1
+            self._idle = (
+                0 if self._try(self._breeder.propose(self._generation), self._breeder.learn) else self._idle + 1
+            )
             self._generation += 1
             if self._remember and self._whole:
                 self._remember(self.state)
@@ -302,6 +331,18 @@ class _Run:
                 self._report()
         if self._progress:
             self._report()
+
+    def _plant(self) -> None:
+        """Try the formulas that the user gave."""
+        search, grammar = self._search, self._grammar
+        seeds = derived(search.seeds, grammar, search.max_depth)
+        if seeds:
+            width = max(grammar.width(deepest(grammar.tables, search.max_depth)), *(len(one.rules) for one in seeds))
+            population = Population.empty(len(seeds), width, grammar.has_random_constants)
+            for row, seed in enumerate(seeds):
+                population.put(row, seed)
+            name_rows(*population.for_kernels())
+            self._try(population, self._breeder.plant if isinstance(self._breeder, Planted) else _ignore)
 
     def _exhausted(self) -> bool:
         """Whether there is nothing left to try."""
@@ -315,7 +356,7 @@ class _Run:
             or self._late()
         )
 
-    def _try(self, population: Population) -> bool:
+    def _try(self, population: Population, learn: Callable[..., None]) -> bool:
         """Score what is new in a population, and let the breeder learn from all of it; False if nothing was new."""
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
@@ -329,7 +370,7 @@ class _Run:
                 self._by_size.add(population, fresh, fitness, scores.size)
             if self._archive.add(population, fresh, fitness, answer) or not self._history:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
-        self._breeder.learn(population, *of_all)
+        learn(population, *of_all)
         return len(fresh) > 0
 
     def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:

@@ -82,6 +82,12 @@ class TreeOptions:
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
     search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
+    search_seed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--search-seed", metavar="FORMULA", help="A formula, or sentence, to try first and breed from (repeatable)."
+        ),
+    ] = None
     search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
@@ -255,6 +261,7 @@ def _search(options: TreeOptions) -> "Search":
         "seconds": options.search_seconds,
         "max_depth": options.search_max_depth,
         "max_atoms": options.search_max_atoms,
+        "seeds": options.search_seed or None,
     }
     if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
         knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]

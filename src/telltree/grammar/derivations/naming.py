@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from telltree.compiled import at, small
+from telltree.compiled import at, kernel, small
 from telltree.grammar.derivations.streams import GOLDEN, mix, number_name
 
 FREE = np.uint64(0)
@@ -32,6 +32,13 @@ def name_of(rules, constants, row, length):
         if constants is not None and not np.isnan(constants[at(row), at(node)]):
             name += number_name(constants[at(row), at(node)])
     return finished_name(name)
+
+
+@kernel
+def name_rows(rules, constants, lengths, names):
+    """Name all derivations of a population."""
+    for row in range(len(lengths)):
+        names[row] = name_of(rules[row], constants, row, lengths[row])
 
 
 @small

@@ -12,6 +12,7 @@ from telltree.report.page.scores import held_out_scores, scores_of
 from telltree.report.page.sizes import Sizes, Unseen, sizes_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
+from telltree.search import Search
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
 from telltree.tree.proved import proved
 from telltree.tree.target import Scores
@@ -180,6 +181,8 @@ def _settings(value: Any) -> str:
     """Settings by name; for anything else only its name, since its repr may contain an address."""
     if not is_dataclass(value) or isinstance(value, type):
         return words(getattr(value, "__name__", type(value).__name__))
+    if isinstance(value, Search):
+        return words(repr(value))
     given = ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields(value) if field.repr)
     return words(f"{type(value).__name__}({given})")
 

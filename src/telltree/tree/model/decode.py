@@ -8,7 +8,7 @@ from typing import Any
 
 from telltree.amounts import counted
 from telltree.data import Schema
-from telltree.errors import GrammarError, ModelFormatError, TelltreeError
+from telltree.errors import GrammarError, ModelFormatError, SettingsError, TelltreeError
 from telltree.grammar import Grammar
 from telltree.grammar.collecting import collecting_later
 from telltree.grammar.text.amount import has_more_parts
@@ -212,11 +212,14 @@ def _search(entry: SearchEntry | str | None) -> Any:
     for name in entry.settings:
         if name not in known:
             raise ModelFormatError(f"{DAMAGED}: {entry.name} has no setting {name!r:.80}")
-    return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
+    try:
+        return kind(**{name: _unless_word(value) for name, value in entry.settings.items()})
+    except SettingsError as error:
+        raise ModelFormatError(f"{DAMAGED}: {entry.name}: {error}") from None
 
 
 def _unless_word(value: Any) -> Any:
-    return float(value) if value in ("inf", "-inf", "nan") else value
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value
 
 
 def _fitness(entry: GiniSizeEntry | BitsEntry | str | None) -> Any:

@@ -219,7 +219,7 @@ class SearchEntry(Entry):
     """A search and its settings."""
 
     name: SearchName
-    settings: dict[str, Scalar | None]
+    settings: dict[str, Scalar | Many[Text] | None]
 
 
 class GiniSizeEntry(Entry):

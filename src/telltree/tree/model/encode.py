@@ -219,7 +219,9 @@ def _search(search: Any) -> dict[str, Any] | str | None:
     if type(search) not in {known.load() for known in SEARCHES.values()}:
         return "custom"
     fields = {field.name: getattr(search, field.name) for field in dataclasses.fields(search)}
+    seeds = [str(seed) for seed in fields.pop("seeds")]
     settings = {name: _number(v) if isinstance(v, float) else _plain(v) for name, v in fields.items()}
+    settings |= {"seeds": seeds} if seeds else {}
     return {"name": type(search).__name__, "settings": settings}
 
 

@@ -46,7 +46,7 @@ class ForgottenFitness:
         raise _forgotten("fitness")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ForgottenSearch(Search):
     """Replaces, in a loaded model, a search that only its author has; prediction does not need it."""
 
