@@ -80,6 +80,16 @@ def comes(a, b):
     return any(b[t] and all(a[:t]) for t in range(len(b)))
 
 
+def follows(a, b, first, last):
+    """Whether a holds at some step, and b from so many to so many steps later."""
+    return any(a[t] is True and any(x is True for x in window(b, t, first, last)) for t in range(len(a)))
+
+
+def runs(a):
+    """How many steps each stretch has at which it holds."""
+    return [len(stretch) for stretch in "".join("x" if x else " " for x in a).split()]
+
+
 def nearest(a, b):
     """The margin of that."""
     return max(min(b[t], *a[:t]) if t else b[0] for t in range(len(b)))
@@ -117,6 +127,12 @@ MEANING = {
     "until": joined(lambda a, b: [comes(a[t:], b[t:]) for t in range(len(a))]),
     "unless": joined(lambda a, b: [comes(a[t:], b[t:]) or all(a[t:]) for t in range(len(a))]),
     "since": joined(lambda a, b: [comes(a[t::-1], b[t::-1]) for t in range(len(a))]),
+    "rise": joined(lambda a: [t > 0 and a[t] and not a[t - 1] for t in range(len(a))]),
+    "fall": joined(lambda a: [t > 0 and not a[t] and a[t - 1] for t in range(len(a))]),
+    "before": joined(lambda a, b: [follows(a[t:], b[t:], 1, len(a)) for t in range(len(a))]),
+    "before[]": lambda n, a, b, i, j: [follows(a[t:], b[t:], i[t], j[t]) for t in range(n)],
+    "episodes": joined(lambda a: [float(len(runs(a)))] * len(a)),
+    "longest": joined(lambda a: [float(max(runs(a), default=0))] * len(a)),
     "left": lambda n: [float(n - 1 - t) for t in range(n)],
     "count": joined(lambda a: [float(sum(a))] * len(a)),  # of the whole record, at every step
     "missing": lambda n, a: [value is None for value in a],
@@ -144,6 +160,12 @@ MARGIN = {
     "until": lambda a, b: [nearest(a[t:], b[t:]) for t in range(len(a))],
     "unless": lambda a, b: [max(nearest(a[t:], b[t:]), min(a[t:])) for t in range(len(a))],
     "since": lambda a, b: [nearest(a[t::-1], b[t::-1]) for t in range(len(a))],
+    "rise": lambda a: [min(a[t], -a[t - 1] if t else -1.0) for t in range(len(a))],
+    "fall": lambda a: [min(-a[t], a[t - 1] if t else -1.0) for t in range(len(a))],
+    "before": lambda a, b: MARGIN["before[]"](a, b, 1, len(a)),
+    "before[]": lambda a, b, i, j: [
+        max(min(a[s], max(window(b, s, i, j), default=-1.0)) for s in range(t, len(a))) for t in range(len(a))
+    ],
     "G[]": lambda a, i, j: [min(window(a, t, i, j), default=1.0) for t in range(len(a))],
 }
 """Of each that joins conditions: from the margins of its operands at every step, and its parameters, to its own."""
@@ -182,9 +204,9 @@ def text(formula, rng, least=0):
             written = json.dumps(name, ensure_ascii=rng.random() < 0.5)
         case ("call", name, *operands):
             written = name + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
-        case (_, operand, *bounds) if head.endswith("[]"):
-            within = ", ".join(text(bound, rng) for bound in bounds)
-            written = f"{head[:-2]}[{within}]" + bracketed(text(operand, rng), rng)
+        case (_, *operands, first, last) if head.endswith("[]"):
+            within = f"[{text(first, rng)}, {text(last, rng)}]"
+            written = head[:-2] + within + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
         case ("not", operand):
             sign = rng.choice(SPELLINGS["not"])
             written = sign + " " * (sign == "not" or rng.random() < 0.5) + text(operand, rng, left)

@@ -151,6 +151,7 @@ class Formulas:
         self.clocks = usable(Type.REAL_VECTOR)
         self.of_one = usable(Type.REAL_VECTOR, Type.REAL_VECTOR)
         self.of_two = usable(Type.REAL_VECTOR, Type.REAL_VECTOR, Type.REAL_VECTOR)
+        self.counted = [row.name for row in usable(Type.COUNT, Type.BOOLEAN_VECTOR)]
         self.of_counts = usable(Type.COUNT, Type.COUNT)
 
     def boolean(self, depth):
@@ -261,7 +262,7 @@ class Formulas:
         """One number per record, which depends on the record."""
         rng = self.rng
         if depth <= 0 or rng.random() < 0.6:
-            return ("count", self.vector(depth - 1))
+            return (rng.choice(self.counted), self.vector(depth - 1))
         difference = ("-", *rng.sample((self.count(depth - 1), rng.choice((self.whole, self.count))(depth - 1)), 2))
         return rng.choice((difference, *(written(rng, row, difference) for row in self.of_counts)))
 

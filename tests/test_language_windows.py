@@ -12,7 +12,7 @@ from strategies import derived, draw_case
 
 from telltree import DataError, Formula, Grammar, GrammarError, GrammarTreeClassifier, MonteCarlo, Panel, user_function
 from telltree.errors import SpeechError
-from telltree.explain import decisive_steps, english
+from telltree.explain import Margins, decisive_steps, english
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.engine import Engine
 from telltree.operators import OPERATORS
@@ -37,10 +37,19 @@ def draw(rng, most):
         [
             *(("F[]", B, low, high), ("G[]", B, low, high), ("once[]", B, low, high), ("historically[]", B, low, high)),
             *(("next", A), ("previous", A), ("once", A), ("historically", A), ("until", A, B), ("unless", A, B)),
+            *(
+                ("rise", A),
+                ("fall", B),
+                ("before", A, B),
+                ("before[]", A, B, low, high),
+                ("rise", ("F[]", A, low, high)),
+            ),
+            *(("<", ("episodes", A), number(3)), (">", ("longest", A), ("count", B)), ("=", ("longest", B), number(2))),
             *(("since", A, B), ("until", ("not", A), ("next", B)), ("since", ("F[]", A, low, high), ("not", B))),
         ]
     )
-    whole = inner if inner[0] in ("F[]", "G[]", "next", "until", "unless") and rng.random() < 0.4 else None
+    of_record = ("F[]", "G[]", "next", "until", "unless", "before", "before[]", "<", ">", "=")
+    whole = inner if inner[0] in of_record and rng.random() < 0.4 else None
     return whole or (rng.choice("FG"), (rng.choice(("and", "or", "implies")), rng.choice((A, ("not", B))), inner))
 
 
@@ -88,6 +97,19 @@ def pulses(**timed):
         ("F(level = 0.4 and historically(x = 0))", [False, False, False, True]),
         ("until(x = 0, x = 1)", [True, True, True, False]),
         ("unless(x = 0, x = 1)", [True, True, True, True]),
+        ("F(level > 0.2 and rise(x = 1))", [True, False, False, False]),
+        ("F(rise(x = 1))", [True, True, False, False]),  # what holds from the start does not begin
+        ("F(level = 0.4 and fall(x = 1))", [False, True, False, False]),
+        ("before(x = 1, x = 0 and level = 0.1)", [False, False, True, False]),
+        ("before(x = 1, x = 1)", [True, True, False, False]),  # not by the same step
+        ("before[0, 0](x = 1, level < 0.1)", [False, False, True, False]),
+        ("before[1, 2](x = 1, x = 1)", [False, True, False, False]),
+        ("before[2, 4](x = 1, x = 1)", [True, False, False, False]),
+        ("episodes(x = 1) = 2", [True, False, False, False]),
+        ("episodes(x = 1) = 1", [False, True, True, False]),  # one that lasts from the start is one, too
+        ("longest(x = 1) = 2", [False, True, False, False]),
+        ("longest(x = 0) > 3", [False, False, True, True]),
+        ("longest(left() < 3 and x = 0) >= 3", [False, False, True, True]),
         ("F(level = 0.5 and since(x = 0, x = 1))", [True, True, True, False]),
         ("F(level = 0.5 and since(level > 0.3, x = 1))", [True, True, False, False]),
     ],
@@ -159,6 +181,29 @@ def test_they_are_said_and_read_back(text, said):
     assert english(asked.expression, panel.schema, (), step=panel.step) == said
     again = Formula.from_english(said, panel.schema, step=panel.step)
     assert again(panel).tolist() == asked(panel).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("longest(x = 1) > 1", [-1, 1, -1, -2]),  # steps that the run would have to be longer or shorter
+        ("longest(x = 0) >= 3", [1, -1, 3, 4]),
+        ("count(x = 1) > 1", [1, 1, -1, -2]),
+    ],
+)
+def test_how_far_a_run_is_from_the_other_answer(text, wanted):
+    panel = pulses()
+    evidence = Margins(panel).evidence(Formula.parse(text, panel.schema).expression)
+    found = [evidence.distance(place) for place in range(len(panel))]
+    assert [one.size for one in found] == wanted
+    assert all(one.unit is not None for one in found)
+
+
+def test_episodes_have_no_distance_in_steps():
+    panel = pulses()
+    evidence = Margins(panel).evidence(Formula.parse("episodes(x = 1) > 1", panel.schema).expression)
+    assert evidence.truth.tolist() == [True, False, False, False]
+    assert [evidence.distance(place).unit for place in range(len(panel))] == [None] * 4
 
 
 def test_a_tree_with_windows_refuses_steps_of_another_length():

@@ -65,7 +65,9 @@ def gini_size(true, false, size, *, w1=100, w2=0.1, summed=False):
 
 
 def is_count(plain):
-    return plain[0] == "count" or (plain[0] in oracle.ARITHMETIC and any(map(is_count, plain[1:])))
+    return plain[0] in ("count", "episodes", "longest") or (
+        plain[0] in oracle.ARITHMETIC and any(map(is_count, plain[1:]))
+    )
 
 
 class Margins:

@@ -12,11 +12,15 @@ from typing import TypeAlias
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
+from telltree.operators.simpler import spelt_out
 from telltree.operators.table import (
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
     COMPARISONS,
     EVENTUALLY,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
     GLOBALLY_WITHIN,
     HISTORICALLY,
@@ -30,6 +34,7 @@ from telltree.operators.table import (
     ONCE_WITHIN,
     OR,
     PREVIOUS,
+    RISE,
     SINCE,
     UNLESS,
     UNTIL,
@@ -237,6 +242,7 @@ CLAIMS: Cells[Claimed] = Cells(
         IMPLIES: _joined(Either, Both, turned=True),
         EVENTUALLY_WITHIN: _some_step,
         GLOBALLY_WITHIN: _all_steps,
+        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda e, truth: _claim(spelt_out(e), truth)),
         **dict.fromkeys(
             (NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE), opaque
         ),

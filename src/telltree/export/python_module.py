@@ -1,6 +1,7 @@
 """A Python module that needs only the standard library."""
 
 import ast
+import math
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
@@ -11,16 +12,21 @@ from telltree.export.exported import Exported
 from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
+from telltree.operators.simpler import spelt_out
 from telltree.operators.table import (
     ABS,
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
     CHANGE,
     COUNT,
     DIFFERENCE,
     ELAPSED,
+    EPISODES,
     EQUAL,
     EVENTUALLY,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -32,6 +38,7 @@ from telltree.operators.table import (
     LEFT,
     LESS,
     LESS_EQUAL,
+    LONGEST,
     MISSING,
     NEXT,
     NOT,
@@ -39,6 +46,7 @@ from telltree.operators.table import (
     ONCE_WITHIN,
     OR,
     PREVIOUS,
+    RISE,
     SIGN,
     SINCE,
     UNLESS,
@@ -165,7 +173,7 @@ def code(e: Expression, reads: Reads) -> str:
         case Attribute(name=name, type=kind):
             return f"{_READS[kind]}(record, {name!a}{_own_names(name, reads)})"
         case Number(value=value):
-            return ascii(value)
+            return ascii(value) if math.isfinite(value) else f"float({str(value)!r})"
         case Level(name=name):
             return ascii(name)
         case Operator():
@@ -275,6 +283,8 @@ PYTHON: Cells[_Said | Refused] = Cells(
         UNTIL: _calls("until"),
         UNLESS: lambda e, reads: f"until({code(e.args[0], reads)}, {code(e.args[1], reads)}, True)",
         SINCE: _calls("since"),
+        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES), lambda e, reads: code(spelt_out(e), reads)),
+        LONGEST: _calls("longest"),
         CHANGE: _calls("change"),
     },
 )

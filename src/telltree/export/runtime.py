@@ -176,7 +176,8 @@ def globally(a: list[bool]) -> list[bool]:
 
 def some_within(a: list[bool], first: float, last: float) -> list[bool]:
     """Whether it holds at one of the steps of a window, counted from this one."""
-    return [any(a[t + int(first) : t + int(last) + 1]) for t in range(len(a))]
+    end = int(min(last, len(a))) + 1
+    return [any(a[t + int(first) : t + end]) for t in range(len(a))]
 
 
 def all_within(a: list[bool], first: float, last: float) -> list[bool]:
@@ -221,3 +222,12 @@ def since(a: list[bool], b: list[bool]) -> list[bool]:
 def count(a: list[bool]) -> list[int]:
     """At how many steps of the record it holds."""
     return constant(a, sum(a))
+
+
+def longest(a: list[bool]) -> list[int]:
+    """At how many steps in a row it holds, at most."""
+    most = run = 0
+    for x in a:
+        run = run + 1 if x else 0
+        most = max(most, run)
+    return constant(a, most)

@@ -19,16 +19,21 @@ from telltree.export.unsayable import Refused, common_levels, is_never_missing, 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.meaning import BEHIND, Joins
+from telltree.operators.simpler import all_spelt_out, spelt_out
 from telltree.operators.table import (
     ABS,
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
     CHANGE,
     COUNT,
     DIFFERENCE,
     ELAPSED,
+    EPISODES,
     EQUAL,
     EVENTUALLY,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -40,6 +45,7 @@ from telltree.operators.table import (
     LEFT,
     LESS,
     LESS_EQUAL,
+    LONGEST,
     MISSING,
     NEXT,
     NOT,
@@ -47,6 +53,7 @@ from telltree.operators.table import (
     ONCE_WITHIN,
     OR,
     PREVIOUS,
+    RISE,
     SIGN,
     SINCE,
     UNLESS,
@@ -67,6 +74,7 @@ _WINDOWS = """
 _BEFORE = "OVER (PARTITION BY record ORDER BY step)"
 _COUNT = "COUNT(*) OVER whole"
 FARTHEST = 2**31 - 1  # steps that a window can look back
+LONGEST_WINDOW = 1_000_000  # steps; SQLite counts them one by one
 
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
@@ -77,7 +85,7 @@ def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # no
 def _query(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
     own, truths, categories = (_own(word, table) for word in ("steps", "truths", "categories"))
     steps = _Steps(exported.tree.schema, own, exported.tree.step, time)
-    found = [steps.condition(node.formula.expression) for node in exported.tree.nodes]
+    found = [steps.condition(all_spelt_out(node.formula.expression)) for node in exported.tree.nodes]
     layers = steps.layers(_source(exported.tree, steps, table, id, time))
     named = "".join(f",\n         {_bit(truth)} AS n{i}" for i, truth in enumerate(found))
     last = f"{truths} AS MATERIALIZED (\n  SELECT record{named}\n    FROM {own}{len(layers) - 1}\n   WHERE step = 1\n)"
@@ -249,6 +257,12 @@ class _Steps:
             self._known[e] = (name, layer + 1)
         return self._known[e][0]
 
+    def known_as(self, e: Expression, last: Expression, text: str) -> str:
+        """The same for an expression that was worked out in several steps, of which this is the last."""
+        name = self.named(last, text)
+        self._known[e] = self._known[last]
+        return name
+
     def joined(self, e: Expression, text: str) -> str:
         """Conditions joined to one, with a name of its own if it is nested too deeply."""
         text = text.format(*(self.condition(operand) for operand in e.operands))
@@ -336,7 +350,9 @@ def _within(how: str) -> _Said:
     """Over the steps of a window; beyond the end of the record, nothing speaks for or against it."""
 
     def said(steps: _Steps, e: Expression) -> str:
-        first, last = (int(min(bound, FARTHEST)) for bound in e.window)
+        first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
+        if first == "UNBOUNDED":
+            raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
         back = isinstance(e.head, Operator) and isinstance(e.head.means, Joins) and e.head.means.code in BEHIND
         rows = f"{last} PRECEDING AND {first} PRECEDING" if back else f"{first} FOLLOWING AND {last} FOLLOWING"
         frame = f"PARTITION BY record ORDER BY step ROWS BETWEEN {rows}"
@@ -364,6 +380,16 @@ def _since(steps: _Steps, e: Expression) -> str:
     first, second = (steps.condition(operand) for operand in e.operands)
     ends = f"MAX(CASE WHEN {second} THEN 2 * step WHEN NOT {first} THEN 2 * step + 1 END) OVER behind"
     return f"(COALESCE({steps.named(e, ends)} % 2, 1) = 0)"
+
+
+def _longest(steps: _Steps, e: Expression) -> str:
+    """Runs are numbered by the steps at which it does not hold, and what holds in each is counted."""
+    holds = steps.condition(e.args[0])
+    run = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    held, most = Expression(NOT, (run,)), Expression(NOT, (Expression(NOT, (run,)),))
+    number = steps.named(run, f"SUM({_bit(f'NOT {holds}')}) OVER behind")
+    length = steps.named(held, f"SUM({_bit(holds)}) OVER (PARTITION BY record, {number})")
+    return steps.known_as(e, most, f"MAX({length}) OVER whole")
 
 
 def _left(steps: _Steps, e: Expression) -> str:
@@ -411,6 +437,9 @@ SQL: Cells[_Said | Refused] = Cells(
         UNTIL: _until(weak=False),
         UNLESS: _until(weak=True),
         SINCE: _since,
+        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))),
+        EPISODES: lambda steps, e: steps.number(spelt_out(e)),
+        LONGEST: _longest,
         ELAPSED: lambda steps, e: steps.elapsed(e),
     },
 )

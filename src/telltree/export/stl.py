@@ -13,17 +13,22 @@ from telltree.export.unsayable import Refused, common_levels, is_never_missing, 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.numbers import number_text
+from telltree.operators.simpler import spelt_out
 from telltree.operators.table import (
     ABS,
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
     CHANGE,
     COMPARISONS,
     COUNT,
     DIFFERENCE,
     ELAPSED,
+    EPISODES,
     EQUAL,
     EVENTUALLY,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -35,6 +40,7 @@ from telltree.operators.table import (
     LEFT,
     LESS,
     LESS_EQUAL,
+    LONGEST,
     MISSING,
     NEXT,
     NOT,
@@ -42,6 +48,7 @@ from telltree.operators.table import (
     ONCE_WITHIN,
     OR,
     PREVIOUS,
+    RISE,
     SIGN,
     SINCE,
     UNLESS,
@@ -287,6 +294,9 @@ STL: Cells[_Said | Refused] = Cells(
         UNTIL: _joins("({} until {})"),
         UNLESS: lambda writer, e: "(always({0}) or ({0} until {1}))".format(*map(writer.truth, e.operands)),
         SINCE: _joins("({} since {})"),
+        **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
+        EPISODES: Refused(_NO_COUNTS),
+        LONGEST: Refused(_NO_COUNTS),
         CHANGE: Refused(_NO_PAST),
     },
 )

@@ -24,6 +24,7 @@ from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Hole, Number
 from telltree.operators.meaning import LOOKING, OF_NUMBERS, Mode
+from telltree.operators.simpler import once_each
 
 _NO_NAMES = np.empty(0, np.uint64)
 
@@ -227,7 +228,7 @@ def _counterparts(template: Expression, whole: Expression, position: int) -> tup
     """Node number `position` of a template, and what stands there in the `whole`, which fills its holes."""
     pairs = [(template, whole)]
     while True:
-        node, filled = pairs.pop()
+        node, filled = map(once_each, pairs.pop())  # as microcode has it
         if position == 0:
             return node, filled
         position -= 1

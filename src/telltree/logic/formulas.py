@@ -19,7 +19,6 @@ from telltree.operators import Expression, Number
 from telltree.operators.meaning import (
     AHEAD,
     CONNECTIVES,
-    EDGES,
     LOOKING,
     OF_NUMBERS,
     OPERAND_MODES,
@@ -27,6 +26,7 @@ from telltree.operators.meaning import (
     WINDOWED,
     MicroOp,
 )
+from telltree.operators.simpler import spelt_out
 
 # the functions that lower populations, but not compiled: few formulas are not worth the compile time
 _connect, _read_plane = operands.connect.py_func, operands.read_plane.py_func
@@ -110,6 +110,7 @@ class _Writer:
 
     def lower(self, e: Expression, mode: int) -> Operand:
         """The operand for a part of a formula, read in a mode, and whether it is negated."""
+        e = spelt_out(e)
         code = code_of(e)
         if code is MicroOp.ATOM:
             ref, negated = _read_plane(self._slots[e], mode)
@@ -126,8 +127,8 @@ class _Writer:
         elif code in PAIRED:
             scan, step, register, flags, negated = _until_of(code, mode, not_a, not_b, self.registers)
             a = b = self._write((UNTIL, register, a, b, scan))
-        elif code in AHEAD | WINDOWED | EDGES:
-            near, far = e.window if code in WINDOWED else (0.0, 0.0)
+        elif code in AHEAD | WINDOWED:
+            near, far = e.window
             operand = a
             scan, step, register, a, flags, negated = _over_time(code, mode, a, not_a, near, self.registers)
             if scan != NOTHING:

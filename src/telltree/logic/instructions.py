@@ -34,6 +34,7 @@ class Opcode(enum.IntEnum):
     COMPARE = 10  # lanes to word, and to a vector that says the same at every step
     WINDOW_OR = 11  # vector: whether it holds at one of the steps of the window `value`; word: at the first step
     UNTIL = 12  # vector: whether the second comes, the first holding up to then; word: the same at the first step
+    LONGEST = 14  # vector to lanes: at how many steps in a row it holds, at most
     BEGINS = 13  # vector: whether it holds at a step and not at the one before
 
 
@@ -43,6 +44,7 @@ REDUCE_AND, WORD_AND, COUNT = int(Opcode.REDUCE_AND), int(Opcode.WORD_AND), int(
 CONSTANT, SUBTRACT, ABS = int(Opcode.CONSTANT), int(Opcode.SUBTRACT), int(Opcode.ABS)
 SIGN, COMPARE = int(Opcode.SIGN), int(Opcode.COMPARE)
 WINDOW_OR, UNTIL, BEGINS = int(Opcode.WINDOW_OR), int(Opcode.UNTIL), int(Opcode.BEGINS)
+LONGEST = int(Opcode.LONGEST)
 
 
 def _marked(codes: set[Opcode]) -> NDArray[np.bool_]:
@@ -68,6 +70,7 @@ FROM = 2**26
 ON_NUMBERS = np.full(max(MicroOp) + 1, -1, np.int64)
 """The instruction for each code that works with numbers."""
 ON_NUMBERS[MicroOp.COUNT], ON_NUMBERS[MicroOp.COMPARE] = COUNT, COMPARE
+ON_NUMBERS[MicroOp.LONGEST] = LONGEST
 ON_NUMBERS[MicroOp.SUBTRACT], ON_NUMBERS[MicroOp.ABS], ON_NUMBERS[MicroOp.SIGN] = SUBTRACT, ABS, SIGN
 
 # Flags: 1 negates operand a, 2 operand b. Those of COMPARE are the outcomes for which it is true.

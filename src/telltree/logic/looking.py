@@ -20,12 +20,13 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 class Looking(NamedTuple):
     """Additional memory for programs that look along time. Without it, kernels get None."""
 
-    spare: NDArray[np.uint64]  # one vector of a block
+    spare: NDArray[np.uint64]  # one vector of a tile
+    runs: NDArray[np.float64]  # for each lane, how many steps in a row
 
     @classmethod
     def empty(cls, words: int) -> "Looking":
-        """For blocks of at most this many words."""
-        return cls(aligned_words(1, words)[0])
+        """For tiles of at most this many words."""
+        return cls(aligned_words(1, words)[0], np.empty(64))
 
 
 # Vectors are those of a tile; `blocks` are where its blocks begin, and one past the last, and count from the first.
@@ -159,3 +160,16 @@ def begins(x, negate, first, blocks, out):
     for block in range(len(blocks) - 1):
         start = at(blocks[at(block)] - blocks[0])
         out[start] = (x[start] ^ negate) if first else _ZERO
+
+
+@small
+def longest_run(x, negate, valid, runs, lanes):
+    """For each record at how many steps in a row the vector of a block holds, at most."""
+    runs[:] = 0.0
+    lanes[:] = 0.0
+    for t in range(len(x)):
+        word = _masked(x, negate, valid, t)
+        for lane in range(64):
+            run = (runs[at(lane)] + 1.0) * np.float64((word >> at(lane)) & np.uint64(1))
+            runs[at(lane)] = run
+            lanes[at(lane)] = max(lanes[at(lane)], run)

@@ -37,7 +37,8 @@ _HOLE, _NAME, _ATOM = int(MicroOp.HOLE), int(MicroOp.NAME), int(MicroOp.ATOM)
 _AND, _OR, _NOT, _IMPLIES = int(MicroOp.AND), int(MicroOp.OR), int(MicroOp.NOT), int(MicroOp.IMPLIES)
 _COUNT = int(MicroOp.COUNT)
 _COMPARE, _UNTIL, _UNLESS = int(MicroOp.COMPARE), int(MicroOp.UNTIL), int(MicroOp.UNLESS)
-_SINCE, _RISES, _FALLS = int(MicroOp.SINCE), int(MicroOp.RISES), int(MicroOp.FALLS)
+_SINCE, _FALLS, _STARTS = int(MicroOp.SINCE), int(MicroOp.FALLS), int(MicroOp.STARTS)
+_LONGEST = int(MicroOp.LONGEST)
 
 
 def _marked(codes):
@@ -48,7 +49,7 @@ def _marked(codes):
 
 
 _IS_DUAL, _IS_BEHIND, _IS_WINDOW, _IS_AHEAD = map(_marked, (DUAL, BEHIND, WINDOWED, AHEAD))
-_LOOKS = _marked(AHEAD | WINDOWED | EDGES)
+_LOOKS, _IS_EDGE = _marked(AHEAD | WINDOWED | EDGES), _marked(EDGES)
 
 
 class Absent(NamedTuple):
@@ -168,13 +169,15 @@ def over_time(code, mode, ref, negated, first, fresh):
     needed; the instruction after it, if there is one; destination, operand and flags of that, and whether the whole is
     negated. `first` is the first step of its window. G a = ¬F ¬a, and a ends where ¬a begins.
     """
-    edge = code == _RISES or code == _FALLS
+    edge = _IS_EDGE[code]
     if OPERAND_MODES[code, mode, 0] != STEPS or (ref == 0 and first == 0 and not edge):
         return NOTHING, NOTHING, ref, ref, 0, negated
     dual, every = 1 if _IS_DUAL[code] else 0, 1 if mode == EVERY else 0
     flags = negated ^ (1 if dual or code == _FALLS else 0)
     if _IS_BEHIND[code]:
         flags |= BACK
+    elif code == _STARTS:
+        flags |= WEAK
     elif mode == RECORD and _IS_WINDOW[code]:
         flags |= ONLY_FIRST
     register = ref if ref < 0 and _IS_AHEAD[code] else -1 - fresh  # others read what they would overwrite
@@ -202,7 +205,7 @@ def until_of(code, mode, not_a, not_b, fresh):
 @small
 def look_at(code):
     """The instruction that looks along time at one operand."""
-    return SUFFIX_OR if _IS_AHEAD[code] else BEGINS if code == _RISES or code == _FALLS else WINDOW_OR
+    return SUFFIX_OR if _IS_AHEAD[code] else BEGINS if _IS_EDGE[code] else WINDOW_OR
 
 
 @small
@@ -215,7 +218,7 @@ def window_value(first, last):
 @small
 def on_numbers(code, negated, outcomes):
     """The instruction, and its flags, for a count or what is done with counts."""
-    if code == _COUNT:
+    if code == _COUNT or code == _LONGEST:
         return ON_NUMBERS[code], negated
     return ON_NUMBERS[code], np.int64(outcomes if code == _COMPARE else 0)
 

@@ -32,6 +32,7 @@ from telltree.logic.instructions import (
     FROM,
     GREATER,
     LESS,
+    LONGEST,
     ONLY_FIRST,
     REDUCE,
     REDUCE_AND,
@@ -43,7 +44,7 @@ from telltree.logic.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.logic.looking import begins, since, some_at_first, some_within, until, until_at_first
+from telltree.logic.looking import begins, longest_run, since, some_at_first, some_within, until, until_at_first
 
 Word = np.uint64  # the same step of 64 records
 LANES = 64
@@ -237,6 +238,10 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 if step == COUNT:
                     _count(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
                            counting.counters, lanes[destination, here])  # fmt: skip
+                elif step == LONGEST:
+                    if looking is not None:
+                        longest_run(one[skip_one + start : skip_one + stop], not_a, valid[first + start : first + stop],
+                                    looking.runs, lanes[destination, here])  # fmt: skip
                 else:
                     _on_lanes(
                         step, lanes[max(0, -1 - a), here], lanes[max(0, -1 - b), here], lanes[destination, here], flags,

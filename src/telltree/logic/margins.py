@@ -26,6 +26,7 @@ from telltree.logic.instructions import (
     FROM,
     GREATER,
     LESS,
+    LONGEST,
     LOOKS,
     ON_LANES,
     REDUCE,
@@ -187,6 +188,16 @@ def _look(step, one, two, value, flags, sure, out):
 
 
 @small
+def _longest_run(margins):
+    """At how many steps in a row something is true, at most."""
+    longest = run = 0
+    for margin in margins:
+        run = run + 1 if margin > 0 else 0
+        longest = max(longest, run)
+    return longest
+
+
+@small
 def _compared(a, b, outcomes):
     holds = (outcomes & LESS and a < b) or (outcomes & EQUAL and a == b) or (outcomes & GREATER and a > b)
     return 1.0 if holds else -1.0
@@ -241,6 +252,9 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
                 words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, sure, out)
         if numbers is not None:
             numbers[to] = true
+            if looking is not None:  # noqa: SIM102  as above
+                if step == LONGEST:
+                    numbers[to] = _longest_run(one[:steps])
     return margin
 
 

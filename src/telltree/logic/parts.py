@@ -10,7 +10,8 @@ from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic.atoms import Atom
 from telltree.logic.walk import Program
 from telltree.operators import Expression, Number
-from telltree.operators.meaning import AHEAD, BEHIND, DUAL, JOINING, LOOKING, WINDOWED, MicroOp
+from telltree.operators.meaning import AHEAD, BEHIND, COUNTED, DUAL, JOINING, LOOKING, WINDOWED, MicroOp
+from telltree.operators.simpler import spelt_out
 
 _FARTHEST = 1 << 20
 """Steps; a constant beyond that is as good as out of reach."""
@@ -44,6 +45,10 @@ class Parts:
         """The place of a part, behind those of its operands."""
         if e in self.places:
             return self.places[e]
+        simpler = spelt_out(e)
+        if simpler is not e:
+            self.places[e] = place = self._add(simpler)
+            return place
         code, operands = code_of(e), (0, 0)
         atom = Atom.of(e, self.schema) if code is MicroOp.ATOM else None
         if atom is not None:
@@ -68,7 +73,7 @@ class Parts:
             found.spreads[place] = spread(atom.signal) if spread is not None and atom.graded else 0.0
         numbers: list[int] = []
         for e, place in self.places.items():
-            code = self.codes[place]
+            code = code_of(e)  # what is spelt out has none that is done here, and its place is another's
             if code is MicroOp.NAME:
                 assert isinstance(e.head, Number)
                 found.constants[place] = e.head.value
@@ -80,6 +85,7 @@ class Parts:
                 below = list(_numbers(e))
                 reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
                 found.outcomes[place], found.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
+                found.spreads[place] = float(all(code_of(part) is not MicroOp.EPISODES for part in below))
                 found.first[place] = len(numbers)
                 numbers += sorted({self.places[part] for part in below})
                 found.last[place] = len(numbers)
@@ -102,5 +108,5 @@ def _numbers(comparison: Expression) -> Iterator[Expression]:
     """What a comparison of counts makes its two numbers of, down to the counts, as often as it occurs."""
     for arg in comparison.args:
         yield arg
-        if code_of(arg) is not MicroOp.COUNT:
+        if code_of(arg) not in COUNTED:
             yield from _numbers(arg)

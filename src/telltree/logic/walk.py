@@ -22,9 +22,7 @@ _COUNT, _SUBTRACT, _ABS, _SIGN, _COMPARE = (
     int(c) for c in (MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE)
 )
 _IMPLIES = int(MicroOp.IMPLIES)
-_UNTIL, _UNLESS, _SINCE, _RISES, _FALLS = (
-    int(c) for c in (MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE, MicroOp.RISES, MicroOp.FALLS)
-)
+_UNTIL, _UNLESS, _SINCE, _LONGEST = (int(c) for c in (MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE, MicroOp.LONGEST))
 
 _INFINITE = np.inf
 TINY = 5e-324
@@ -44,7 +42,7 @@ class Program(NamedTuple):
     far: NDArray[np.int64]
     outcomes: NDArray[np.int64]  # for which of a comparison's outcomes it is true
     constants: NDArray[np.float64]  # of numbers and atoms; of a comparison of counts, the sum of the numbers in it
-    spreads: NDArray[np.float64]  # the unit of an atom's distances, 0 if they have no sense
+    spreads: NDArray[np.float64]  # the unit of distances, 0 if they have no sense; of a comparison of counts, a step
     timeless: NDArray[np.bool_]  # whether it has the same answer at every step
     first: NDArray[np.int64]  # of a comparison of counts: where in `numbers` its parts begin
     last: NDArray[np.int64]
@@ -161,15 +159,6 @@ def hold(code, one, two, steps, out):
         after = out[t] = two[t] if two[t] > stays else stays
 
 
-def turn(code, one, steps, sure, out):
-    """The margins of what begins, or ends, at a step, given those of the operand."""
-    sign = 1.0 if code == _RISES else -1.0
-    out[0] = -sure
-    for t in range(1, steps):
-        now, before = sign * one[t], -sign * one[t - 1]
-        out[t] = now if now < before else before
-
-
 def answer(program, part, numbers):
     """Whether a comparison of counts is true for the counts that stand in `numbers`."""
     for place in range(program.first[part], program.last[part]):
@@ -194,6 +183,27 @@ def is_pair(code):
     return code == _UNTIL or code == _UNLESS or code == _SINCE
 
 
+def is_counted(code):
+    """Whether it makes a number of what is true at every step."""
+    return code == _COUNT or code == _LONGEST
+
+
+def count_from_start(room, k):
+    """Let a count be what it is before the first step."""
+    room.numbers[k] = 0.0
+    room.margins[k][0] = 0.0  # of a longest run, the one at hand stands where its margin would
+
+
+def count_step(code, room, k, holds):
+    """Go on with a count by one step."""
+    if code == _COUNT:
+        room.numbers[k] += 1 if holds else 0
+    else:
+        here = room.margins[k][0] + 1 if holds else 0.0
+        room.margins[k][0] = here
+        room.numbers[k] = here if here > room.numbers[k] else room.numbers[k]
+
+
 def run(program, signals, sure, begin, steps, room):
     """Work out every part of a formula in the record whose steps begin there."""
     for k in range(len(program.codes)):
@@ -202,11 +212,11 @@ def run(program, signals, sure, begin, steps, room):
             measure(
                 signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], sure, out
             )
-        elif code == _COUNT:
-            total = 0
+        elif is_counted(code):
+            count_from_start(room, k)
             for t in range(steps):
-                total += 1 if room.margins[one][t] > 0 else 0
-            room.numbers[k] = room.totals[k] = total
+                count_step(code, room, k, room.margins[one][t] > 0)
+            room.totals[k] = room.numbers[k]
         elif code == _COMPARE:
             holds = answer(program, k, room.numbers)
             for t in range(steps):
@@ -217,8 +227,6 @@ def run(program, signals, sure, begin, steps, room):
             look(room.margins[one], program.sign[k], program.near[k], program.far[k], steps, sure, out)
         elif is_pair(code):
             hold(code, room.margins[one], room.margins[two], steps, out)
-        elif code == _RISES or code == _FALLS:
-            turn(code, room.margins[one], steps, sure, out)
         elif is_connective(code):
             join(code, room.margins[one], room.margins[two], steps, out)
 
@@ -250,11 +258,8 @@ def weightier(program, part, step, margins):
 
 
 def settling(program, part, step, steps, margins):
-    """The operand of until, unless or since, or of what begins or ends, that has its margin, and at which step."""
-    one, two, size = program.one[part], program.two[part], abs(margins[part][step])
-    code = program.codes[part]
-    if code == _RISES or code == _FALLS:
-        return one, step - 1 if step and abs(margins[one][step - 1]) == size else step
+    """The operand of until, unless or since that has its margin, and at which step."""
+    one, two, code = program.one[part], program.two[part], program.codes[part]
     for k in range(step + 1 if code == _SINCE else steps - step):
         t = step - k if code == _SINCE else step + k
         if margins[two][t] == margins[part][step]:
@@ -273,7 +278,7 @@ def decisive(program, room, steps):
             part = program.one[part]
         elif looks:
             return witness(program, part, 0, steps, room.margins)
-        elif is_pair(code) or code == _RISES or code == _FALLS:
+        elif is_pair(code):
             return settling(program, part, 0, steps, room.margins)[1]
         elif code == _ATOM:
             return 0
@@ -289,19 +294,20 @@ def deciding(program, room, steps):
         code, looks = program.codes[part], program.sign[part] != 0
         if looks:
             step = witness(program, part, step, steps, room.margins)
-        elif is_pair(code) or code == _RISES or code == _FALLS:
+        elif is_pair(code):
             part, step = settling(program, part, step, steps, room.margins)
             continue
         part = program.one[part] if code == _NOT or looks else weightier(program, part, step, room.margins)
     return part, step
 
 
-def count_from(program, part, room, value):
-    """Let a comparison's counts be `value`, or what they are in the whole record if that is below 0."""
+def count_from(program, part, room, whole):
+    """Let a comparison's counts be what they are in the `whole` record, or before its first step."""
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
-        if program.codes[k] == _COUNT:
-            room.numbers[k] = room.totals[k] if value < 0 else value
+        if is_counted(program.codes[k]):
+            count_from_start(room, k)
+            room.numbers[k] = room.totals[k] if whole else 0.0
 
 
 def count_on(program, part, room, step):
@@ -309,10 +315,10 @@ def count_on(program, part, room, step):
     largest = -_INFINITE
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
-        if program.codes[k] == _COUNT:
+        if is_counted(program.codes[k]):
             margin = room.margins[program.one[k]][step]
             largest = margin if margin > largest else largest
-            room.numbers[k] += 1 if margin > 0 else 0
+            count_step(program.codes[k], room, k, margin > 0)
     return largest
 
 
@@ -325,7 +331,7 @@ def turned(program, part, room, steps):
     holds, outcomes = room.margins[part][0] > 0, program.outcomes[part]
     change, near, likely = -1, 0, 0
     nearest, likeliest = -_INFINITE, -_INFINITE
-    count_from(program, part, room, 0)
+    count_from(program, part, room, False)
     for t in range(steps):
         if answer(program, part, room.numbers) != holds:
             change = t
@@ -339,7 +345,7 @@ def turned(program, part, room, steps):
         ahead = -ahead if holds else ahead
         if ahead > nearest:
             near, nearest = t, ahead
-    count_from(program, part, room, -1)
+    count_from(program, part, room, True)
     if change >= 0:
         return change
     return near if likeliest > 0 else likely
@@ -354,17 +360,17 @@ def steps_away(program, part, room):
     holds, least, reach = room.margins[part][0] > 0, _INFINITE, int(program.constants[part]) + 2
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
-        reach += int(room.totals[k]) if program.codes[k] == _COUNT else 0
+        reach += int(room.totals[k]) if is_counted(program.codes[k]) else 0
     for place in range(program.first[part], program.last[part]):
         k = program.numbers[place]
-        steps = 1 if program.codes[k] == _COUNT else reach
+        steps = 1 if is_counted(program.codes[k]) else reach
         while steps < reach and steps < least:
             for changed in (room.totals[k] - steps, room.totals[k] + steps):
                 room.numbers[k] = changed
                 if changed >= 0 and answer(program, part, room.numbers) != holds:
                     least = float(steps)
             steps += 1
-        if program.codes[k] == _COUNT:
+        if is_counted(program.codes[k]):
             room.numbers[k] = room.totals[k]
     return least
 
@@ -375,8 +381,9 @@ def explain(program, signals, begin, steps, room, record, decided):
     part, step = deciding(program, room, steps)
     size, unit = margin, NO_UNIT
     if program.codes[part] != _ATOM:
-        away = steps_away(program, part, room)
-        size, unit = away if margin > 0 else -away, STEPS
+        if program.spreads[part] != 0.0:
+            away = steps_away(program, part, room)
+            size, unit = away if margin > 0 else -away, STEPS
     elif program.spreads[part] != 0.0:
         value = signals[program.one[part]][begin + step]
         unit = DEVIATIONS if value == value else NO_UNIT  # noqa: PLR0124  a missing value is at no distance
@@ -404,7 +411,7 @@ def walk(program, signals, sure, begins, lengths, low, high, room, followed, fou
 
 
 INNER = (
-    compared, measure, join, look, hold, turn, answer, is_connective, is_pair, run, witness, settling, weightier,
-    count_from, count_on, turned, decisive, deciding, steps_away, explain,
+    compared, measure, join, look, hold, answer, is_connective, is_pair, is_counted, count_from_start, count_step, run,
+    witness, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away, explain,
 )  # fmt: skip
 """What `walk` calls, each before those that call it."""

@@ -39,6 +39,10 @@ class MicroOp(enum.IntEnum):
     SINCE = 20  # the second came, here or earlier, and the first has held since
     RISES = 21  # it holds, and did not at the step before
     FALLS = 22
+    STARTS = 23  # the same as RISES, or it holds at the first step
+    PRECEDES = 24  # the first holds, here or later, and then the second
+    EPISODES = 25  # how often it starts
+    LONGEST = 26  # at how many steps in a row it holds, at most
 
 
 CONNECTIVES = frozenset({MicroOp.AND, MicroOp.OR, MicroOp.IMPLIES})
@@ -50,16 +54,19 @@ BEHIND = frozenset({MicroOp.SOME_BEFORE, MicroOp.ALL_BEFORE})
 WINDOWED = BEHIND | {MicroOp.SOME_WITHIN, MicroOp.ALL_WITHIN}
 PAIRED = frozenset({MicroOp.UNTIL, MicroOp.UNLESS, MicroOp.SINCE})
 """Two operands, along time."""
-EDGES = frozenset({MicroOp.RISES, MicroOp.FALLS})
+EDGES = frozenset({MicroOp.RISES, MicroOp.FALLS, MicroOp.STARTS})
+COUNTED = frozenset({MicroOp.COUNT, MicroOp.EPISODES, MicroOp.LONGEST})
+"""From truth at every step to one number."""
 DUAL = frozenset({MicroOp.GLOBALLY, MicroOp.ALL_WITHIN, MicroOp.ALL_BEFORE})
 """Those that hold where the operand never fails: G a = ¬F ¬a."""
 PLAIN = CONNECTIVES | AHEAD | {MicroOp.NOT}
 """What formulas that are lowered the short way are made of, beside atoms."""
-LOOKING = WINDOWED | PAIRED | EDGES
+_JOINING_LATER = WINDOWED | PAIRED | EDGES | {MicroOp.PRECEDES}
+LOOKING = _JOINING_LATER | {MicroOp.EPISODES, MicroOp.LONGEST}
 """What the machine is compiled without where no formula has it."""
-JOINING = PLAIN | LOOKING
+JOINING = PLAIN | _JOINING_LATER
 """From truth to truth."""
-OF_NUMBERS = frozenset({MicroOp.COUNT, MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE})
+OF_NUMBERS = COUNTED | {MicroOp.SUBTRACT, MicroOp.ABS, MicroOp.SIGN, MicroOp.COMPARE}
 """What works with one number a record."""
 
 
@@ -110,7 +117,7 @@ class Joins:
     """Of what looks along time: the first and the last step it looks at, counted from that at which it is asked for."""
 
     def __post_init__(self) -> None:
-        if (self.window is not None) != (self.code in AHEAD | WINDOWED):
+        if (self.window is not None) != (self.code in AHEAD | WINDOWED | {MicroOp.PRECEDES}):
             raise ValueError(f"{self.code.name}: a window is for what looks along time, and for that only")
 
 

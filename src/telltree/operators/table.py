@@ -5,6 +5,7 @@ know beside it, each keeps in a table of its own (`telltree.operators.cells`); C
 """
 
 import enum
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -113,7 +114,7 @@ class Operator:
     @property
     def looks(self) -> bool:
         """Whether it makes formulas of conditions at other steps."""
-        return isinstance(self.means, Joins) and self.means.code in AHEAD | LOOKING
+        return self.joins and isinstance(self.means, Joins) and self.means.code in AHEAD | LOOKING
 
     @property
     def makes_numbers(self) -> bool:
@@ -267,6 +268,28 @@ SINCE = Operator(
     "since", "since", ("since",), Form.CALL, 2, _of_past, _TRUTHS, r"\mathrm{since}", "{0} ever since {1}",
     Joins(MicroOp.SINCE), yields=True,
 )  # fmt: skip
+RISE = Operator(
+    "rise", "rise", ("rise",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{rise}", "it begins that {0}",
+    Joins(MicroOp.RISES), yields=True,
+)  # fmt: skip
+FALL = Operator(
+    "fall", "fall", ("fall",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{fall}", "it ends that {0}",
+    Joins(MicroOp.FALLS), yields=True,
+)  # fmt: skip
+STARTS = Operator(
+    "starts", "starts", ("starts",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{starts}",
+    "from then on {0}, or from the start", Joins(MicroOp.STARTS),
+)  # fmt: skip
+"""For the engine alone, of which episodes are counted; texts do not have it."""
+BEFORE = Operator(
+    "before", "before", ("before",), Form.CALL, 2, _temporal_of_two, _TRUTHS, r"\mathrm{before}",
+    "{0} before {1}", Joins(MicroOp.PRECEDES, (1, math.inf)), yields=True,
+)  # fmt: skip
+BEFORE_WITHIN = Operator(
+    "before[]", "before", ("before[]",), Form.WINDOW, 2, _temporal_of_two, "Boolean vectors, and a window of steps",
+    r"\mathrm{before}", "{0}, and {2} to {3} steps later, {1}", Joins(MicroOp.PRECEDES, ("a", "b")),
+    parameters=_FROM_TO,
+)  # fmt: skip
 AND = Operator(
     "and", "∧", ("and", "∧"), Form.INFIX, 2, _connective, _TRUTHS, r"\wedge", "{0} and {1}", Joins(MicroOp.AND)
 )
@@ -309,6 +332,14 @@ COUNT = Operator(
     "count", "count", ("count",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{count}",
     "number of steps at which {0}", Joins(MicroOp.COUNT),
 )  # fmt: skip
+EPISODES = Operator(
+    "episodes", "episodes", ("episodes",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{episodes}",
+    "number of episodes in which {0}", Joins(MicroOp.EPISODES), yields=True,
+)  # fmt: skip
+LONGEST = Operator(
+    "longest", "longest", ("longest",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{longest}",
+    "most steps in a row at which {0}", Joins(MicroOp.LONGEST), yields=True,
+)  # fmt: skip
 MISSING = Operator(
     "missing", "missing", ("missing",), Form.CALL, 1, _missing, "an attribute", r"\mathrm{missing}", "{0} is missing",
     Makes(),
@@ -338,6 +369,8 @@ TIMES: tuple[Operator, ...] = (ELAPSED, LEFT)
 """How long since the start, or until the end, in the unit of times."""
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
 """The operators for where in the record a step is; they take no operands."""
+TURNING_BACK: tuple[Operator, ...] = (COUNT, EPISODES, LONGEST, RISE, FALL)
+"""What may turn false again while its operand comes to hold at more and more steps."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 """The names of comparisons that mean the same with their sides swapped."""
 
@@ -377,5 +410,6 @@ for _row in (
     ABS, DIFFERENCE, SIGN, COUNT, MISSING, ELAPSED, GONE, CHANGE,
     EVENTUALLY_WITHIN, GLOBALLY_WITHIN, LEFT,
     NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
+    RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES, LONGEST,
 ):  # fmt: skip
     register(_row)

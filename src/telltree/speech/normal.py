@@ -8,8 +8,11 @@ from telltree.operators import Expression, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.table import (
     AND,
+    BEFORE,
+    BEFORE_WITHIN,
     EVENTUALLY,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY,
     GLOBALLY_WITHIN,
     HISTORICALLY,
@@ -21,6 +24,7 @@ from telltree.operators.table import (
     ONCE_WITHIN,
     OR,
     PREVIOUS,
+    RISE,
     SINCE,
     UNLESS,
     UNTIL,
@@ -127,6 +131,10 @@ APART: Cells[_Apart] = Cells(
         UNTIL: kept_whole,
         UNLESS: kept_whole,
         SINCE: kept_whole,
+        RISE: kept_whole,
+        FALL: kept_whole,
+        BEFORE: kept_whole,
+        BEFORE_WITHIN: kept_whole,
     },
     about=lambda operator: operator.joins,
 )

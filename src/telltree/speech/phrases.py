@@ -10,20 +10,26 @@ from telltree.operators.cells import Cells
 from telltree.operators.parameters import Parameter
 from telltree.operators.table import (
     ABS,
+    BEFORE,
+    BEFORE_WITHIN,
     CHANGE,
     COUNT,
     DIFFERENCE,
     ELAPSED,
+    EPISODES,
     EVENTUALLY_WITHIN,
+    FALL,
     GLOBALLY_WITHIN,
     GONE,
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     LEFT,
+    LONGEST,
     NEXT,
     ONCE,
     ONCE_WITHIN,
     PREVIOUS,
+    RISE,
     SIGN,
     SINCE,
     UNLESS,
@@ -50,9 +56,9 @@ class Phrase:
 
     def ways(self) -> Iterator[tuple[str, Mapping[str, float]]]:
         """All words that there are for it, and what they leave out."""
-        yield self.words, {}
         if self.short is not None:
             yield self.short.words, {self.short.parameter: self.short.value}
+        yield self.words, {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,16 @@ PHRASES: Cells[Phrase] = Cells(
         UNTIL: Phrase("until a step at which {1} it holds that {0}", first=True),
         UNLESS: Phrase("to the end or until a step at which {1} it holds that {0}", first=True),
         SINCE: Phrase("since a step at which {1} it holds that {0}", first=True),
+        RISE: Phrase("it begins that {0}", first=True),
+        FALL: Phrase("it ends that {0}", first=True),
+        BEFORE: Phrase("first {0} and later {1}", first=True),
+        BEFORE_WITHIN: Phrase(
+            "it takes {a} to {b} from a step at which {0} to one at which {1}",
+            first=True,
+            short=Short("no later than {b} after a step at which {0} comes one at which {1}", "a", 0.0),
+        ),
+        EPISODES: Phrase("the number of episodes in which {0}", first=True),
+        LONGEST: Phrase("the most steps in a row at which {0}", first=True),
     },
     about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
 )

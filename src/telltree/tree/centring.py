@@ -16,7 +16,7 @@ from telltree.logic.atoms import Atom
 from telltree.logic.instructions import EQUAL as EQUALITY
 from telltree.logic.instructions import GREATER, LESS
 from telltree.operators import Expression, Number, Operator, Type
-from telltree.operators.table import COMPARISONS, COUNT, EQUAL, IMPLIES, NOT
+from telltree.operators.table import COMPARISONS, EQUAL, IMPLIES, NOT, TURNING_BACK
 
 _WAYS = 16  # positions to try at a time on each side: evaluating formulas by the dozen is cheaper
 
@@ -112,7 +112,7 @@ class _Gap:
         """The values on either side; None if one side has none that would change an answer."""
         atoms = map(self._atom, _comparisons(self._formula, ()))
         twins = sum((atom.signal, atom.constant) == (self._own.signal, self._own.constant) for atom in atoms)
-        if twins > 1 or any(e.head is COUNT for e in self._formula.walk()):
+        if twins > 1 or any(e.head in TURNING_BACK for e in self._formula.walk()):
             return self._by_trying()
         return self._by_turning_points()
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from telltree.operators import Attribute, Expression, Hole, Number, Operator, Type
 from telltree.operators.expression import RandomNumber
 from telltree.operators.meaning import OPERAND_MODES, WINDOWED, Joins, MicroOp, Mode
+from telltree.operators.simpler import once_each
 
 BY_ARGUMENT = -1
 """A bound of a window below 0 is a parameter: −1 the first argument of the operator, −2 the second …"""
@@ -56,6 +57,7 @@ _Node = tuple[int, int, int, tuple[int, int], int, float, tuple[int, ...]]
 
 
 def _nodes(e: Expression, modes: tuple[int, ...], idents: dict[str, int]) -> Iterator[_Node]:
+    e = once_each(e)
     value = e.head.value if isinstance(e.head, Number) else np.nan
     code = code_of(e)
     yield code, len(e.args), outcomes_of(e), _window(e), _ident(e, idents), value, modes
