@@ -1,12 +1,14 @@
 """Fits that are killed, and fits that are interrupted, at random moments; and what checkpoints cost.
 
-    python benchmarks/kills.py                  all of it, 50 times each: half an hour
+    python benchmarks/kills.py                  all of it, 50 times each: an hour
     python benchmarks/kills.py --only kills --times 10
 
 kills: SIGKILL, then the same fit goes on from its checkpoint. The model file must have the bytes of the undisturbed.
 interrupts: SIGINT. The fit must return with a tree; told is the processor time between signal and return.
 workers: SIGINT to an experiment with two processes. None of them may be left.
 cost: fits with a checkpoint beside fits without, in turn.
+deaths: SIGKILL to one of the two workers of a Dask cluster, at a random moment of a fit on them. The model file must
+have the bytes of the fit without a cluster. 20 times at most.
 
 Moments are of processor time, so that a busy machine changes nothing. Fits are forked from this process, which has
 compiled all kernels before.
@@ -19,6 +21,7 @@ import random
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -35,10 +38,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PANEL, LABELS = tuple(make_encounters(400, 150, 3))[:2]
 
 
-def fitted(path: Path | None = None, evaluations: int = 20_000) -> GrammarTreeClassifier:
+def fitted(path: Path | None = None, evaluations: int = 20_000, client: Any = None) -> GrammarTreeClassifier:
     """A fit of some seconds: a tree, two folds of it, and headlines."""
     search = GeneticProgramming(evaluations=evaluations)
-    return GrammarTreeClassifier(search=search, cv=2, random_state=1).fit(PANEL, LABELS, checkpoint=path)
+    model = GrammarTreeClassifier(search=search, cv=2, random_state=1)
+    return model.fit(PANEL, LABELS, checkpoint=path, client=client)
 
 
 def forked(work: Callable[[], Any]) -> int:
@@ -198,11 +202,47 @@ def cost(times: int, folder: Path) -> Iterator[str]:
     yield f"{100 * (min(beside) / min(without) - 1):+.1f} % (least of {times} each, processor time)"
 
 
+def deaths(times: int, folder: Path) -> Iterator[str]:
+    """Kill one of two workers, each time of a new cluster: one that is slow to start again may be given up by Dask."""
+    expected, saved, same, killed, whole = folder / "expected.json", folder / "model.json", 0, 0, 0.0
+    fitted(evaluations=1_000).save(expected)
+    for turn in range(1 + min(times, 20)):  # the first is left alone, and says how long it takes
+        moment = random.uniform(0.0, whole)
+        model, took, dead = _fit_on_two(moment if turn else None)
+        model.save(saved, overwrite=True)
+        whole = whole or took
+        if dead:
+            killed, same = killed + 1, same + (saved.read_bytes() == expected.read_bytes())
+            yield f"killed after {moment:.1f} of {whole:.1f} s; it took {took:.1f} s; the same bytes {same} of {killed}"
+
+
+def _fit_on_two(moment: float | None) -> tuple[GrammarTreeClassifier, float, bool]:
+    """A model, how long it took, and whether a worker was killed at that moment.
+
+    Its process is known to the cluster, so that nobody has to ask a dying worker.
+    """
+    from distributed import Client, LocalCluster
+
+    quiet = {"dashboard_address": ":0", "silence_logs": "CRITICAL"}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+        victim = random.choice(list(cluster.workers.values())).pid
+        timer = threading.Timer(moment or 0.0, os.kill, (victim, signal.SIGKILL))
+        if moment is not None:
+            timer.start()
+        began = time.monotonic()
+        model = fitted(evaluations=1_000, client=client)
+        took, dead = time.monotonic() - began, moment is not None and not timer.is_alive()
+        timer.cancel()
+        return model, took, dead
+
+
 PARTS: dict[str, Callable[[int, Path], Iterator[str]]] = {
     "kills": kills,
     "interrupts": interrupts,
     "workers": workers,
     "cost": cost,
+    "deaths": deaths,  # the last: it starts threads, and the others fork
 }
 
 

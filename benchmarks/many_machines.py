@@ -2,26 +2,36 @@
 
     python benchmarks/many_machines.py                     # 500,000 records
     python benchmarks/many_machines.py --linear            # how the cost grows from 10,000 to 1,000,000 records
+    python benchmarks/many_machines.py --parts             # what more machines than there are would do
 
-It wants two idle cores and 16 GB. Threads are one a process throughout, so that processes are all that differs.
+The first two want two idle cores and 16 GB. Threads are one a process throughout, so that processes are all that
+differs. The third runs in one process: the shards of so many machines are asked one after the other, and what each of
+them and the client spend of the processor is told apart, so other work on this machine matters little.
 """
 
 import argparse
 import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
 from two_atoms import random_walks
 
 from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
+from telltree.estimators import classifier
+from telltree.logic.machine import LANES
+from telltree.logic.walking import signals_of
 from telltree.tree import cluster as on_cluster
+from telltree.tree.sharded import InProcess, Message, ShardedBench, answered
 
 STEPS, COLUMNS, CLASSES = 50, 10, 3
+WIRE, ROUND_TRIP = 1.25e8, 2e-3
+"""What is assumed of a network: bytes a second, and seconds for a question and its answer beside the work."""
 
 
 @dataclass
@@ -112,6 +122,64 @@ def compare(records: int, evaluations: int) -> None:
         print(f"| {name} | {seconds:.1f} | {alone / seconds:.2f} × | {told} | {idle} |")
 
 
+class InTurn(InProcess):
+    """Shards in this process, asked through bytes as if they were elsewhere."""
+
+    def __init__(self, panel: Panel, grammar: Grammar, shards: int, traffic: Traffic) -> None:
+        super().__init__(panel, grammar, on_cluster._bounds(panel, shards))
+        self.spent, self._traffic = np.zeros(len(self.bounds) - 1), traffic
+
+    def ask(self, messages: Sequence[Message]) -> list[Any]:
+        traffic, answers = self._traffic, []
+        traffic.calls += 1
+        traffic.generations += messages[0].call.question == "findings"
+        for message in messages:
+            asked = pickle.dumps(message if message.open_first else message._replace(opening=None))
+            began = time.process_time()
+            told = pickle.dumps(answered(self._shards[message.shard], pickle.loads(asked)))  # noqa: S301 - our own
+            self.spent[message.shard] += time.process_time() - began
+            traffic.sent += len(asked)
+            traffic.received += len(told)
+            answers.append(pickle.loads(told))  # noqa: S301 - our own
+        return answers
+
+
+def parts(records: int, evaluations: int) -> None:
+    """What a fit consists of, by the number of machines."""
+    panel, y = records_of(records)
+    model_for(panel[:200], 200).fit(panel[:200], y[:200])  # compiles
+    wires = "| machines | questions | client | busiest shard | all shards | bytes a generation to and from a machine |"
+    print(f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth 3")
+    print(f"{wires} seconds |\n|---|---|---|---|---|---|---|")
+    for machines in [number for number in (1, 10, 100, 1000) if number * LANES <= records]:
+        traffic, places = Traffic(), list[InTurn]()
+
+        class Elsewhere(on_cluster.Cluster):
+            def __init__(self, _client: object) -> None:
+                self._places = []
+
+            def bench(self, panel: Panel, grammar: Grammar, traffic: Traffic = traffic, places: list = places) -> Any:
+                places.append(InTurn(panel, grammar, machines, traffic))  # noqa: B023 - called within this turn
+                return ShardedBench(places[0], panel.schema, grammar, signals_of(panel).spread)
+
+        classifier.Cluster = Elsewhere
+        began = time.process_time()
+        model_for(panel, evaluations).fit(panel, y, client=True)
+        spent, own = time.process_time() - began, places[0].spent
+        client, busiest = spent - own.sum(), own.max()
+        wire = (traffic.sent + traffic.received) / WIRE
+        each = traffic.generations * len(own)
+        seconds = client + busiest + wire + traffic.calls * ROUND_TRIP
+        print(
+            f"| {machines:,} | {traffic.calls:,} | {client:.1f} | {busiest:.2f} | {own.sum():.1f} | "
+            f"{traffic.sent // each:,}, {traffic.received // each:,} | {seconds:.1f} |",
+            flush=True,
+        )
+    print(
+        f"seconds: of client, busiest shard, {WIRE / 1e6:g} MB/s at the client, and {1e3 * ROUND_TRIP:g} ms a question"
+    )
+
+
 def linear(evaluations: int) -> None:
     sizes, costs = [10_000, 30_000, 100_000, 300_000, 1_000_000], []
     whole, labels = records_of(sizes[-1])
@@ -129,5 +197,9 @@ if __name__ == "__main__":
     parser.add_argument("--records", type=int, default=500_000)
     parser.add_argument("--evaluations", type=int, default=5_000, help="for each node")
     parser.add_argument("--linear", action="store_true")
+    parser.add_argument("--parts", action="store_true")
     options = parser.parse_args()
-    linear(options.evaluations) if options.linear else compare(options.records, options.evaluations)
+    if options.linear:
+        linear(options.evaluations)
+    else:
+        (parts if options.parts else compare)(options.records, options.evaluations)

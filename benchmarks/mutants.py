@@ -1,6 +1,6 @@
 """Do the tests notice when the program is wrong? Small changes are made to it one at a time, and its tests are run.
 
-    python benchmarks/mutants.py --number 150 --seed 1
+    python benchmarks/mutants.py --number 150 --seed 1 --verdicts mutants.jsonl
 
 Changes are drawn by chance from all places of `grammar`, `logic`, `search` and `tree` where one can be made:
 comparisons, arithmetic, and/or, constants, conditions, returned values, and statements that are left out. A change is
@@ -9,15 +9,22 @@ nobody could notice the change, or a test is missing.
 
 The work is done in a copy of the sources. Compiled kernels are kept between changes, but for those that a change may be
 part of: Numba looks only at the file that a kernel stands in, so the files that import a changed one are forgotten too.
+
+A run of a hundred changes takes an hour. With `--verdicts` each verdict is appended to a file as it is reached, and a
+run that was ended goes on after the last of them, as long as the changed files stay as they were.
 """
 
 import argparse
 import ast
+import hashlib
+import json
 import math
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,7 +53,8 @@ WIDER = {
 """Files that may notice what those did not."""
 MOST_KNOWN = 5
 """Tests that noticed other changes to the same file, and are asked before all others."""
-LONGEST = 900  # seconds for the tests of one change; one that takes longer counts as killed
+LONGEST = 900  # seconds of processor time for the tests of one change; one that takes longer counts as killed
+AT_REST = 4 * LONGEST  # seconds by the clock: tests that wait for ever use no processor
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,10 @@ class Change:
 
     def after(self) -> bytes:
         return self.before[: self.start] + self.text.encode() + self.before[self.end :]
+
+    def name(self) -> str:
+        """By which it is known again: what the file becomes."""
+        return hashlib.sha256(self.after()).hexdigest()[:16]
 
     def told(self) -> str:
         line = self.before.count(b"\n", 0, self.start) + 1
@@ -192,23 +204,26 @@ class Copy:
                 break
         return found
 
-    def verdict_on(self, change: Change) -> str:
-        """How they end with a change."""
+    def verdict_on(self, change: Change) -> tuple[str, str]:
+        """How they end with a change, and the test that noticed it."""
         path = self.package / change.path.relative_to(PACKAGE)
         stat = path.stat()
         with tempfile.TemporaryDirectory() as kept:
             aside = self._set_aside(change.path, Path(kept))
             path.write_bytes(change.after())
-            known = self.noticed.setdefault(change.path, [])
             try:
-                verdict, test = self.verdict(change.room, known[:MOST_KNOWN])
+                verdict, test = self.verdict(change.room, self.noticed.get(change.path, [])[:MOST_KNOWN])
             finally:
                 path.write_bytes(change.before)
                 os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # the cache knows sources by their times
                 self._put_back(change.path, aside)
+        self.remember(change, test)
+        return verdict, test
+
+    def remember(self, change: Change, test: str) -> None:
         if test:
-            known[:] = [test, *(other for other in known if other != test)]
-        return verdict
+            known = self.noticed.get(change.path, [])
+            self.noticed[change.path] = [test, *(other for other in known if other != test)]
 
     def _entries(self, changed: Path) -> list[Path]:
         stems = {path.stem for path in self.importers[changed]}
@@ -236,9 +251,12 @@ class Copy:
         }
         try:
             done = subprocess.run(
-                command, env=environment, cwd=self.home, capture_output=True, timeout=LONGEST, check=False
-            )
+                command, env=environment, cwd=self.home, capture_output=True, timeout=AT_REST, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST)),
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
+            return "hung", ""
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "hung", ""
         if not done.returncode:
             return "passed", ""
@@ -285,27 +303,50 @@ def sample(number: int, seed: int, rooms: list[str]) -> tuple[list[Change], int]
     return random.Random(seed).sample(everything, min(number, len(everything))), len(everything)
 
 
-def run(drawn: list[Change], seconds: float, tell: Callable[[str], None]) -> tuple[int, list[Change]]:
-    """Try changes one after the other while there is time; how many were tried, and those that survived."""
+class Verdicts:
+    """What became of each change, kept in a file if there is one, so that a run that was ended can go on."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        self.known: dict[str, tuple[str, str]] = {
+            kept["name"]: (kept["verdict"], kept["test"]) for kept in map(json.loads, lines)
+        }
+
+    def add(self, change: Change, verdict: str, test: str) -> None:
+        self.known[change.name()] = verdict, test
+        if self.path:
+            line = {"name": change.name(), "verdict": verdict, "test": test, "change": change.told()}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def run(
+    drawn: list[Change], seconds: float, verdicts: Verdicts, tell: Callable[[str], None]
+) -> tuple[int, list[Change]]:
+    """Try changes one after the other while there is time; how many were judged, and those that survived."""
     with tempfile.TemporaryDirectory() as folder:
-        copy, survivors = Copy(Path(folder)), []
-        for room in sorted({change.room for change in drawn}):
+        copy = Copy(Path(folder))
+        judged = [change for change in drawn if change.name() in verdicts.known]
+        waiting = [change for change in drawn if change.name() not in verdicts.known]
+        for change in judged:
+            copy.remember(change, verdicts.known[change.name()][1])
+        for room in sorted({change.room for change in waiting}):
             began = time.monotonic()
             verdict, test = copy.verdict(room)  # which compiles the kernels, too
             if verdict != "passed":
                 raise SystemExit(f"the tests of {room} {verdict} before anything was changed: {test or 'see them run'}")
             tell(f"the tests of {room} pass in {time.monotonic() - began:.0f} s")
-        began, tried = time.monotonic(), 0
-        for change in drawn:
+        began = time.monotonic()
+        for change in waiting:
             if time.monotonic() - began > seconds:
                 break
-            start, verdict = time.monotonic(), copy.verdict_on(change)
-            tried += 1
-            if verdict == "passed":
-                survivors.append(change)
-            word = "SURVIVED" if verdict == "passed" else "killed"
-            tell(f"{tried:4} {word} ({time.monotonic() - start:.0f} s) {change.told()}")
-        return tried, survivors
+            start, found = time.monotonic(), copy.verdict_on(change)
+            verdicts.add(change, *found)
+            judged.append(change)
+            word = "SURVIVED" if found[0] == "passed" else "killed"
+            tell(f"{len(judged):4} {word} ({time.monotonic() - start:.0f} s) {change.told()}")
+    return len(judged), [change for change in judged if verdicts.known[change.name()][0] == "passed"]
 
 
 def main() -> None:
@@ -315,10 +356,12 @@ def main() -> None:
     parser.add_argument("--rooms", nargs="+", choices=list(TESTS), default=list(TESTS))
     parser.add_argument("--only", nargs="+", type=int, help="of these the ones with such numbers, from 1")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no change after so long")
+    parser.add_argument("--verdicts", type=Path, help="keep each verdict in this file, and go on after those it has")
     asked = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and its tests, would ignore it
     drawn, of_all = sample(asked.number, asked.seed, asked.rooms)
     drawn = [drawn[number - 1] for number in asked.only] if asked.only else drawn
-    tried, survivors = run(drawn, asked.seconds, lambda line: print(line, flush=True))
+    tried, survivors = run(drawn, asked.seconds, Verdicts(asked.verdicts), lambda line: print(line, flush=True))
     if not tried:
         raise SystemExit("there was no time to try any")
     killed = tried - len(survivors)

@@ -20,6 +20,7 @@ BENCHMARKS = (
     "evaluation_speed",
     "windows_speed",
     "hard2",
+    "exhaustive",
     "auslan_trees",
     "linear_cost",
     "first_fit",

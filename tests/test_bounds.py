@@ -94,6 +94,8 @@ def test_a_grammar_that_would_take_long_is_refused_before_it_is_read(text):
         "A ::= F(B)\nB ::= " + " | ".join(f"each real < {i}" for i in range(5000)),
         "A ::= F(B)\nB ::= " + " | ".join(["(each real) < (each real)"] * 3000),
         "A ::= F(B)\nB ::= " + " | ".join(["each real < other"] * 500),
+        f"A ::= F(each real < {list(range(5000))})",
+        'A ::= F(each kind "height" < grid(0, 1, 5000))',
     ],
 )
 def test_groups_that_say_very_much_are_refused_before_they_are_written_out(text):
@@ -102,6 +104,21 @@ def test_groups_that_say_very_much_are_refused_before_they_are_written_out(text)
     assert isinstance(error, GrammarError)
     assert "all groups up to here, written out, have more than the 40,000 attributes and constants" in str(error)
     assert memory < 50 << 20
+
+
+def test_the_name_of_a_symbol_is_not_repeated_for_each_alternative():
+    name, atoms = "S" * 100_000, " | ".join(f"x < {i}" for i in range(2000))
+    schema = Schema([Column("x", "real")])
+    memory, error = peak(lambda: Grammar.parse(f"A ::= F({name})\n{name} ::= {atoms}", schema))
+    assert error is None
+    assert memory < 20 << 20
+
+
+def test_windows_of_thousands_of_bounds_are_not_compared_one_by_one():
+    grammar = Grammar.parse(f"A ::= F[{list(range(5000))}, {list(range(5000, 10_000))}](b)", SCHEMA)
+    assert len(grammar.rules) == 10_001
+    with pytest.raises(GrammarError, match=r"F\[9, 5\] looks at no step"):
+        Grammar.parse("A ::= F[[0, 9, 1], [20, 5, 8]](b)", SCHEMA)
 
 
 def test_symbols_that_rename_each_other_do_not_multiply_without_a_bound():
@@ -219,21 +236,23 @@ def test_a_model_with_very_many_runners_up_is_refused(tmp_path):
         load(changed_model(tmp_path, change))
 
 
-def test_formulas_that_are_spelt_as_no_model_spells_them_are_read_if_they_are_few(tmp_path):
-    def spelt(number):
+def test_formulas_that_only_lark_reads_are_read_if_they_are_few(tmp_path):
+    def spelt(number, text):
         def change(document):
             branch(document)["runners_up"] = [
-                {"formula": f"F(speed < {i} and not height <= {i})", "fitness": 0.0, "spoken": False}
-                for i in range(number)
+                {"formula": text.format(i), "fitness": 0.0, "spoken": False} for i in range(number)
             ]
 
-        return changed_model(tmp_path, change)
+        return load(changed_model(tmp_path, change)).tree_.nodes[0].runners_up
 
-    assert str(load(spelt(10)).tree_.nodes[0].runners_up[3].formula) == "F((speed < 3) ∧ ¬(height ≤ 3))"
+    otherwise, odd = "F(speed < {0} and not height <= {0})", "F(speed < {0}and not height <= {0})"
+    for text in (otherwise, odd):
+        assert str(spelt(10, text)[3].formula) == "F((speed < 3) ∧ ¬(height ≤ 3))"
+    assert len(spelt(1000, otherwise)) == 1000
     with pytest.raises(
         ModelFormatError, match="characters are in formulas that telltree would write otherwise, and at most 20,000"
     ):
-        load(spelt(3000))
+        spelt(1000, odd)
 
 
 def test_a_model_of_more_columns_than_any_has_is_refused(tmp_path):

@@ -440,3 +440,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(model):
 def test_no_escape_codes_off_a_terminal(folder, model):
     ended = telltree("predict", model, folder / "flights.csv", *KEYS)
     assert "\x1b" not in ended.stdout + ended.stderr
+
+
+def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
+    told = good(*flights, "--search", "exhaustive", "--search-max-atoms", "1")
+    assert "at every question, no formula of up to one atom is fitter than the best" in " ".join(told.split())
+    found = json.loads(good(*flights, "--search", "exhaustive", "--search-max-atoms", "1", "--json"))
+    assert found["proved"].endswith("larger ones were not tried")
+    bad(
+        2, *flights, "--search-max-atoms", "1", says="--search-max-atoms is for --search auto or exhaustive, not for gp"
+    )

@@ -8,7 +8,7 @@ import pytest
 from programs import telltree
 
 QUICK = ("--search-evaluations", "200", "--max-depth", "1", "--no-cv")
-DATA = 3  # the exit code
+USAGE, DATA = 2, 3  # exit codes
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +113,25 @@ def test_files_without_an_end_are_refused(option, table):
     assert ended.returncode in (2, DATA)
     assert "more than 4 MB" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_files_larger_than_memory_are_scanned(tmp_path):
+    lines = ["run,t,speed,end"] + [
+        f"{r},{t},{r % 7 + t},{'hot' if r % 7 > 3 else 'cold'}" for r in range(70) for t in range(3)
+    ]
+    for part in (0, 1):
+        rows = lines[1 + 105 * part : 106 + 105 * part]
+        (tmp_path / f"{part}.csv").write_text("\n".join([lines[0], *rows]) + "\n", encoding="utf-8")
+    files, keys = str(tmp_path / "*.csv"), ("--id", "run", "--time", "t", "--label", "end")
+    ended = telltree("fit", files, *keys, *QUICK, "-o", tmp_path / "read.json")
+    assert ended.returncode == 0, ended.stderr
+    ended = telltree("fit", files, *keys, *QUICK, "--scan", "--max-memory", "3GB", "-o", tmp_path / "scanned.json")
+    assert ended.returncode == 0, ended.stderr
+    assert "learning takes about" in ended.stderr
+    assert (tmp_path / "scanned.json").read_bytes() == (tmp_path / "read.json").read_bytes()
+    answers = [telltree("predict", tmp_path / "read.json", files, *keys, *more) for more in ((), ("--scan",))]
+    assert answers[0].returncode == 0, answers[0].stderr
+    assert answers[1].stdout == answers[0].stdout
+    ended = telltree("inspect", files, *keys, "--scan", "--every", "2")
+    assert ended.returncode == USAGE
+    assert "--scan reads rows as they stand, without --every" in ended.stderr

@@ -10,7 +10,10 @@ from test_cli import VERBS, bad, good
     ("words", "offered"),
     [
         ("telltree exp", {"explain", "export", "experiment"}),
-        ("telltree fit --search-", {"--search-evaluations", "--search-seconds", "--search-max-depth"}),
+        (
+            "telltree fit --search-",
+            {"--search-evaluations", "--search-seconds", "--search-max-depth", "--search-max-atoms"},
+        ),
         ("telltree export --to s", {"stl", "sql"}),
     ],
 )

@@ -2,22 +2,30 @@
 
 import os
 import signal
+from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
 from programs import telltree
 
 from telltree import (
     ClusterError,
+    DataWarning,
     FunctionError,
     GeneticProgramming,
     GrammarTreeClassifier,
     SettingsError,
+    read,
     user_function,
 )
 from telltree.datasets import make_encounters
+from telltree.estimators import cross_validate
+from telltree.estimators.folds import folds
 from telltree.experiments import run_experiment
+from telltree.tree import checkpoint as keeping
 
 SEARCH = GeneticProgramming(evaluations=400, population=100)
 
@@ -42,6 +50,13 @@ def records():
     return panel.select(list(panel.schema)[:12]), y
 
 
+@pytest.fixture
+def often(monkeypatch):
+    """Checkpoints are written after every generation and node."""
+    monkeypatch.setattr(keeping, "EVERY", 0.0)
+    monkeypatch.setattr(keeping, "SHARE", 1e9)
+
+
 def saved(model, folder):
     model.set_params(progress=None).save(folder / "model.json", overwrite=True)
     return (folder / "model.json").read_bytes()
@@ -58,6 +73,47 @@ def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
     assert saved(model, tmp_path) == alone
 
 
+@pytest.fixture(scope="module")
+def parquet(records, tmp_path_factory):
+    """The records in files, one of which ends within a record."""
+    panel, y = records
+    table, folder = panel.to_frame("pyarrow"), tmp_path_factory.mktemp("parquet")
+    table = table.append_column("label", pa.array(np.repeat(y, panel.lengths)))
+    for number, (low, high) in enumerate(pairwise([0, 7_001, 11_111, table.num_rows])):
+        pq.write_table(table.slice(low, high - low), folder / f"{number}.parquet", row_group_size=1_000)
+    return folder
+
+
+def test_workers_read_parquet_by_themselves(client, parquet, tmp_path, monkeypatch):
+    read_here = read(parquet, id="id", time="time", label="label")
+    models = [GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here)]
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "scatter", lambda *_, **__: pytest.fail("records were sent"))
+        models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here, client=client))
+    for path in parquet.iterdir():
+        os.utime(path, ns=(0, 0))
+    with pytest.warns(DataWarning, match=r"\.parquet' has changed since .*, so they are sent to the workers"):
+        models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here, client=client))
+    assert len({saved(model, tmp_path) for model in models}) == 1
+
+
+@pytest.mark.usefixtures("often")
+def test_a_fit_goes_on_from_its_checkpoint_with_or_without_workers(client, records, alone, tmp_path):
+    def stop(event):
+        if event.node > 1:
+            raise KeyboardInterrupt
+
+    for number, clients in enumerate([(client, client), (client, None), (None, client)]):
+        path = tmp_path / f"checkpoint {number}"
+        cut = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=stop)
+        assert cut.fit(*records, client=clients[0], checkpoint=path).interrupted_
+        events = []
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
+        model.fit(*records, client=clients[1], checkpoint=path)
+        assert 1 not in {event.node for event in events}  # the root was finished
+        assert saved(model, tmp_path) == alone
+
+
 def test_folds_are_learnt_on_workers(client, records, tmp_path):
     models = [
         GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
@@ -65,6 +121,16 @@ def test_folds_are_learnt_on_workers(client, records, tmp_path):
     ]
     assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
+
+
+def test_cross_validation_is_spread_over_workers(client, records):
+    panel, y = records
+    parts, told = folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=2, random_state=0)
+    here = cross_validate(model, panel, y, parts)
+    there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
+    assert np.array_equal(here, there)
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize("moment", [1, 5, 12])
@@ -99,13 +165,18 @@ def faulty(x):
 @pytest.mark.parametrize(
     ("function", "error", "says"),
     [
-        (deadly, ClusterError, r"the shard with records 0 to \d+ failed 4 times in a row; .* memory"),
+        (
+            deadly,
+            ClusterError,
+            r"the shard with records 0 to \d+ \(row 0 of '.*0\.parquet' to row [\d,]+ of '.*2\.parquet'\) "
+            r"failed 4 times in a row; .* memory",
+        ),
         (faulty, FunctionError, "on purpose"),
     ],
 )
-def test_a_shard_that_always_fails_is_named(records, monkeypatch, function, error, says):
+def test_a_shard_that_always_fails_is_named(parquet, monkeypatch, function, error, says):
     monkeypatch.setenv("SPARED", str(os.getpid()))
-    panel, y = records
+    panel, y = read(parquet, id="id", time="time", label="label")
     column = next(name for name, kind in panel.schema.items() if kind.type == "real")
     grammar = f"Start ::= F({function.name}(`{column}`) > grid(-9, 9, 5))"
     model = GrammarTreeClassifier(grammar, SEARCH, functions=[function], random_state=0)
@@ -114,15 +185,23 @@ def test_a_shard_that_always_fails_is_named(records, monkeypatch, function, erro
         model.fit(panel, y, client=client)
 
 
-def test_a_scheduler_that_goes_away_is_one_error(records):
+@pytest.mark.usefixtures("often")
+def test_a_scheduler_that_goes_away_is_one_error_and_a_checkpoint(records, alone, tmp_path):
+    path = tmp_path / "checkpoint"
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own, Client(own) as client:
 
-        def leave(_event):
-            own.close()
+        def leave(event):
+            if event.node > 1:
+                own.close()
 
         model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=leave)
         with pytest.raises(ClusterError, match=r"scheduler .* again"):
-            model.fit(*records, client=client)
+            model.fit(*records, client=client, checkpoint=path)
+    events = []
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
+    model.fit(*records, checkpoint=path)
+    assert 1 not in {event.node for event in events}
+    assert saved(model, tmp_path) == alone
 
 
 def test_what_is_no_client_is_refused(records):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
-from telltree.data.usable import unchanging
+from telltree.data.usable import FIRST, unchanging
 from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
 
@@ -247,3 +247,11 @@ def test_records_in_parts_make_the_same_language(places, monkeypatch):
     monkeypatch.setattr(Panel, "parts", lambda view: cut if view is panel else own(view))
     assert made() == whole
     assert unchanging(panel) == still >= {"still", "name", "same"}
+
+
+@pytest.mark.parametrize("record", [0, FIRST - 1, FIRST, FIRST + 200])
+def test_a_column_that_changes_in_a_single_record_does_change(record):
+    values = np.repeat(np.arange(FIRST + 201.0), 3).reshape(-1, 3, 1)
+    assert unchanging(Panel.from_arrays(values, columns=["x"], layout="records, steps, columns")) == {"x"}
+    values[record, 2] = -1.0
+    assert unchanging(Panel.from_arrays(values, columns=["x"], layout="records, steps, columns")) == set()

@@ -112,6 +112,49 @@ def test_other_verbs_do_so_too(verb, model, table):
     assert run(verb, path, table, *more).stdout == run(verb, path, table, *flags, *more).stdout != ""
 
 
+def test_reports_do_so_too(model, table, tmp_path):
+    path, flags = model
+    for name, more in (("alone", []), ("told", flags)):
+        done = run("report", path, table, "--label", "state", *more, "-o", tmp_path / f"{name}.html")
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "alone.html").read_bytes() == (tmp_path / "told.html").read_bytes()
+
+
+def test_a_report_demands_the_steps_that_were_learnt(fitted, table, tmp_path):
+    raw, y = read(table, **HOW, label="state")
+    with pytest.raises(DataError, match=r"resampled to one step every 1 d, but these have .*every='1d'"):
+        fitted[0].report(raw, y, tmp_path / "report.html")
+
+
+def test_columns_that_the_tree_does_not_ask_for_need_not_be_there_again(table, tmp_path):
+    more = logs().assign(noise=0.5, alarm=False)
+    more.to_csv(tmp_path / "more.csv", index=False)
+    how = {"heat": "mean", "noise": "mean", "alarm": "any"}
+    panel, y = read(tmp_path / "more.csv", **HOW, label="state", every="1d", how=how)
+    grammar = "Start ::= F(heat > [0, 0.5, 1, 1.5, 2, 2.5, 3])"
+    classifier = GrammarTreeClassifier(grammar, MonteCarlo(evaluations=7), random_state=0).fit(panel, y)
+    classifier.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").tree_.how_read.given() == {**HOW, "every": "1d", "how": {"heat": "mean"}}
+    done = run("predict", tmp_path / "m.json", table)
+    assert done.exit_code == 0, done.output
+    told = dict(line.split(",")[:2] for line in done.stdout.splitlines()[1:])
+    assert told == dict(zip(panel.ids, classifier.predict(panel), strict=True))
+
+
+@pytest.mark.parametrize("unit", ["s", "min"])
+def test_the_unit_of_times_is_kept_and_used(unit, tmp_path):
+    table = logs()
+    table["when"] = table.groupby("plant").cumcount()
+    table.to_csv(tmp_path / "numbers.csv", index=False)
+    flags = ["--id", "plant", "--time", "when", "--time-unit", unit]
+    fit = ["--label", "state", "--search-evaluations", 300, "--no-cv", "-o", tmp_path / "m.json"]
+    assert run("fit", tmp_path / "numbers.csv", *flags, *fit).exit_code == 0
+    assert load(tmp_path / "m.json").tree_.how_read.time_unit == unit
+    alone, told = (run("predict", tmp_path / "m.json", tmp_path / "numbers.csv", *more) for more in ([], flags))
+    assert alone.stdout == told.stdout != ""
+    assert f"time unit {unit}" in alone.stderr
+
+
 def test_another_length_of_steps_is_refused(model, table):
     done = run("predict", model[0], table, "--every", "12h")
     assert done.exit_code == 3

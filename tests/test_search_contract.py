@@ -23,6 +23,7 @@ from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
 from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
 from telltree.search.memory import Memory
+from telltree.search.search import Task
 from telltree.tree import GiniSize
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import ClassLabels, ClassTarget
@@ -498,7 +499,7 @@ def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
     settings = GeneticProgramming(
         population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False
     )
-    breeder = settings.breeder(PAPERS, seed, Memory(scores=False))
+    breeder = settings.breeder(Task(PAPERS, seed, Memory(scores=False), Spy(PAPERS)))
 
     def texts(population):
         assert population.lengths.min() > 0

@@ -8,6 +8,8 @@ from telltree import GeneticProgramming, Grammar, GrammaticalEvolution, MonteCar
 from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
 from telltree.grammar.derivations.population import Population
 from telltree.search import Scores
+from telltree.search.memory import Memory
+from telltree.search.search import Task
 
 GRAMMARS = {
     "constants": "A ::= F(V) | G(V)\nV ::= x1 | x3 < C | V and V | not V\nC ::= 1 | 2 | 3",
@@ -75,7 +77,7 @@ def test_the_simplest_are_one_rule_for_the_start_and_one_more(name, number):
 
 def test_the_simplest_are_no_longer_proposed_once_all_were_tried():
     grammar = Grammar.parse(GRAMMARS["constants"], SCHEMA)
-    breeder = MonteCarlo().breeder(grammar, 0, None)
+    breeder = MonteCarlo().breeder(Task(grammar, 0, Memory(scores=False), None))
     population = breeder.propose(0)
     simplest = (population.lengths > 0) & (population.lengths <= 3) & ~_negates(grammar, population)
     assert len(set(population.names[simplest].tolist())) == 8

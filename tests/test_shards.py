@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import Bits, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
+from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.tree.asking import Limits
 from telltree.tree.induction import Induction
 from telltree.tree.sharded import InProcess, ShardedBench
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.target.classes import ONE
+from telltree.tree.turns import Turns
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 GRAMMAR = """
@@ -38,11 +39,16 @@ def drawn_panel(seed, records, missing):
     return panel_of(COLUMNS, found)
 
 
-def in_shards(bounds):
+def in_shards(bounds, places=InProcess):
     def bench(panel, grammar):
-        return ShardedBench(InProcess(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
+        return ShardedBench(places(panel, grammar, bounds), panel.schema, grammar, signals_of(panel).spread)
 
     return bench
+
+
+def in_turns(panel, grammar, bounds):
+    """Shards of which one is in memory at a time, with room for few planes."""
+    return Turns(panel, grammar, bounds, threads=1, memory=1)
 
 
 TARGET = ClassTarget(("a", "b", "c"))
@@ -54,7 +60,8 @@ def grown(panel, labels, bench, fitness, search):
     )
     learned = induction.run(panel, labels)
     searches = {
-        number: (found.runners_up, [best for best, _ in found.by_size]) for number, found in learned.searches.items()
+        number: (found.runners_up, [best for best, _ in found.by_size], found.proof)
+        for number, found in learned.searches.items()
     }
     return learned.tree, searches
 
@@ -66,11 +73,19 @@ def grown(panel, labels, bench, fitness, search):
     st.sampled_from([0.0, 0.3]),
     st.lists(st.integers(1, 299), max_size=4),
     st.sampled_from([GiniSize(), Bits()]),
-    st.sampled_from([MonteCarlo(evaluations=60), GeneticProgramming(evaluations=120, population=30)]),
+    st.sampled_from(
+        [
+            MonteCarlo(evaluations=60),
+            GeneticProgramming(evaluations=120, population=30),
+            Exhaustive(),
+            Auto(evaluations=300),
+        ]
+    ),
     st.booleans(),
+    st.sampled_from([InProcess, in_turns]),
 )
 def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one for each thing that is drawn
-    seed, records, missing, cuts, fitness, search, weighed
+    seed, records, missing, cuts, fitness, search, weighed, places
 ):
     panel = drawn_panel(seed, records, missing)
     rng = np.random.default_rng(seed)
@@ -78,7 +93,7 @@ def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one 
     labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
     bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
     whole = grown(panel, labels, None, fitness, search)
-    assert grown(panel, labels, in_shards(bounds), fitness, search) == whole
+    assert grown(panel, labels, in_shards(bounds, places), fitness, search) == whole
 
 
 def test_a_node_may_have_no_records_in_a_shard():
@@ -102,4 +117,8 @@ def test_margins_of_shards_are_in_units_of_all_records():
     grammar = Grammar.parse(GRAMMAR, panel)
     formulas = [Formula.parse(text, panel.schema).expression for text in ("F(x > 0.25)", "G(x < 1 or on)", "F(on)")]
     asked = in_shards([0, 5, 70, 130])(panel, grammar).formulas(np.arange(len(panel)))
+    whole = Formulas(panel).margins(formulas)
+    widest = asked.margins(formulas, cutoff=float(np.sort(whole)[1]))
+    assert widest[whole >= np.sort(whole)[1]].tolist() == whole[whole >= np.sort(whole)[1]].tolist()
+    assert (widest >= whole).all()
     assert asked.margins(formulas).tolist() == pytest.approx(Formulas(panel).margins(formulas).tolist(), abs=0)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.data import Read as Read
     from telltree.data import Schema as Schema
     from telltree.data import read as read
+    from telltree.data import scan as scan
     from telltree.errors import CheckpointError as CheckpointError
     from telltree.errors import ClusterError as ClusterError
     from telltree.errors import DataError as DataError
@@ -37,6 +38,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.grammar import Grammar as Grammar
     from telltree.logic import Formula as Formula
     from telltree.operators import user_function as user_function
+    from telltree.search import Auto as Auto
+    from telltree.search import Exhaustive as Exhaustive
     from telltree.search import GeneticProgramming as GeneticProgramming
     from telltree.search import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search import MonteCarlo as MonteCarlo
@@ -52,6 +55,7 @@ _HOMES = {
     "Read": "data",
     "Schema": "data",
     "read": "data",
+    "scan": "data",
     "CheckpointError": "errors",
     "ClusterError": "errors",
     "DataError": "errors",
@@ -74,6 +78,8 @@ _HOMES = {
     "Grammar": "grammar",
     "Formula": "logic",
     "user_function": "operators",
+    "Auto": "search",
+    "Exhaustive": "search",
     "GeneticProgramming": "search",
     "GrammaticalEvolution": "search",
     "MonteCarlo": "search",

@@ -1,6 +1,9 @@
-"""Amounts in words: counts of things, shares, and how often one share goes into another."""
+"""Amounts in words: counts of things, shares, how often one share goes into another, and sizes in bytes."""
 
 import math
+import re
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
@@ -34,3 +37,18 @@ def times_all(lift: float) -> str:
 def by_weight(label: object, share: float | None) -> str:
     """What to say if weights, not the number of records, decided a class: `storm by weight: 75 %`."""
     return f"{label} by weight: {percent(share, 0)}"
+
+
+def size_of(text: object) -> int | None:
+    """The bytes of a size such as "4 GB", "500MB" or 4e9; None if it is none, or not positive."""
+    if isinstance(text, str):
+        match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*(?:[eE]\+?[0-9]{1,2})?)\s*([kKmMgGtT]?i?[bB]?)\s*", text)
+        size = float(match[1]) * _UNITS.get(match[2].lower(), math.nan) if match else math.nan
+    else:
+        size = float(text) if isinstance(text, int | float) and not isinstance(text, bool) else math.nan
+    return int(size) if 1 <= size < 1e18 else None
+
+
+def size_said(size: float) -> str:
+    """A size in bytes, for reading: `512 MB`, `3.9 GB`."""
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

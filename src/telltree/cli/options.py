@@ -68,6 +68,9 @@ class DataOptions:
     wide: Annotated[
         bool, typer.Option("--wide", help="Each row is a record, each column a step; the label may come first.")
     ] = False
+    scan: Annotated[
+        bool, typer.Option("--scan", help="Leave values on disk: for files larger than memory, in order of records.")
+    ] = False
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of CSV files, such as cp1252; by default UTF-8.")
     ] = None

@@ -6,23 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 from telltree.cli.options import DataOptions
 from telltree.cli.outcome import say
-from telltree.errors import DataError
+from telltree.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from telltree.data import Panel, Schema
     from telltree.tree import Tree
 
 
+_NOT_SCANNED = ("every", "how", "repeated", "wide")
+
+
 def read_sources(sources: list[str], options: DataOptions, like: "Schema | None" = None) -> "tuple[Panel, Any]":
     """The panel, and the labels or None; columns that are categorical in a model's schema, `like`, are so here."""
-    from telltree.data import read
+    from telltree.data import read, scan
 
     chosen = {
         "columns": options.columns or None,
         "static": options.static or (),
     }  # an option not given is an empty list
-    panel, labels = read(sources[0] if len(sources) == 1 else sources, like=like, **{**vars(options), **chosen})
-    return panel, labels
+    given: dict[str, Any] = {**vars(options), **chosen, "like": like}
+    source: Any = sources[0] if len(sources) == 1 else sources
+    if not given.pop("scan"):
+        return read(source, **given)
+    for name in _NOT_SCANNED:
+        if given.pop(name) != getattr(DataOptions(), name):
+            raise SettingsError(f"--scan reads rows as they stand, without --{name}; leave out one of the two")
+    return scan(source, **given)
 
 
 def as_learnt(sources: list[str], options: DataOptions, tree: "Tree") -> DataOptions:

@@ -3,6 +3,7 @@
 from telltree.data.labels import check_labels, labels_from_frame
 from telltree.data.panel import Panel
 from telltree.data.reading import Read, read
+from telltree.data.scanning import scan
 from telltree.data.schema import Column, ColumnType, Schema
 from telltree.data.store import MISSING, UNSEEN
 from telltree.data.usable import unusable
@@ -18,5 +19,6 @@ __all__ = [
     "check_labels",
     "labels_from_frame",
     "read",
+    "scan",
     "unusable",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from telltree.data.on_disk import by_records
 from telltree.data.store import Array, Index
 
 DAY = np.timedelta64(1, "D")
@@ -37,8 +38,11 @@ class Dates:
     ) -> "Dates":
         """From records whose rows are `times` seconds after their starts."""
         known = cls(starts, offsets, zone)
-        local = known.local(np.repeat(starts, lengths), times, slice(None))
-        return cls(starts, offsets, zone, bool((local == local.astype("M8[D]")).all()))
+        locals_ = (
+            known.local(np.repeat(starts[records], lengths[records]), times[rows], rows)
+            for records, rows in by_records(times, lengths)
+        )
+        return cls(starts, offsets, zone, all(bool((some == some.astype("M8[D]")).all()) for some in locals_))
 
     def local(self, starts: Array, times: Array, rows: slice | Array) -> npt.NDArray[np.datetime64]:
         """The clock time of these rows, which are this many seconds after `starts`."""

@@ -1,7 +1,7 @@
 """How records were read, as far as it matters for reading other records for the same model."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,13 @@ class HowRead:
     def resampled(self, every: float | str, how: str | Mapping[str, str]) -> "HowRead":
         """The same with steps of another length."""
         return replace(self, every=str(every), how=how if isinstance(how, str) else tuple(sorted(how.items())))
+
+    def of(self, columns: Container[str]) -> "HowRead":
+        """The same for these columns alone: others, which may not be there again, need not be resampled."""
+        if isinstance(self.how, str):
+            return self
+        kept = tuple((name, way) for name, way in self.how if name in columns)
+        return replace(self, how=kept or "last")
 
     def given(self) -> dict[str, Any]:
         """The arguments of `read` that differ from their defaults."""

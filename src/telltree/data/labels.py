@@ -43,7 +43,7 @@ def check_labels(y: Any, panel: Panel) -> Array:
     if len(labels) != len(panel):
         raise DataError(f"got {counted(len(labels), 'label')} for {counted(len(panel), 'record')}")
     ids = panel.ids
-    if labels.dtype.kind == "O":
+    if labels.dtype.kind == "O" and {type(label) for label in labels} != {str}:
         labels = _checked_objects(labels, ids)
         plain = np.array(labels.tolist())
         labels = plain if plain.dtype.kind in "biuf" and plain.tolist() == labels.tolist() else labels

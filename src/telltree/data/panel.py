@@ -1,9 +1,10 @@
 """Many records, column by column: an immutable view of shared row arrays."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,16 +21,18 @@ from telltree.data.columns.written import Clock
 from telltree.data.dates import Dates
 from telltree.data.how_read import AS_USUAL, HowRead
 from telltree.data.notebook import panel_html
+from telltree.data.on_disk import on_disk, rest
 from telltree.data.records.arrays import read_arrays, read_table
 from telltree.data.records.assemble import Options, Parts, unseen_levels, warn_unseen
 from telltree.data.records.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.records.frames import frame_per_record, long_frame
+from telltree.data.records.origin import Origin
 from telltree.data.records.resample import How, resampled
 from telltree.data.records.rows import Roles, gather
 from telltree.data.records.wide import read_wide
 from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.statistics import Statistics
-from telltree.data.store import Array, Index, Real, Store, frozen, is_missing
+from telltree.data.store import Array, Index, Real, Store, Taken, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 Overrides = Mapping[str, Mapping[str, Any]] | Schema
 Repeated = Literal["error", "first", "last", "mean"]
+PART = 1 << 24  # values of a panel on disk that are in memory at a time
 Key = int | slice | npt.ArrayLike | tuple[Any, EllipsisType]
 
 
@@ -60,6 +64,8 @@ class Panel:
     _positions: npt.NDArray[np.int64]  # of this view's records in the store, for static columns
     how_read: HowRead = AS_USUAL
     """What is needed to read more records of this kind."""
+    origin: Origin | None = None
+    """Where the records of the store were read, if they can be read there again."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -69,7 +75,9 @@ class Panel:
         starts, positions = frozen(store.starts()), frozen(np.arange(len(store.lengths), dtype=Index))
         period, unit = parts.period, parts.time_unit
         ids, lengths = frozen(parts.ids), frozen(store.lengths)
-        return cls(parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read)
+        return cls(
+            parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read, parts.origin
+        )
 
     @classmethod
     def from_frame(
@@ -263,18 +271,43 @@ class Panel:
 
     def stacked(self, name: str) -> Array:
         """Return the values of this view's records one after another; a view of `column` where that is possible."""
-        return frozen(self.column(name)[self.rows()])
+        found = self.column(name)[self.rows()]
+        return frozen(np.array(found) if on_disk(found) else found)  # a copy, so that it takes memory only while in use
 
     def statistics(self, name: str) -> Statistics:
         """Give what is asked of all values of this view in a column as a whole, encoded as in `column`."""
         return Statistics([partial(part.stacked, name) for part in self.parts()])
 
     def parts(self) -> Sequence["Panel"]:
-        """Give this view in parts of consecutive records that fit into memory, one at a time: here it is all of it.
+        """Give this view in parts of consecutive records that fit into memory, one at a time: all of it, or some of a
+        panel on disk.
 
         What looks at all values of all records asks for them so.
         """
-        return [self]
+        if not self.on_disk or self.steps * len(self.schema) <= PART:
+            return [self]
+        return _PartByPart(self)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the values are not in memory: `telltree.scan` makes such panels."""
+        return self._store.on_disk
+
+    def alone(self) -> "Panel":
+        """Return the same records in columns that have no other rows; these are looked up whenever they are needed."""
+        store, rows = self._store, self.rows()
+        times = None if store.times is None else store.times[rows]
+        own = Store(self.lengths, Taken(store.rows, rows), self._own_static(), times, self._own_dates())
+        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes)
+        return Panel._whole(parts, self.how_read)
+
+    def _own_static(self) -> dict[str, Array]:
+        return {name: array[self._positions] for name, array in self._store.static.items()}
+
+    def rest(self) -> None:
+        """Forget what can be made again, and take no memory for what is on disk until it is touched."""
+        self._store.rest()
+        rest()
 
     def rows(self) -> slice | Array:
         """Return the rows of this view, in order: a slice if the records lie one after another."""
@@ -345,11 +378,13 @@ class Panel:
 
     def missing(self) -> dict[str, int]:
         """Count the missing values of each column over this view; a static value counts once per record."""
-        rows = self.rows()
         return {
-            name: int(is_missing(self._store.encoded(name)[self._positions if column.static else rows]).sum())
+            name: int(is_missing(self.static_values(name)).sum()) if column.static else self._missing(name)
             for name, column in self.schema.items()
         }
+
+    def _missing(self, name: str) -> int:
+        return sum(int(is_missing(part.stacked(name)).sum()) for part in self.parts())
 
     def with_schema(self, schema: Schema) -> "Panel":
         """Return the same data under a schema with other kinds, units, phrases or thresholds."""
@@ -391,7 +426,8 @@ class Panel:
             elif own.levels != wanted.levels:
                 arrays[name] = align_codes(arrays[name], own.levels, wanted.levels)
             columns.append(dataclasses.replace(wanted, static=own.static))
-        aligned = dataclasses.replace(self, schema=Schema(columns), _store=self._store.with_columns(arrays))
+        store = self._store.with_columns(arrays)
+        aligned = dataclasses.replace(self, schema=Schema(columns), _store=store, origin=None)
         warn_unseen([what for name in schema for what in self._unseen(aligned, name)])
         warn_neither([what for name in schema for what in self._neither(aligned, name)])
         self._warn_gaps(schema)
@@ -433,7 +469,10 @@ class Panel:
         does not suit take the last. `how={"speed": "mean", "alarm": "any"}` says it by column. "mean" and "any" of no
         value are missing. Missing values are skipped. Static columns do not change.
         """
-        return Panel._whole(resampled(self, every, how), self.how_read.resampled(every, how))
+        parts = resampled(self, every, how)
+        if self.origin is not None and self.how_read.every is None:  # who reads them again can do so once
+            parts = dataclasses.replace(parts, origin=self.origin.of(self._positions))
+        return Panel._whole(parts, self.how_read.resampled(every, how))
 
     def ask(self, question: Any, y: Any = None, **options: Any) -> "Answer":
         """Return the `telltree.explain.Answer` to a question, in plain English or as a formula; `y` are labels.
@@ -489,7 +528,7 @@ class Panel:
         own = Store(
             self.lengths,
             {name: array[rows] for name, array in store.rows.items()},
-            {name: array[self._positions] for name, array in store.static.items()},
+            self._own_static(),
             None if store.times is None else store.times[rows],
             self._own_dates(),
         )
@@ -519,3 +558,25 @@ class Panel:
         lines.append(f"  missing values: {sum(missing.values())}" + (f" in {listed(missing)}" if missing else ""))
         lines += [f"  notes: {len(self.notes)}, such as: {self.notes[0]}"] if self.notes else []
         return "\n".join(lines)
+
+
+class _PartByPart(Sequence[Panel]):
+    """A panel on disk in parts, each made when it is asked for; whoever goes through them has one in memory."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        ends = np.cumsum(panel.lengths)
+        share = (ends - 1) // max(1, PART // max(1, len(panel.schema)))
+        self._bounds = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(panel)]
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    def __getitem__(self, number: Any) -> Any:
+        place = range(len(self))[number]
+        return self._panel[self._bounds[place] : self._bounds[place + 1]].alone()
+
+    def __iter__(self) -> Iterator[Panel]:
+        for low, high in pairwise(self._bounds):
+            yield self._panel[low:high].alone()
+            rest()

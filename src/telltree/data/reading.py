@@ -10,12 +10,14 @@ import numpy as np
 from telltree.data.columns.written import Clock, Writing
 from telltree.data.files.directory import files_of, is_path, record_ids, without
 from telltree.data.files.opening import File
+from telltree.data.files.parquet import parquet_files
 from telltree.data.files.schema_file import load_overrides
 from telltree.data.files.tables import read_tables
 from telltree.data.files.ts import TIME, read_ts
 from telltree.data.how_read import HowRead
 from telltree.data.labels import check_labels
 from telltree.data.matching import match_labels
+from telltree.data.on_disk import Empty
 from telltree.data.panel import Panel, Repeated
 from telltree.data.records.arrays import read_arrays
 from telltree.data.records.assemble import Options, Parts, wanted_type
@@ -109,8 +111,7 @@ def read(
         hidden = [label] if apart and label is not None else []
         named = () if static is None else static
         roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
-        known = {} if like is None else {column.name: column.levels for column in like.of_type("categorical")}
-        options = dataclasses.replace(options, like=_names(like), known=known)
+        options = as_elsewhere(options, like)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
     how_read = HowRead(id, time, period, time_unit, time_format, day_first, repeated, wide=wide)
@@ -181,8 +182,8 @@ def _from_wide(
         return read_wide(long_frame(source, id=roles.id, time=None).values, roles, options, ids)
     if not (is_path(source) or is_path(_first(source)) or hasattr(source, "read")):
         raise DataError(f"a wide table is a path, a stream or a dataframe; got {type(source).__name__}")
-    files = _files(source, labels)
-    types = _types({**options.like, **(options.schema or {})})
+    files = table_files(source, labels)
+    types = declared_types({**options.like, **(options.schema or {})})
     values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
     return read_wide(values, roles, options, ids)
 
@@ -198,16 +199,31 @@ def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
 
 def _from_files(source: Any, roles: Roles, options: Options, labels: Any, encoding: str | None) -> Rows:
     many = not hasattr(source, "read") and files_of(source)[1]
-    files = _files(source, labels)
-    types = _types({**options.like, **(options.schema or {})})
-    if many and roles.id is None:
-        values, lengths = read_tables(files, roles.plan, types, Writing(encoding, options.clock))
-        return Rows(values, record_ids(files), lengths)
-    values, _ = read_tables(files, roles.long_plan, types, Writing(encoding, options.clock))
-    return Rows(values)
+    return rows_of(table_files(source, labels), roles, options, encoding, many=many)[0]
 
 
-def _files(source: Any, labels: Any) -> list[File]:
+def rows_of(
+    files: Sequence[File],
+    roles: Roles,
+    options: Options,
+    encoding: str | None,
+    *,
+    many: bool,
+    empty: Empty = np.empty,
+) -> tuple[Rows, list[int]]:
+    """Read files as one long table, or where there may be many, and no id is named, as one record each.
+
+    Returns their rows, where `empty` makes room, and how many each file has.
+    """
+    types, writing = declared_types({**options.like, **(options.schema or {})}), Writing(encoding, options.clock)
+    alone, kept = many and roles.id is None, parquet_files(files)
+    values, lengths = read_tables(files, roles.plan if alone else roles.long_plan, types, writing, empty)
+    if alone:
+        return Rows(values, record_ids(files), lengths, kept, lengths), lengths
+    return Rows(values, files=kept, file_rows=lengths), lengths
+
+
+def table_files(source: Any, labels: Any) -> list[File]:
     """The table files of a source, without the labels file."""
     files = without([File.at(source)] if hasattr(source, "read") else files_of(source)[0], labels)
     if not files:
@@ -232,12 +248,18 @@ def _is_ts(path: Any) -> bool:
     return is_path(path) and os.fsdecode(path).lower().endswith((".ts", ".ts.gz"))
 
 
+def as_elsewhere(options: Options, like: Schema | None) -> Options:
+    """Take the columns that are categorical in another schema for such."""
+    known = {} if like is None else {column.name: column.levels for column in like.of_type("categorical")}
+    return dataclasses.replace(options, like=_names(like), known=known)
+
+
 def _names(schema: Schema | None) -> dict[str, dict[str, Any]]:
     """Return overrides that make columns categorical here if they are in another schema."""
     return {} if schema is None else {column.name: {"type": column.type} for column in schema.of_type("categorical")}
 
 
-def _types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
+def declared_types(schema: Mapping[str, Any]) -> dict[str, ColumnType]:
     """Return the types that the user declared, which text readers must know in advance."""
     types = {}
     for name, change in schema.items():

@@ -66,9 +66,11 @@ class Column:
         object.__setattr__(self, "type", _column_type(self.name, self.type))
         for field in TEXTS:
             value = getattr(self, field)
-            if value is not None and not isinstance(value, str):
+            if value is None:
+                continue
+            if not isinstance(value, str):
                 raise DataError(f"column {self.name!r}: {field} must be text, got {value!r}")
-            require_sayable(value or "", f"column {self.name!r}: {field}")
+            require_sayable(value, f"column {self.name!r}: {field}")
         _check_words(self)
         if not isinstance(self.static, bool):
             raise DataError(f"column {self.name!r}: static must be true or false, got {self.static!r}")

@@ -4,7 +4,6 @@ Values may come in parts, in the order of records. What comes of them is, to the
 more than a part, and what one step of the work needs, is in memory at a time.
 """
 
-import io
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from telltree.data.on_disk import allow_files, mapped, rest
 from telltree.data.store import Array, Real, is_missing
 
 Part = Callable[[], Array]  # gives some of the values, whenever it is asked; it may read them anew
@@ -126,6 +126,7 @@ class Statistics:
         if len(self._parts) == 1:
             yield from _nonempty(self._whole)
             return
+        allow_files(2 * len(self._parts))
         with tempfile.TemporaryFile() as file:
             runs = list(self._runs(file))
             if sum(len(values) for values, _ in runs) <= IN_MEMORY:
@@ -143,7 +144,7 @@ class Statistics:
         for array in self._arrays():
             values, counts = _tally(_finite(array))
             long = len(values) * len(self._parts) > IN_MEMORY
-            yield (_mapped(values, file), _mapped(counts, file)) if long else (values, counts)
+            yield (mapped(values, file), mapped(counts, file)) if long else (values, counts)
 
     def _arrays(self) -> Iterator[Array]:
         return (part() for part in self._parts)
@@ -160,7 +161,8 @@ def _finite(array: Array) -> Array:
 
 
 def _extent(array: Array) -> Extent:
-    finite, floats = _finite(array), array.dtype.kind == "f"
+    floats = array.dtype.kind == "f"
+    finite = array if floats and np.isfinite(array).all() else _finite(array)  # copies nothing of most columns
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
     below, above = (
         int((array == sign * np.inf).sum()) if floats and len(finite) < len(array) else 0 for sign in (-1, 1)
@@ -211,14 +213,6 @@ def _merged(runs: Sequence[Tally]) -> Tally:
     return values, counts
 
 
-def _mapped(array: Array, file: IO[bytes]) -> Array:
-    """Give the same array from the end of a file."""
-    start = file.seek(0, io.SEEK_END)
-    file.write(array.data)
-    file.flush()
-    return np.memmap(file, array.dtype, "r", offset=start, shape=array.shape)
-
-
 def _by_ranges(runs: Sequence[Tally]) -> Iterator[Tally]:
     """Merge runs that are in order, range by range: of values, not of places, so that equal ones come together."""
     stride = max(1, AT_ONCE // len(runs))
@@ -228,4 +222,5 @@ def _by_ranges(runs: Sequence[Tally]) -> Iterator[Tally]:
         ends = [int(np.searchsorted(values, mark)) for values, _ in runs]
         cut = [(v[a:b], c[a:b]) for (v, c), a, b in zip(runs, starts, ends, strict=True)]
         yield from _nonempty(_merged(cut))
+        rest()
         starts = ends

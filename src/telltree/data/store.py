@@ -1,10 +1,14 @@
 """The row arrays that all views of a panel share."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from telltree.data.on_disk import on_disk
 
 if TYPE_CHECKING:
     from telltree.data.dates import Dates
@@ -32,6 +36,27 @@ def is_missing(array: Array) -> npt.NDArray[np.bool_]:
     return mask
 
 
+class Taken(Mapping[str, Array]):
+    """Some rows of columns, which are looked up whenever they are asked for: nothing is kept."""
+
+    def __init__(self, columns: Mapping[str, Array], rows: "slice | Array") -> None:
+        """Take these rows of all columns."""
+        self._columns, self.which = columns, rows
+
+    def __getitem__(self, name: str) -> Array:
+        """Give the rows of a column; a view where that is possible."""
+        taken: Array = self._columns[name][self.which]
+        return taken
+
+    def __iter__(self) -> Iterator[str]:
+        """Name the columns."""
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Count the columns."""
+        return len(self._columns)
+
+
 @dataclass(frozen=True, eq=False)
 class Store:
     """Encoded columns of records stored one after another.
@@ -41,7 +66,7 @@ class Store:
     """
 
     lengths: npt.NDArray[np.int64]
-    rows: dict[str, Array]
+    rows: Mapping[str, Array]
     static: dict[str, Array]
     times: npt.NDArray[np.float64] | None = None
     dates: "Dates | None" = None
@@ -66,6 +91,16 @@ class Store:
         rows = {name: array for name, array in columns.items() if name in self.rows}
         static = {name: array for name, array in columns.items() if name in self.static}
         return Store(self.lengths, rows, static, self.times, self.dates)
+
+    @cached_property
+    def on_disk(self) -> bool:
+        """Whether the values of rows are not in memory."""
+        copied = isinstance(self.rows, Taken) and not isinstance(self.rows.which, slice)
+        return not copied and any(map(on_disk, self.rows.values()))
+
+    def rest(self) -> None:
+        """Forget what can be made again."""
+        self._expanded.clear()
 
     def encoded(self, name: str) -> Array:
         """Return the column as it is stored: per row, or per record if static."""

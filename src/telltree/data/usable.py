@@ -10,6 +10,7 @@ from telltree.data.statistics import Extent
 from telltree.data.store import Array, is_missing
 
 MOST_LEVELS = 64  # with more levels than this, a question about one level would concern very few records
+FIRST = 1000  # records that are looked at before all are: most columns change in them
 EMPTY, CONSTANT, INFINITE = "empty (all missing)", "constant", "without a finite value"
 NAMES = "categorical with"  # how reasons about categories begin
 _BY_NAME = "name the column in a grammar of your own (--grammar)"
@@ -55,13 +56,19 @@ def _is_still(panel: Panel, name: str) -> bool:
 
 
 def _is_still_in(part: Panel, name: str) -> bool:
-    values = part.stacked(name)
-    firsts = np.repeat(values[_starts(part)], part.lengths)
+    values, lengths = part.stacked(name), part.lengths
+    few = lengths[:FIRST]
+    return _are_still(values[: few.sum()], few) and (len(few) == len(lengths) or _are_still(values, lengths))
+
+
+def _are_still(values: Array, lengths: Array) -> bool:
+    """Whether each of these records, one after the other, has one value."""
+    firsts = np.repeat(values[_starts(lengths)], lengths)
     return bool(((values == firsts) | (is_missing(values) & is_missing(firsts))).all())
 
 
-def _starts(part: Panel) -> Array:
-    starts: Array = np.cumsum(part.lengths) - part.lengths
+def _starts(lengths: Array) -> Array:
+    starts: Array = np.cumsum(lengths) - lengths
     return starts
 
 
@@ -88,5 +95,5 @@ def _reason(panel: Panel, column: Column) -> str | None:
 
 def _one_each(panel: Panel, name: str) -> bool:
     """Tell whether every record has one value all along, and no two records the same."""
-    firsts = np.concatenate([part.stacked(name)[_starts(part)] for part in panel.parts()])
+    firsts = np.concatenate([part.stacked(name)[_starts(part.lengths)] for part in panel.parts()])
     return len(np.unique(firsts)) == len(panel) and _is_still(panel, name)

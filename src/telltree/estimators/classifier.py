@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from telltree.amounts import counted
+from telltree.amounts import counted, size_of
 from telltree.data import Panel, unusable
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
@@ -31,21 +32,23 @@ from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
 from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.weights import fixed_point, record_weights
+from telltree.estimators.wording import Heard, Wording
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
+from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
-from telltree.tree.headlines import with_headlines
-from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
+from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
+from telltree.tree.turns import local_bench
 from telltree.whole import is_whole
 
 logger = logging.getLogger("telltree")
@@ -105,7 +108,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_: the Tree; `print(clf.tree_)`.
+    tree_: the Tree; `print(clf.tree_)`. Its words are found when it is first asked for, and the training records are
+        kept until then.
     front_: all trees worth having, from a single leaf to the whole tree; `print(clf.front_)`, and see `at`.
     validation_: with cv, what trees predicted for records that they had not seen.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn; the last only if columns had names: arrays' have
@@ -188,6 +192,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         *,
         client: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        max_memory: str | float | None = None,
     ) -> "GrammarTreeClassifier":
         """Learn a tree. Ctrl-C ends learning early and keeps the best tree so far.
 
@@ -196,16 +201,31 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         checkpoint: a file to keep what was found out so far. If the process is killed, or interrupted, the same call
             goes on from there, and learns the tree that it would have learnt undisturbed. A file of other data,
             settings or another version is refused. It is not deleted in the end.
+        max_memory: the most memory that this process may take, such as "4 GB", or bytes. What does not fit is on disk
+            while it is not in use; what will be needed is told before. None: half of the machine's for a panel of
+            `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
+        check_parameters(self.get_params(deep=False))
+        most = None if max_memory is None else size_of(max_memory)
+        if max_memory is not None and most is None:
+            raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
+        local = partial(local_bench, threads=_threads(self.n_jobs), max_memory=most)
         if checkpoint is None:
-            return self._fit(X, y, sample_weight, groups, client)
+            return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
-            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint))
+            return self._fit(X, y, sample_weight, groups, client, known=Checkpoint(checkpoint), local=local)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, client: Any, *, known: Checkpoint | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        client: Any,
+        *,
+        known: Checkpoint | None = None,
+        local: "partial[Bench]",
     ) -> "GrammarTreeClassifier":
-        check_parameters(self.get_params(deep=False))
         generator = _generator(self.random_state)
         panel = read_training(X)
         labels = read_labels(y, panel, X)
@@ -228,25 +248,28 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             known.require(self._about(training, grammar, seed, parts))
         with Interruption() as interruption:
             with nullcontext() if client is None else Cluster(client) as cluster:
-                learned = self._learn(training, grammar, seed, self.progress, cluster, ledger=_ledger(known, 0))
+                shared = self._shared(training, local) if cluster is None and parts is not None else None
+                here = local if shared is None else _always(shared)
+                bench = here if cluster is None else cluster.bench
+                learned = self._learn(training, grammar, seed, self.progress, bench, ledger=_ledger(known, 0))
             interruption.asked |= learned.interrupted
             steps, validation = Front.of(learned.tree), None
             if parts is not None:
                 validation = interruption.unless_asked(
-                    lambda: self._validate(training, steps, seed, parts, client, known=known)
+                    lambda: self._validate(
+                        training, steps, seed, parts, client, shared=shared, known=known, local=local
+                    )
                 )
                 interruption.asked |= validation is None
             if known is not None:
                 known.write()
-            plain, told = self._chosen(steps, validation).narrowed(), interruption.asked
-            # who presses Ctrl-C waits no more
-            tree = interruption.unless_asked(lambda: with_headlines(plain, panel)) or plain
-            if interruption.asked and not told:
-                logger.warning("telltree: interrupted; the tree is whole, but its categories have no headlines")
+            tree = self._chosen(steps, validation).narrowed()
             kept = Training.of(panel, coded, tree, seed)
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
-            self.tree_, self.searches_, self.interrupted_ = tree, learned.searches, interruption.asked
+            # who presses Ctrl-C waits for nothing more, words included
+            self._wording = Wording(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
+            self.searches_, self.interrupted_ = learned.searches, interruption.asked
             self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
             remember(self, X, panel)
         return self
@@ -265,7 +288,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         grammar: Grammar | None,
         seed: int,
         progress: Tell | None,
-        cluster: Cluster | None = None,
+        bench: MakeBench | None = None,
         *,
         ledger: Ledger = NO_LEDGER,
     ) -> Learned:
@@ -279,7 +302,6 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        bench = None if cluster is None else cluster.bench
         threads = _threads(self.n_jobs)
         induction = Induction(grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger)
         learned = induction.run(panel, labels)
@@ -310,7 +332,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         parts: Sequence[Fold],
         client: Any,
         *,
+        shared: LocalBench | None,
         known: Checkpoint | None,
+        local: "partial[Bench]",
     ) -> Validation | None:
         """What comes of the trees of the front in folds; None if Ctrl-C came."""
         panel, labels = training
@@ -318,7 +342,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         def here(number: int) -> Learned:
             tell = self.progress
             told = None if tell is None else lambda event: tell(event._replace(fold=(number + 1, len(parts))))
-            return self._learn_fold(training.part(parts[number][0]), seed, told, _ledger(known, number + 1))
+            train, ledger = parts[number][0], _ledger(known, number + 1)
+            bench = partial(local, quiet=True) if shared is None else _always(shared.part(train))
+            return self._learn_fold(training.part(train), seed, told, bench, ledger)
 
         learn: Learn = here
         if client is not None:
@@ -327,10 +353,25 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
         return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
 
-    def _learn_fold(self, part: TrainingSet, seed: int, progress: Tell | None, ledger: Ledger = NO_LEDGER) -> Learned:
+    def _learn_fold(
+        self,
+        part: TrainingSet,
+        seed: int,
+        progress: Tell | None,
+        bench: MakeBench | None = None,
+        ledger: Ledger = NO_LEDGER,
+    ) -> Learned:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            return self._learn(part, self._grammar_for(part), seed, progress, ledger=ledger)
+            return self._learn(part, self._grammar_for(part), seed, progress, bench, ledger=ledger)
+
+    def _shared(self, training: TrainingSet, local: "partial[Bench]") -> LocalBench | None:
+        """A bench for the trees of all folds, if they have the same grammar, and all planes fit into memory.
+
+        Languages of our own suit each fold.
+        """
+        found = local(training.panel, self.grammar, quiet=True) if isinstance(self.grammar, Grammar) else None
+        return found if isinstance(found, LocalBench) else None
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
         """The tree of the front to use, without questions of little worth whose answers predict the same."""
@@ -396,8 +437,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         Printed together, the conditions that siblings share are said once above them.
         """
-        tree, panel = self._known(X)
-        return categorize(tree, panel, y)
+        _, panel = self._known(X)
+        return categorize(self.tree_, panel, y)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -406,15 +447,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def rules(self) -> list[RuleRow]:
         """One row per leaf: formula, English, class, and its share of the training records with interval and lift."""
-        return rules_table(self._fitted())
+        self._fitted()
+        return rules_table(self.tree_)
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.
 
         Other options are those of `telltree.report.plot_tree`, such as `text="formula"`.
         """
-        tree = self._fitted()
-        return tree.plot(panel=None if X is None else self._known(X)[1], y=y, **options)
+        panel = None if X is None else self._known(X)[1]
+        return self.tree_.plot(panel=panel, y=y, **options)
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write one HTML page about the tree and these records; it also tells how the tree was searched for.
@@ -438,12 +480,25 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _html_repr(self) -> str:
         """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
-        fitted = hasattr(self, "tree_")
-        return tree_html(self.tree_) if fitted else super()._html_repr()
+        return tree_html(self.tree_) if self.__sklearn_is_fitted__() else super()._html_repr()
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree. Its sentences are found when it is first asked for, by the records it was learned from."""
+        self._fitted()
+        return self._wording.tree
+
+    @tree_.setter
+    def tree_(self, tree: Tree) -> None:
+        self._wording = Wording(tree)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_wording")
 
     def _fitted(self) -> Tree:
-        check_is_fitted(self, "tree_")
-        return self.tree_
+        """The tree, with or without words."""
+        check_is_fitted(self)
+        return self._wording.plain
 
     def _known(self, X: Any) -> tuple[Tree, Panel]:
         tree = self._fitted()
@@ -465,6 +520,11 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
+
+
+def _always(bench: Bench) -> MakeBench:
+    """Makes no bench, but takes this one."""
+    return lambda panel, grammar: bench
 
 
 def _generator(random_state: Any) -> np.random.RandomState:

@@ -34,14 +34,19 @@ class Summaries:
         """Take the most common levels from these records."""
         found = {}
         for column in train.schema.of_type(ColumnType.CATEGORICAL):
-            codes = train.stacked(column.name)
-            steps = np.bincount(codes[codes >= 0], minlength=len(column.levels))
+            steps = np.zeros(len(column.levels), np.int64)
+            for part in train.parts():
+                codes = part.stacked(column.name)
+                steps += np.bincount(codes[codes >= 0], minlength=len(column.levels))
             commonest = np.argsort(-steps, kind="stable")[:LEVELS]
             found[column.name] = tuple(int(code) for code in commonest if steps[code])
         return cls(found)
 
     def __call__(self, panel: Panel) -> Floats:
         """Records × summaries, one column of the panel after another."""
+        return np.concatenate([self._of_part(part) for part in panel.parts()])
+
+    def _of_part(self, panel: Panel) -> Floats:
         columns = list(self._columns(panel))
         return np.clip(np.column_stack(columns), -_LARGEST, _LARGEST) if columns else np.zeros((len(panel), 1))
 

@@ -21,7 +21,7 @@ from telltree.grammar.rules.normal import normal_form, written
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.sizes import Sizes
 from telltree.grammar.text.amount import room_for
-from telltree.grammar.text.check import check_ends, check_used, rename_order
+from telltree.grammar.text.check import check_ends, check_used, mentions, rename_order
 from telltree.grammar.text.draft import lift
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
@@ -31,7 +31,7 @@ from telltree.grammar.text.resolve import resolve
 from telltree.grammar.text.source import Definition
 from telltree.grammar.text.syntax import check_size, parse_grammar
 from telltree.operators import Attribute, Expression, UserFunction
-from telltree.operators.expression import RandomNumber
+from telltree.operators.expression import Head, RandomNumber
 from telltree.whole import require_whole
 
 if TYPE_CHECKING:
@@ -103,14 +103,15 @@ class Grammar:
         start = "Start" if "Start" in drafts else definitions[0].symbol
         places = {definition.symbol: definition.place for definition in definitions}
         symbols = lift(drafts)
-        check_used(symbols, start, places)
+        needed = mentions(symbols)
+        check_used(needed, start, places)
         order = rename_order(symbols)
-        check_ends(symbols, places)
-        types = infer(symbols, start)
+        check_ends(needed, places)
+        types = infer(symbols, start, needed)
         check_levels(symbols, schema)
         check_parameters(symbols)
         rules = normal_form(symbols, order, start, types)
-        heads = [e.head for rule in rules for e in _nodes(rule.template)]
+        heads = _heads(rules)
         names = {head.name for head in heads if isinstance(head, Attribute)}
         called = {head for head in heads if isinstance(head, UserFunction)}
         return cls(
@@ -334,8 +335,15 @@ class Grammar:
 _FIELDS = tuple(field.name for field in fields(Grammar))
 
 
-def _nodes(template: Expression) -> Iterable[Expression]:
-    return template.walk() if template.args else (template,)
+def _heads(rules: Iterable[Rule]) -> list[Head]:
+    """All that the rules mention; what templates share is looked at once."""
+    found: dict[int, Head] = {}
+    waiting = [rule.template for rule in rules]
+    for e in waiting:  # grows during the loop
+        if id(e) not in found:
+            found[id(e)] = e.head
+            waiting.extend(e.args)
+    return list(found.values())
 
 
 def _schema(data: Panel | Schema) -> Schema:

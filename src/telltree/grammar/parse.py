@@ -6,6 +6,7 @@ from telltree.data import Schema
 from telltree.data.how_read import StepLength
 from telltree.errors import GrammarError
 from telltree.grammar.rules.normal import Templates
+from telltree.grammar.text.check import mentions
 from telltree.grammar.text.draft import Draft, Option, Pick
 from telltree.grammar.text.infer import infer
 from telltree.grammar.text.levels import check_levels
@@ -37,7 +38,7 @@ def expression_of(
     whole = {"the text": (Option(draft),)}
     found = Templates({}, {}).of(draft)
     if not _is_boolean(found):
-        infer(whole, "the text")  # which says where it does not fit, and why
+        infer(whole, "the text", mentions(whole))  # which says where it does not fit, and why
     check_levels(whole, schema)
     check_parameters(whole)
     return found

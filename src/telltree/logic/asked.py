@@ -1,7 +1,7 @@
 """What can be asked about formulas and the records of a node, wherever the records are."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,4 +42,9 @@ class OfFormulas(AnyEvaluator[Sequence[Expression]], Protocol):
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]: ...
 
 
-OfPopulations: TypeAlias = AnyEvaluator[Population]
+class OfPopulations(AnyEvaluator[Population], Protocol):
+    """Of populations it can also be asked which conditions hold at the same steps, and in how many records."""
+
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None: ...
+
+    def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,18 @@ from telltree.grammar.derivations.derivation import expression_at
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
+from telltree.logic.findings import Asked
 from telltree.logic.instructions import Programs
 from telltree.logic.lowering import Absent, LoweringScratch, lower
+from telltree.logic.operands import STEPS
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression, Hole, Number
-from telltree.operators.meaning import LOOKING, OF_NUMBERS
+from telltree.operators.meaning import LOOKING, OF_NUMBERS, Mode
 from telltree.operators.simpler import once_each
 
 _NO_NAMES = np.empty(0, np.uint64)
@@ -39,12 +43,14 @@ class Engine(Evaluator[Population]):
         threads: int = 1,
         part_of: "tuple[Engine, NDArray[np.int64]] | None" = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        """`part_of`, `before`: see `Evaluator`; what it is part of must have the same rules."""
+        """`part_of`, `before`, `room`: see `Evaluator`; what it is part of must have the same rules."""
         codes = set(tables.micro["code"].tolist())
         super().__init__(
             panel, signals or signals_of(panel), numbered=int(tables.atoms[0]), counts=not OF_NUMBERS.isdisjoint(codes),
             looks=not LOOKING.isdisjoint(codes), memory=memory, threads=threads, part_of=part_of, before=before,
+            room=room,
         )  # fmt: skip
         self._rules = rules
         self._tables, self._reading = tables, tables.reading
@@ -61,8 +67,52 @@ class Engine(Evaluator[Population]):
 
     def _for_part(self, panel: Panel, before: int) -> "Engine":
         return Engine(
-            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads, before=before
+            panel, self._rules, self._tables, self.signals, memory=self._budget, threads=self._threads,
+            before=before, room=self._room_for_planes,
+        )  # fmt: skip
+
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition, a mark of the steps of all records at which it holds, and of those at which it does not;
+        None if their planes do not fit into memory at once.
+
+        Conditions with the same marks may stand for each other in every formula.
+        """
+        everything = np.arange(len(conditions.lengths))
+        if not len(everything) or not self._lower(conditions, everything, STEPS, True):
+            return None
+        self._make_registers()
+        planes, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
+        known: dict[int, tuple[bytes, bytes]] = {}
+        found = []
+        for i, (plane, opposite) in enumerate(zip(planes, negated, strict=True)):
+            if plane >= 0 and plane in known:
+                marks = known[plane]
+            else:
+                asked = everything[i : i + 1]
+                steps = self._planes.bits[plane] if plane >= 0 else self._steps(asked, opposite)
+                marks = self._marks_of(steps)
+                known |= {plane: marks} if plane >= 0 else {}
+            found.append(marks[::-1] if opposite else marks)
+        return found
+
+    def reach(self, conditions: Population, masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records of each mask in which each condition holds at some step, and at all steps."""
+        everything = np.arange(len(conditions.lengths))
+        some, every = (
+            self._findings(conditions, everything, masks, Asked(mode=int(mode))).tally.counts
+            for mode in (Mode.SOME, Mode.EVERY)
         )
+        return some, every
+
+    def _steps(self, which: NDArray[np.int64], negated: int) -> NDArray[np.uint64]:
+        """The truth at every step of a formula that was lowered, before it is negated."""
+        steps = self._run(which, self.layout.masks([]), Asked(steps=True)).tally.steps
+        return ~steps if negated else steps
+
+    def _marks_of(self, steps: NDArray[np.uint64]) -> tuple[bytes, bytes]:
+        sides = steps & self.layout.valid, ~steps & self.layout.valid
+        true, false = (blake2b(side.tobytes(), digest_size=16).digest() for side in sides)
+        return true, false
 
     def _make_room(self, population: Population) -> None:
         individuals, width = population.rules.shape

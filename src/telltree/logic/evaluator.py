@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.findings import Asked, Findings, joined
 from telltree.logic.instructions import READS_PLANES, WORD_AND, Programs
 from telltree.logic.layout import TILE, Layout
@@ -33,6 +34,9 @@ planes that do not fit must be made again and again.
 """
 WORTH_THREADS = 1 << 18
 """Words of work below which starting threads takes longer than it saves."""
+LARGE = 0.6
+"""The share of another evaluator's records from which on it takes less time to look at the others too than to pick
+the bits of these from its planes."""
 LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -42,6 +46,11 @@ Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
 
 F = TypeVar("F")
 """The form in which formulas are given."""
+
+
+def usual_memory(panel: Panel) -> int:
+    """The memory budget for the planes of these records, if none is given."""
+    return MEMORY if panel.on_disk else max(MEMORY, 4 * panel.steps * len(panel.schema))
 
 
 class Evaluator(abc.ABC, Generic[F]):
@@ -59,23 +68,32 @@ class Evaluator(abc.ABC, Generic[F]):
         threads: int = 1,
         part_of: "tuple[Evaluator[F], NDArray[np.int64]] | None" = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
         """`numbered`: how many atoms have numbers. `counts`: whether formulas count. `looks`: whether they look at
         windows, back, or until something. `before`: how many blocks are in the shards before this one.
 
         `part_of`: an evaluator with the same signals, and which of its records these are, in ascending order: its
-        planes are reused.
+        planes are reused, as they stand if these are most of the records. `room`: makes room for planes, in memory or
+        on disk.
         """
         self.panel, self.signals = panel, signals
-        self.layout = Layout.of(panel)
-        self._budget = max(MEMORY, 4 * panel.steps * len(panel.schema)) if memory is None else memory
-        source: tuple[Planes, Subset] | None = None
-        if part_of is not None:
+        self._room_for_planes = room
+        self.layout: Layout
+        self._masked = part_of is not None and len(panel) >= LARGE * part_of[0].layout.records
+        if part_of is None:
+            self._budget = usual_memory(panel) if memory is None else memory
+            self.layout = Layout.of(panel)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, None, room=room)
+        elif self._masked:
             whole, members = part_of
-            self._budget = whole._budget // 2
+            self._budget, self.layout, self._planes = whole._budget, whole.layout.among(members), whole._planes
+        else:
+            whole, members = part_of
+            self._budget, self.layout = whole._budget // 2, Layout.of(panel)
             whole._planes.share(self._budget)
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
-        self._planes: Planes = Planes(self.layout, signals, self._budget, numbered, source)
+            self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
         self._threads, self._counts, self._looks = max(1, threads), counts, looks
         self.before = before
@@ -122,8 +140,12 @@ class Evaluator(abc.ABC, Generic[F]):
         return self._findings(formulas, wanted, masks, Asked(of_a_shard=True))
 
     def _findings(self, formulas: F, wanted: NDArray[np.int64], masks: NDArray[np.uint64], asked: Asked) -> Findings:
-        if not self.layout.records or self._fits(formulas, wanted):
+        if not self.layout.records or self._fits(formulas, wanted, asked.mode):
             return self._run(wanted, masks, asked)
+        if self._masked:  # the planes of all records are those of half of the formulas at a time
+            middle = len(wanted) // 2
+            first = self._findings(formulas, wanted[:middle], masks, asked)
+            return first.beside(self._findings(formulas, wanted[middle:], masks, asked))
         asked, parts = asked._replace(of_a_shard=True), []
         for half, blocks in self._halves():
             parts.append(half._findings(formulas, wanted, masks[blocks], asked))
@@ -139,18 +161,18 @@ class Evaluator(abc.ABC, Generic[F]):
         found = self._run(wanted, self.layout.masks([]), Asked(steps=True))
         return self.layout.unpack_steps(found.tally.steps)
 
-    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records.
 
         With `cutoff` only the widest is exact, and only if it is no less: formulas that fall behind the one or the
-        other are not followed to the end.
+        other are not followed to the end. Of a shard, all that are no less are exact: other shards may have the rest.
         """
         everything, held = np.arange(self._how_many(formulas)), list[NDArray[np.float64]]()
         # an atom that is constant over these records still has a margin, so nothing may be simplified
         if not self._fits(formulas, everything, simplify=False):
             found = np.full(len(everything), np.inf)
             for half, _ in self._halves():
-                np.minimum(found, half.margins(formulas), out=found)
+                np.minimum(found, half.margins(formulas, cutoff, of_a_shard=True), out=found)
             return found
         used = np.unique(self._operands(everything)[0])
         gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
@@ -161,8 +183,9 @@ class Evaluator(abc.ABC, Generic[F]):
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
-            self._programs, graded, self.layout.starts, self.layout.lengths, self.layout.blocks,
-            self._planes.bits, gauges, scratch, numbers, looking, -1.0 if cutoff is None else cutoff, found,
+            self._programs, graded, np.sort(self.layout.places), self.layout.starts, self.layout.lengths,
+            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, looking,
+            -1.0 if cutoff is None else cutoff, not of_a_shard, found,
         )  # fmt: skip
         found[found < LEAST_MARGIN] = 0.0
         return found
@@ -251,9 +274,9 @@ class Evaluator(abc.ABC, Generic[F]):
     def _halves(self) -> "Iterator[tuple[Evaluator[F], slice]]":
         """Two evaluators, each for half of the records, and their blocks; each may use the whole budget in turn."""
         self._planes.release()
-        blocks = len(self.layout.blocks) - 1
+        blocks, blocks_of_records = len(self.layout.blocks) - 1, self.layout.places // LANES
         for low, high in ((0, blocks // 2), (blocks // 2, blocks)):
-            records = np.sort(self.layout.order[low * LANES : high * LANES])
+            records = np.flatnonzero((blocks_of_records >= low) & (blocks_of_records < high))
             yield self._for_part(self.panel[records], self.before + low), slice(low, high)
 
     @abc.abstractmethod

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from telltree.logic.layout import Layout
 from telltree.logic.machine import Tally
+from telltree.logic.operands import RECORD
 
 
 class Asked(NamedTuple):
@@ -19,6 +20,8 @@ class Asked(NamedTuple):
     """The truth at every step, and nothing else."""
     of_a_shard: bool = False
     """Whether the findings will be joined with those of other shards."""
+    mode: int = RECORD
+    """How formulas are read."""
 
     def empty(self, formulas: int, masks: int, layout: Layout) -> Tally:
         """Memory for it."""
@@ -45,6 +48,13 @@ class Findings(NamedTuple):
         return Findings(
             self.tally.part(low, high), None if self.opposite is None else self.opposite[low:high], self.records
         )
+
+    def beside(self, other: "Findings") -> "Findings":
+        """The findings for these formulas, and then for others, of the same records."""
+        tally = Tally._make(np.concatenate(pair) for pair in zip(self.tally, other.tally, strict=True))
+        if self.opposite is None or other.opposite is None:
+            return Findings(tally, None, self.records)
+        return Findings(tally, np.concatenate((self.opposite, other.opposite)), self.records)
 
     def of_all(self) -> Tally:
         """The tally, if there are no other shards."""

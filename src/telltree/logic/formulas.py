@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import CONSTANT, UNTIL, Programs
@@ -49,15 +50,18 @@ class Formulas(Evaluator[Sequence[Expression]]):
         threads: int = 1,
         memory: int | None = None,
         before: int = 0,
+        room: Room = aligned_words,
     ) -> None:
-        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before)
+        """`before`, `room`: see `Evaluator`."""
+        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before, room=room)
 
     @staticmethod
     def _how_many(formulas: Sequence[Expression]) -> int:
         return len(formulas)
 
     def _for_part(self, panel: Panel, before: int) -> "Formulas":
-        return Formulas(panel, self.signals, threads=self._threads, memory=self._budget, before=before)
+        memory, room = self._budget, self._room_for_planes
+        return Formulas(panel, self.signals, threads=self._threads, memory=memory, before=before, room=room)
 
     def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         chosen = [formulas[k] for k in wanted]

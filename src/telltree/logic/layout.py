@@ -1,7 +1,7 @@
 """How records are arranged in bit planes: sorted by length, 64 to a block, one word for each step of a block."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,13 +19,14 @@ CACHE = 1 << 24
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a panel's records in planes."""
+    """The places of a panel's records in planes, or of some of them."""
 
     order: NDArray[np.int64]  # record number at each place; place p is bit p % 64 of block p // 64
     starts: NDArray[np.int64]  # first row of the record at each place, in the panel's columns
     lengths: NDArray[np.int64]
     blocks: NDArray[np.int64]  # first word of each block, and one past the last
     valid: NDArray[np.uint64]  # which bits of each word stand for a step of a record
+    places: NDArray[np.int64]  # of the records that are looked at, in the panel's order
 
     @classmethod
     def of(cls, panel: Panel) -> "Layout":
@@ -33,11 +34,16 @@ class Layout:
         order = np.argsort(-panel.lengths, kind="stable")
         starts, lengths = panel.starts[order], panel.lengths[order]
         blocks = np.concatenate([[0], np.cumsum(-(-lengths[::LANES] // VECTOR) * VECTOR)])
-        return cls(order, starts, lengths, blocks, _valid(lengths, blocks))
+        return cls(order, starts, lengths, blocks, _valid(lengths, blocks), np.argsort(order))
+
+    def among(self, members: NDArray[np.int64]) -> "Layout":
+        """The same places, where only some records are looked at."""
+        return replace(self, places=self.places[members])
 
     @property
     def records(self) -> int:
-        return len(self.order)
+        """How many are looked at."""
+        return len(self.places)
 
     @cached_property
     def words(self) -> int:
@@ -47,8 +53,7 @@ class Layout:
     @cached_property
     def occupied(self) -> NDArray[np.uint64]:
         """Which bits of each block stand for a record."""
-        found: NDArray[np.uint64] = self.valid[self.blocks[:-1]]
-        return found
+        return self.masks([np.ones(self.records, np.bool_)])[:, 0].copy()
 
     @cached_property
     def longest(self) -> int:
@@ -56,10 +61,11 @@ class Layout:
 
     @cached_property
     def _one_tile(self) -> NDArray[np.int64]:
-        return np.array([0, len(self.blocks) - 1])
+        return np.array([self.places.min() // LANES, len(self.blocks) - 1])
 
     def tiles(self, planes: int) -> NDArray[np.int64]:
-        """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together.
+        """The first block of each tile, and one past the last. A tile is a run of blocks that are processed together;
+        the first begins with the first record.
 
         It is small enough for the words of all planes in use to stay in the cache, and large enough to make each
         instruction worth its overhead.
@@ -67,7 +73,7 @@ class Layout:
         words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
         if words >= self.words:
             return self._one_tile
-        ends = [0]
+        ends = [int(self._one_tile[0])]
         while ends[-1] < len(self.blocks) - 1:
             reached = int(np.searchsorted(self.blocks, self.blocks[ends[-1]] + words, side="right")) - 1
             ends.append(max(reached, ends[-1] + 1))
@@ -75,9 +81,8 @@ class Layout:
 
     def unpack(self, truth: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """One bit per record (individuals × blocks) to one Boolean per record, in the panel's order."""
-        bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little")
-        found = np.empty((len(truth), self.records), np.bool_)
-        found[:, self.order] = bits[:, : self.records]
+        bits = np.unpackbits(truth.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
+        found: NDArray[np.bool_] = bits[:, self.places]
         return found
 
     def unpack_steps(self, plane: NDArray[np.uint64]) -> list[NDArray[np.bool_]]:
@@ -94,7 +99,7 @@ class Layout:
         blocks = len(self.blocks) - 1
         member = np.zeros((len(groups), blocks * LANES), np.bool_)
         for k, group in enumerate(groups):
-            member[k, : self.records] = group[self.order]
+            member[k, self.places] = group
         words = np.packbits(member, axis=1, bitorder="little").view(np.uint64).reshape(len(groups), blocks)
         return np.ascontiguousarray(words.T)
 

@@ -300,17 +300,21 @@ def _count_eight(counts, kept, masks, first, found, skip, negate, low, high):
 
 
 @inline
-def _tally(tally, opposite, j, found, skip, negate, low, high, records, masks, before):
+def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, masks, before):
     """Add the result of a program on the blocks `low` … `high` − 1. It is `found`, in which block 0 would be at `skip`,
-    negated or not.
+    negated or not. `begun`: whether there were others before, which do not have the first record.
 
     Two formulas have the same answer if they make the same split, whichever side they call true. Until all blocks are
     added, the second number of members says whether the formula is true of the first record. `before` is the number of
     blocks in the shards before this one.
     """
     members, counts, groups = tally.members[at(j)], tally.counts[at(j)], masks.shape[1]
-    kept = -1 if low else 0  # a mask: the first tile overwrites, later ones add
-    true_of_first = members[1] if low else np.int64((found[at(skip)] ^ negate) & _ONE)
+    kept = -1 if begun else 0  # a mask: the first tile overwrites, later ones add
+    if begun:
+        true_of_first = members[1]
+    else:
+        lowest = records[at(low)] & (~records[at(low)] + _ONE)  # the bit of the first record
+        true_of_first = np.int64(((found[at(skip + low)] ^ negate) & lowest) != _ZERO)
     true, answer, turn = 0, _ZERO, at(-true_of_first)
     for block in range(low, high):
         word = (found[at(skip + block)] ^ negate) & records[at(block)]
@@ -379,6 +383,6 @@ def evaluate(
                 continue
             tally.size[at(j)] = programs.size[i]
             found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)
-            _tally(tally, opposite, j, found, skip, negate, low, high, records, masks, before)
+            _tally(tally, opposite, j, found, skip, negate, low, high, tile > 0, records, masks, before)
     for j in range(len(tally.answer) if opposite is None else 0):
         tally.members[j, 1] = min(tally.members[j, 0], total - tally.members[j, 0])

@@ -259,9 +259,11 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 
 @kernel
-def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, out):
-    """For each formula the smallest absolute margin over the records, which lie as in planes. Formulas that fall behind
-    `cutoff`, or the widest so far, are given up, and get a number below it; with a negative one, none is.
+def narrowest(
+    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out
+):
+    """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
+    `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
 
     Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
     `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
@@ -273,8 +275,8 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, n
     for i in wanted:
         out[i] = np.inf
         first = min(told, _TELLING) if cutoff >= 0 else 0
-        for look in range(-first, len(starts)):
-            place = telling[first + look] if look < 0 else look
+        for look in range(-first, len(places)):
+            place = telling[first + look] if look < 0 else places[look]
             margin = abs(
                 _of_record(
                     programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
@@ -287,5 +289,5 @@ def narrowest(programs, wanted, starts, lengths, blocks, planes, gauges, room, n
                     telling[told % _TELLING] = place
                     told += 1
                 break
-        if cutoff >= 0:
+        if cutoff >= 0 and rising:
             widest = max(widest, out[i])

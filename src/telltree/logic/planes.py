@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.compiled import kernel
+from telltree.data.on_disk import rest, secure
 from telltree.grammar.derivations.naming import place_of
-from telltree.logic.aligned import aligned_words
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom
 from telltree.logic.coding import MOST, encode, pack_codes
 from telltree.logic.instructions import EQUAL, GREATER
@@ -39,9 +40,18 @@ class Planes:
     """
 
     def __init__(
-        self, layout: Layout, signals: Signals, memory: int, numbered: int, source: "tuple[Planes, Subset] | None"
+        self,
+        layout: Layout,
+        signals: Signals,
+        memory: int,
+        numbered: int,
+        source: "tuple[Planes, Subset] | None",
+        *,
+        room: Room = aligned_words,
     ) -> None:
+        """`room`: makes room for planes, in memory or on disk; `memory` is the most that they take there."""
         self._layout = layout
+        self._room = room
         self._signals = signals
         self._source = source
         self.capacity = max(_LEAST_PLANES, memory // (8 * max(1, layout.words)))
@@ -65,9 +75,9 @@ class Planes:
         assert self._source is not None
         spare, words = self._source[0]._spare, self._layout.words
         needed = words * min(self.capacity, _AHEAD)
-        memory = spare.pop() if spare else aligned_words(1, needed)[0]
+        memory = spare.pop() if spare else self._room(1, needed)[0]
         if len(memory) < needed:
-            memory = aligned_words(1, needed)[0]
+            memory = self._room(1, needed)[0]
         weakref.finalize(self, spare.append, memory)
         return memory
 
@@ -183,7 +193,7 @@ class Planes:
         self._slot |= wanted
         self._atoms += wanted
         self.used += len(wanted)
-        self._make_room()
+        self._make_room(len(wanted))
         self._make(wanted)
         return True
 
@@ -203,7 +213,7 @@ class Planes:
         self._own[new] = slots
         self._atoms += [whole._atoms[plane - 1] for plane in new.tolist()]
         self.used += len(new)
-        self._make_room()
+        self._make_room(len(new))
         layout = self._layout
         pick(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
         return True
@@ -227,6 +237,8 @@ class Planes:
             else:
                 pack_codes(codes, layout.blocks, layout.valid, outcomes, np.array(places), slots, self.bits,
                            self.reduced)  # fmt: skip
+            if self._signals.panel.on_disk:
+                rest()  # the numbers are not needed any more
 
     def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
         """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""
@@ -235,7 +247,8 @@ class Planes:
                 return None
             if 2 * (len(self._codes) + 1) * _PLANES_FOR_CODES > self.capacity:
                 return None
-            layout, codes = self._layout, np.empty((self._layout.words, LANES), np.uint8)
+            layout, codes = self._layout, self._room(self._layout.words, LANES // 8).view(np.uint8)
+            secure(codes)
             values, constants = self._signals.values(signal), np.array(list(grid))
             encode(values, layout.starts, layout.lengths, layout.blocks, constants, codes)
             self._codes[signal] = codes
@@ -255,18 +268,20 @@ class Planes:
         missing."""
         return int(atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal))
 
-    def _make_room(self) -> None:
-        if self.used <= len(self.bits):
-            return
+    def _make_room(self, new: int) -> None:
+        """Have room for all planes in use, of which the last are new."""
+        if self.used > len(self.bits):
+            rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._search else 0))
+            self.bits = _grown(self.bits, self._rows_of_words(rows))
+            self.reduced = _grown(self.reduced, aligned_words(2 * rows, self.reduced.shape[1]))
+        secure(self.bits[self.used - new : self.used])
+
+    def _rows_of_words(self, rows: int) -> NDArray[np.uint64]:
+        """Room for this many planes: what was lent, if it suffices."""
         words = self._layout.words
-        rows = min(self.capacity, max(64, 2 * self.used, _AHEAD if self._search else 0))
         if self._memory is not None and rows * words <= len(self._memory):
-            bits = self._memory[: rows * words].reshape(rows, words)
-            bits[: len(self.bits)] = self.bits
-            self.bits = bits
-        else:
-            self.bits = _grown(self.bits, rows)
-        self.reduced = _grown(self.reduced, 2 * rows)
+            return self._memory[: rows * words].reshape(rows, words)
+        return self._room(rows, words)
 
     def _enter(self, names: NDArray[np.uint64], slots: NDArray[np.signedinteger], numbers: bool) -> None:
         """Register planes, or their negations, by these names or numbers."""
@@ -305,7 +320,7 @@ def find(keys, slots, names):
     return found
 
 
-def _grown(array: NDArray[np.uint64], rows: int) -> NDArray[np.uint64]:
-    grown = aligned_words(rows, array.shape[1])
-    grown[: len(array)] = array
-    return grown
+def _grown(array: NDArray[np.uint64], larger: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    secure(larger[: len(array)])
+    larger[: len(array)] = array
+    return larger

@@ -4,14 +4,17 @@ Arithmetic on a missing value is missing. Boolean signals are 1 and 0, categoric
 the data are missing.
 """
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.data import Panel, on_disk
 from telltree.data.statistics import Statistics
 from telltree.errors import DataError, FunctionError
 from telltree.grammar.text.names import attribute
@@ -45,22 +48,26 @@ Trace = Callable[[Panel, "Signals", Expression], list[NDArray[np.bool_]]]
 class Signals:
     """The signals of one panel, computed on demand and cached while they fit into `memory` bytes."""
 
-    def __init__(self, panel: Panel, trace: Trace, memory: int = 1 << 28) -> None:
+    def __init__(self, panel: Panel, trace: Trace, memory: int, *, part_of: "Signals | None" = None) -> None:
+        """`part_of`: the signals of a panel that has all these records: only standard deviations differ."""
         self.panel = panel
         self._trace = trace
+        self._whole = part_of
         self._memory = memory
         self._kept: OrderedDict[Expression, Floats] = OrderedDict()
         self._held = 0  # bytes of those kept
         self.spreads: dict[Expression, float] = {}
         """Standard deviations, as far as they are known; of a shard, those of the signals of all shards."""
         self._misses: dict[Expression, bool] = {}
-        self.atoms: dict[int, Atom] = {}
+        self.atoms: dict[int, Atom] = {} if part_of is None else part_of.atoms
         """Atoms met so far, by name: what they are does not depend on the records looked at."""
-        self.grids: dict[Expression, Grid] = {}
+        self.grids: dict[Expression, Grid] = {} if part_of is None else part_of.grids
         """The constants that a grammar compares a signal with, where that is known."""
 
     def values(self, signal: Expression) -> Floats:
         """One number per row of the shared columns; rows of records outside the panel are undefined."""
+        if self._whole is not None:
+            return self._whole.values(signal)
         if isinstance(signal.head, Attribute):
             column = self._column(signal.head)
             if column.dtype == np.float64 and column.flags.c_contiguous:
@@ -68,26 +75,57 @@ class Signals:
         if signal in self._kept:
             self._kept.move_to_end(signal)
             return self._kept[signal]
-        made = np.ascontiguousarray(self._make(signal), dtype=np.float64)
+        large = self.panel.on_disk and 8 * self._height > self._memory
+        made = self._in_parts(signal) if large else np.ascontiguousarray(self._make(signal), dtype=np.float64)
         made.flags.writeable = False
         self._kept[signal] = made
-        self._held += made.nbytes
+        self._held += _weight(made)
         while self._held > self._memory and len(self._kept) > 1:
-            self._held -= self._kept.popitem(last=False)[1].nbytes
+            self._held -= _weight(self._kept.popitem(last=False)[1])
         return made
 
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal over the panel; 1 where it does not vary, or is not finite."""
         if signal not in self.spreads:
             with np.errstate(over="ignore", invalid="ignore"):  # what is too large to have a spread counts as 1
-                deviation = Statistics.of(self.values(signal)[self.panel.rows()]).spread()
+                deviation = Statistics(self._pieces(signal)).spread()
             self.spreads[signal] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
         return self.spreads[signal]
+
+    def _in_parts(self, signal: Expression) -> Floats:
+        """A signal of a panel on disk, made part by part, and on disk as well."""
+        found, first = on_disk.empty(self._height, np.float64), 0
+        for part in self.panel.parts():
+            last = first + len(part)
+            found[self.panel[first:last].rows()] = Signals(part.alone(), self._trace, sys.maxsize).values(signal)
+            first = last
+        return found
+
+    def _pieces(self, signal: Expression) -> list[Callable[[], Floats]]:
+        """What gives the values of the panel's records, one after the other, some at a time where they are on disk."""
+        values, rows = self.values(signal), self.panel.rows()
+        if not on_disk.on_disk(values):
+            return [lambda: values[rows]]
+        steps = self.panel.steps
+        bounds = pairwise([*range(0, steps, on_disk.PIECE), steps])
+        if isinstance(rows, slice):
+            taken: list[Any] = [slice(rows.start + low, rows.start + high) for low, high in bounds]
+        else:
+            taken = [rows[low:high] for low, high in bounds]
+        return [partial(_copied, values, some) for some in taken]
+
+    def rest(self) -> None:
+        """Take no memory for what is on disk, until it is touched again."""
+        if self.panel.on_disk:
+            self._kept.clear()
+            self._held = 0
+        self.panel.rest()
 
     def misses(self, signal: Expression) -> bool:
         """Whether any value of the signal may be missing."""
         if signal not in self._misses:
-            self._misses[signal] = bool(np.isnan(self.values(signal).min()))
+            values = self.values(signal)
+            self._misses[signal] = any(bool(np.isnan(values[some].min())) for some in on_disk.pieces(values))
         return self._misses[signal]
 
     def _column(self, read: Attribute) -> NDArray[Any]:
@@ -109,7 +147,7 @@ class Signals:
                 return codes.copy()
             return np.where(codes == -1, np.nan, codes)
         if isinstance(head, Number):
-            return np.full(self._height(), head.value)
+            return np.full(self._height, head.value)
         if isinstance(head, UserFunction):
             return self._call(head, e.args)
         if e.type is Type.BOOLEAN or (isinstance(head, Operator) and head.joins):
@@ -121,13 +159,14 @@ class Signals:
         """A signal made of another, and of the number of each step in its record, one record after the other."""
         return self.laid_out(made(self.values(e)[self.panel.rows()], self.numbers()))
 
+    @cached_property
     def _height(self) -> int:
         names = self.panel.schema.names
         return len(self.panel.column(names[0])) if names else int((self.panel.starts + self.panel.lengths).max())
 
     def laid_out(self, stacked: Floats) -> Floats:
         """What the records of the panel have, one after the other, where their rows are."""
-        found = np.zeros(self._height())
+        found = np.zeros(self._height)
         found[self.panel.rows()] = stacked
         return found
 
@@ -146,7 +185,7 @@ class Signals:
             assert isinstance(arg.head, Attribute | Level)
             levels = (arg.head.name,) if isinstance(arg.head, Level) else self.panel.schema[arg.head.name].levels
             number = np.array([*(names.setdefault(level, len(names)) for level in levels), -1.0], np.float64)
-            codes = np.zeros(self._height()) if isinstance(arg.head, Level) else self.values(arg)
+            codes = np.zeros(self._height) if isinstance(arg.head, Level) else self.values(arg)
             known = np.isfinite(codes) & (codes >= 0)
             # a missing or unseen value equals nothing, not even itself
             sides.append(np.where(known, number[np.where(known, codes, 0).astype(np.int64)], -1.0 - side))
@@ -155,12 +194,12 @@ class Signals:
     def missing(self, e: Expression) -> Any:
         """Where a signal has no value."""
         if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
-            return np.zeros(self._height())  # a formula is never missing
+            return np.zeros(self._height)  # a formula is never missing
         return np.isnan(self.values(e))
 
     def _truth(self, e: Expression) -> Floats:
         """A Boolean vector with connectives or temporal operators inside an atom: the operand of a user function."""
-        found = np.zeros(self._height())
+        found = np.zeros(self._height)
         for start, truth in zip(self.panel.starts, self._trace(self.panel, self, e), strict=True):
             found[start : start + len(truth)] = truth
         return found
@@ -168,7 +207,7 @@ class Signals:
     def _call(self, function: UserFunction, args: tuple[Expression, ...]) -> Floats:
         rows = self.panel.rows()
         operands = [self._operand(arg, rows) for arg in args]
-        found = np.full(self._height(), np.nan)
+        found = np.full(self._height, np.nan)
         if function.elementwise and len(self.panel):
             found[rows] = _checked(function, operands, None)
             return found
@@ -208,6 +247,18 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
         raise FunctionError(f"{where}: it must return Booleans, but returned {found.dtype}; end it with a comparison")
     if function.gives == "real" and found.dtype.kind not in "fiu":
         raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")
+    return found
+
+
+def _weight(signal: Floats) -> int:
+    """What counts of a signal that is kept: memory is scarcer than disk."""
+    return signal.nbytes // 16 if on_disk.on_disk(signal) else signal.nbytes
+
+
+def _copied(values: Floats, rows: Any) -> Floats:
+    """Some values from disk; what they took of it is not needed any more."""
+    found = np.array(values[rows])
+    on_disk.rest()
     return found
 
 

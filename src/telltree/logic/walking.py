@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel
+from telltree.data.on_disk import rest
 from telltree.logic import walk as plain
 from telltree.logic.atoms import Atom
 from telltree.logic.parts import Parts
@@ -24,8 +25,12 @@ from telltree.operators import Expression
 
 _AT_A_TIME = 1 << 15
 """Steps of records that are walked together: their signals stay in the cache."""
+_RECORDS_LOOKED_AT = 1 << 14
+"""Records on disk after which the memory that they took is let go."""
 _FEW = 1 << 18
 """Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
+SIGNALS = 1 << 28
+"""Bytes of signals that are usually kept."""
 _LEAST_MARGIN = 1e-300
 """Anything smaller only says on which side of an equality a record lies."""
 
@@ -139,6 +144,8 @@ class Walker:
                 signals[row] = column[taken]
             read = signals.tolist() if few else signals
             run(program, read, sure, begins, lengths, low, high, room, followed, found, decided)
+            if self.panel.on_disk and low // _RECORDS_LOOKED_AT != high // _RECORDS_LOOKED_AT:
+                rest()
         return Walked(begins, lengths, found, decided, rows), room
 
 
@@ -185,9 +192,10 @@ def _compiled() -> Any:
     return kernel(plain.walk)
 
 
-def signals_of(panel: Panel) -> Signals:
-    """The signals of a panel, with a walker to work out formulas inside atoms."""
-    return Signals(panel, _trace_closed)
+def signals_of(panel: Panel, part_of: Signals | None = None, *, memory: int | None = None) -> Signals:
+    """The signals of a panel, or of a part of one whose signals are known, with a walker to work out formulas inside
+    atoms. They are kept while they fit into `memory`, or else the usual."""
+    return Signals(panel, _trace_closed, SIGNALS if memory is None else memory, part_of=part_of)
 
 
 def _trace_closed(panel: Panel, signals: Signals, formula: Expression) -> list[Bools]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from telltree.operators.functions import UserFunction
 from telltree.operators.numbers import number_text
@@ -51,6 +51,7 @@ class RandomNumber:
 
 
 Head = Operator | UserFunction | Attribute | Number | Level | Hole | RandomNumber
+_APPLIED = (Operator, UserFunction)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Expression:
     """What filled that rule's holes, in order."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.head, Operator | UserFunction) and len(self.args) != self.head.arity:
+        if isinstance(self.head, _APPLIED) and len(self.args) != self.head.arity:
             raise ValueError(f"{self.head.symbol} takes {self.head.arity} operands, got {len(self.args)}")
 
     @cached_property
@@ -158,6 +159,7 @@ _WORDS = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=10_000)
 def name_text(name: str) -> str:
     """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
     if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and not is_word(name):

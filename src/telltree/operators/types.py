@@ -17,6 +17,8 @@ class Type(enum.Enum):
     def __str__(self) -> str:
         return self.value
 
+    __hash__ = object.__hash__  # an enum's own is slow, and types are hashed with every attribute of a grammar
+
 
 # What else each type may be read as.
 _READS_AS: dict[Type, frozenset[Type]] = {

@@ -8,9 +8,12 @@ from telltree.search.registry import SEARCHES
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
     from telltree.search.archive import Candidate as Candidate
     from telltree.search.archive import Moment as Moment
+    from telltree.search.auto import Auto as Auto
+    from telltree.search.exhaustive import Exhaustive as Exhaustive
     from telltree.search.genetic_programming import GeneticProgramming as GeneticProgramming
     from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search.monte_carlo import MonteCarlo as MonteCarlo
+    from telltree.search.proof import Proof as Proof
     from telltree.search.search import Found as Found
     from telltree.search.search import Objective as Objective
     from telltree.search.search import Progress as Progress
@@ -23,6 +26,7 @@ _HOMES = {
     "Found": "search",
     "Objective": "search",
     "Progress": "search",
+    "Proof": "proof",
     "Scores": "search",
     "Search": "search",
 } | {search.name: search.module for search in SEARCHES.values()}

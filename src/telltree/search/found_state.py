@@ -1,5 +1,8 @@
 """What a search found, as plain arrays, and back: finished searches are kept like unfinished ones."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 
 from telltree.errors import CheckpointError
@@ -7,8 +10,10 @@ from telltree.grammar.derivations.flat import flat
 from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Candidate, moments
 from telltree.search.by_size import OfSize
+from telltree.search.proof import Proof
 from telltree.search.search import Found
 from telltree.search.state import Given, State, together
+from telltree.whole import is_whole
 
 
 def found_state(found: Found) -> State:
@@ -27,6 +32,7 @@ def found_state(found: Found) -> State:
         "history": np.array(found.history, np.float64).reshape(-1, 3),
         "fitness_by_size": np.array([one.fitness for one in first]),
         "ties_by_size": np.array([len(rows.lengths) for _, rows in found.by_size], np.int64),
+        **({} if found.proof is None else {"proof": np.frombuffer(_text(found.proof), np.uint8)}),
     } | together(
         runners_up=rows(list(found.runners_up)),
         ties=_all(ties),
@@ -55,7 +61,27 @@ def found_of(given: Given) -> Found:
         seconds=given.number("seconds", np.float64),
         interrupted=False,
         by_size=tuple(map(OfSize, first, parts)),
+        proof=_proof(given) if given.has("proof") else None,
     )
+
+
+def _text(proof: Proof) -> bytes:
+    """A proof as text: numbers of formulas may have any number of digits."""
+    return json.dumps(asdict(proof)).encode()
+
+
+def _proof(given: Given) -> Proof:
+    try:
+        told = json.loads(given.array("proof", np.uint8, None).tobytes())
+        proof = Proof(**told)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CheckpointError(f"what was proved cannot be read: {error}") from None
+    whole = (proof.atoms, proof.depth, proof.formulas, proof.tried, proof.wanted, proof.sampled)
+    if not all(is_whole(number, 0) for number in whole) or not (proof.size is None or is_whole(proof.size, 0)):
+        raise CheckpointError("what was proved has impossible numbers")
+    if not isinstance(proof.fitness, float):
+        raise CheckpointError("what was proved has an impossible fitness")
+    return proof
 
 
 def _all(populations: list[Population]) -> State:

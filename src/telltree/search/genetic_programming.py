@@ -14,7 +14,7 @@ from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.population import Population
 from telltree.search.breeding import BreedingScratch, Chances, Parents, breed, survive
 from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search
+from telltree.search.search import Breeder, Search, Task
 from telltree.search.settings import (
     MOST_INDIVIDUALS,
     PaperExperiment,
@@ -78,18 +78,20 @@ class GeneticProgramming(Search):
     def revisits(self) -> bool:
         return self.survival == "children"  # otherwise the good ones are still among the parents
 
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Evolution(self, grammar, seed, memory)
+    def breeder(self, task: Task) -> Breeder:
+        return Evolution(self, task.grammar, task.seed, task.memory)
 
 
-def _population_for(evaluations: int | None) -> int:
+def population_for(evaluations: int | None) -> int:
     """Small populations make the best use of a small budget; larger ones keep improving for longer."""
     if evaluations is None:
         return 2_000
     return int(np.clip(3.5 * evaluations**0.5, 50, 3_000)) // 2 * 2
 
 
-class _Evolution:
+class Evolution:
+    """Breeds a population; `begin` gives it one to start from."""
+
     def __init__(self, settings: GeneticProgramming, grammar: Grammar, seed: int, memory: Memory) -> None:
         self._settings, self._tables, self._seed, self._memory = (
             settings,
@@ -99,7 +101,7 @@ class _Evolution:
         )
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
-        size = settings.population or _population_for(settings.evaluations)
+        size = settings.population or population_for(settings.evaluations)
         size += size % 2
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
         self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
@@ -109,6 +111,13 @@ class _Evolution:
         self._scratch = BreedingScratch.empty(grammar.tables, width, size // 2)
         self._lanes = Lanes.empty(grammar.tables, width)
         self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
+
+    def begin(self, rows: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Start from formulas that were tried, best first, no more than the population has room for."""
+        number = len(rows.lengths)
+        self._rows.rules[:number], self._rows.constants[:number] = rows.rules, rows.constants
+        self._rows.lengths[:number] = rows.lengths
+        self._parents = Parents(np.arange(number), fitness, answer)
 
     def propose(self, generation: int) -> Population:
         if not len(self._parents.rows):
@@ -148,9 +157,7 @@ class _Evolution:
         number = len(parents.lengths)
         if number > len(self._rows.lengths):
             raise CheckpointError(f"there are {number} parents in a population of {len(self._rows.lengths)}")
-        self._rows.rules[:number], self._rows.constants[:number] = parents.rules, parents.constants
-        self._rows.lengths[:number] = parents.lengths
         fitness, answer = given.array("fitness", np.float64, number), given.array("answer", np.uint64, number)
         if np.isnan(fitness).any():
             raise CheckpointError("the fitness of a parent is no number")
-        self._parents = Parents(np.arange(number), fitness, answer)
+        self.begin(parents, fitness, answer)

@@ -17,7 +17,7 @@ from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.derivations.streams import after, below_of, first_state, mix, unit_of
 from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search
+from telltree.search.search import Breeder, Search, Task
 from telltree.search.settings import (
     MOST_CODONS,
     MOST_INDIVIDUALS,
@@ -85,8 +85,8 @@ class GrammaticalEvolution(Search):
         """How many genomes have children."""
         return min(max(2, round(self.elite * self.population)), self.population)
 
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Genomes(self, grammar, seed, memory)
+    def breeder(self, task: Task) -> Breeder:
+        return _Genomes(self, task.grammar, task.seed, task.memory)
 
 
 class _Chances(NamedTuple):

@@ -129,3 +129,14 @@ class Memory:
         of_all, answers_of_all = np.empty(len(places)), np.empty(len(places), np.uint64)
         _note(places, fresh, fitness, answer, self._fitness, self._answer, of_all, answers_of_all)
         return of_all, answers_of_all
+
+
+class NoMemory(Memory):
+    """For a search that never proposes a formula twice."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+    def recall(self, population: Population) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All formulas are new."""
+        return np.zeros(len(population.lengths), np.int64), np.flatnonzero(population.lengths)

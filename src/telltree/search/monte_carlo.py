@@ -10,8 +10,7 @@ from telltree.grammar.derivations.drawing import NO_ROW, Lanes, Simplest, draw
 from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.naming import FREE
 from telltree.grammar.derivations.population import Population
-from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search
+from telltree.search.search import Breeder, Search, Task
 from telltree.search.settings import PaperExperiment, require_experiment
 from telltree.search.state import Given, State
 
@@ -42,8 +41,8 @@ class MonteCarlo(Search):
     def revisits(self) -> bool:
         return False
 
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
-        return _Drawing(grammar, deepest(grammar.tables, self.max_depth), seed, self._batches)
+    def breeder(self, task: Task) -> Breeder:
+        return _Drawing(task.grammar, deepest(task.grammar.tables, self.max_depth), task.seed, self._batches)
 
     @property
     def _batches(self) -> int:

@@ -26,5 +26,7 @@ SEARCHES: Mapping[str, Registered] = {
     "gp": Registered("genetic_programming", "GeneticProgramming", "genetic programming"),
     "mc": Registered("monte_carlo", "MonteCarlo", "Monte Carlo"),
     "ge": Registered("grammatical_evolution", "GrammaticalEvolution", "grammatical evolution"),
+    "auto": Registered("auto", "Auto", "all small formulas, then genetic programming from the best"),
+    "exhaustive": Registered("exhaustive", "Exhaustive", "all formulas of up to two atoms, with a proof"),
 }
 """By the names that they have on the command line."""

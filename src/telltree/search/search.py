@@ -14,12 +14,13 @@ from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.search.archive import Archive, Candidate, Moment, moments
 from telltree.search.by_size import BySize, OfSize
-from telltree.search.memory import Memory
+from telltree.search.memory import Memory, NoMemory
+from telltree.search.proof import Proof
 from telltree.search.settings import MOST_KEPT, MOST_TRIED, require_positive
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_PATIENCE = 200
+PATIENCE = 200
 """After this many proposals in a row without anything new, the search has said all that its grammar can say."""
 
 _FIRST_PART, _SHORT = 8, 0.25
@@ -79,6 +80,8 @@ class Found:
     interrupted: bool
     by_size: tuple[OfSize, ...] = ()
     """The best formulas of each size whose best is fitter than all smaller ones, the smallest first."""
+    proof: Proof | None = None
+    """Which formulas are certain not to be fitter than the best, if the search proves that."""
 
 
 class Breeder(Protocol):
@@ -98,8 +101,33 @@ class Resumable(Protocol):
     def resume(self, given: Given) -> None: ...
 
 
+@runtime_checkable
+class Proving(Protocol):
+    """A breeder that comes to an end, and knows what is proved by then."""
+
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def total(self) -> int | None:
+        """How many formulas it will propose at most, if that is known."""
+
+    def proof(self, fitness: float) -> Proof:
+        """What is proved, if this is the fitness of the best."""
+
+
 Remember = Callable[[Callable[[], State]], None]
 """Is called after a generation with what makes the state of the search, which takes a moment."""
+
+
+class Task(NamedTuple):
+    """What a breeder is made for."""
+
+    grammar: Grammar
+    seed: int
+    memory: Memory
+    objective: Objective
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -124,8 +152,18 @@ class Search(abc.ABC):
         """Whether a formula that was tried before can be useful again, so that its score must be kept."""
         return True
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a formula may be proposed again, so that those tried must be kept in mind."""
+        return True
+
+    @property
+    def needs_budget(self) -> bool:
+        """Whether it would go on without end."""
+        return True
+
     @abc.abstractmethod
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
+    def breeder(self, task: Task) -> Breeder:
         """What proposes formulas and learns from their scores."""
 
     def run(
@@ -159,7 +197,7 @@ class Search(abc.ABC):
 
     def check(self, grammar: Grammar) -> None:
         """Refuse settings that are invalid, for any grammar or for this one."""
-        if self.evaluations is None and self.seconds is None and self.generations is None:
+        if self.needs_budget and self.evaluations is self.seconds is self.generations is None:
             raise SettingsError("a search needs a budget: give it evaluations, seconds or generations")
         if self.evaluations is not None:
             require_whole("evaluations", self.evaluations, 1, MOST_TRIED)
@@ -188,8 +226,9 @@ class _Run:
         remember: Remember | None,
     ) -> None:
         self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
-        self._memory = Memory(search.revisits, search.evaluations)
-        self._breeder = search.breeder(grammar, seed, self._memory)
+        self._memory = Memory(search.revisits, search.evaluations) if search.repeats else NoMemory()
+        self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance))
+        self._proving = self._breeder if isinstance(self._breeder, Proving) else None
         self._archive = Archive(grammar, search.keep, tolerance)
         self._by_size = BySize(grammar, tolerance)
         self._history: list[Moment] = []
@@ -214,6 +253,7 @@ class _Run:
             seconds=self._elapsed(),
             interrupted=self._interrupted,
             by_size=self._by_size.front(),
+            proof=None if self._proving is None else self._proving.proof(self._archive.best),
         )
 
     def state(self) -> State:
@@ -249,7 +289,7 @@ class _Run:
 
     def _explore(self) -> None:
         reported = -np.inf
-        while self._idle < _PATIENCE and not (self._interrupted or self._spent()):
+        while not (self._interrupted or self._spent() or self._exhausted()):
             if self._stop():
                 self._interrupted = True
                 break
@@ -262,6 +302,10 @@ class _Run:
                 self._report()
         if self._progress:
             self._report()
+
+    def _exhausted(self) -> bool:
+        """Whether there is nothing left to try."""
+        return self._idle >= PATIENCE if self._proving is None else self._proving.finished
 
     def _spent(self) -> bool:
         search = self._search
@@ -313,11 +357,13 @@ class _Run:
 
     def _report(self) -> None:
         assert self._progress is not None
-        best = self._archive.runners_up()[:1]
+        best, budget = self._archive.runners_up()[:1], self._search.evaluations
+        if budget is None and self._proving is not None:
+            budget = self._proving.total
         self._progress(
             Progress(
                 self._evaluations,
-                self._search.evaluations,
+                budget,
                 self._elapsed(),
                 self._archive.best,
                 best[0].derivation if best else None,

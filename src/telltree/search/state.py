@@ -36,6 +36,10 @@ class Given:
         inner = {key.removeprefix(start): array for key, array in self._state.items() if key.startswith(start)}
         return Given(inner, self.grammar, self.max_depth)
 
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return name in self._state
+
     def array(self, name: str, kind: Any, *shape: int | None) -> NDArray[Any]:
         """The array of a name, copied; None stands for any length."""
         found = self._state.get(name)

@@ -18,9 +18,11 @@ from telltree.data.usable import doubtful, unchanging
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
+from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
+from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
@@ -112,34 +114,69 @@ class Bench(Protocol):
     def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
         """An evaluator of formulas on these records."""
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The records before which all are cut into shards: hashes can be compared only where these are the same."""
+
 
 class LocalBench:
-    """A bench for records in memory: the nodes share planes."""
+    """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
 
-    def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
-        self._panel, self._grammar, self._threads = panel, grammar, threads
-        self._signals = signals_of(panel)
-        self._whole: Engine | None = None
+    def __init__(
+        self,
+        panel: Panel,
+        grammar: Grammar,
+        threads: int = 1,
+        part_of: "tuple[LocalBench, NDArray[np.int64]] | None" = None,
+        *,
+        memory: int | None = None,
+        signals: int | None = None,
+        room: Room = aligned_words,
+    ) -> None:
+        """`memory` and `signals`: what planes and signals may take; `room`: makes room for planes, there or on disk."""
+        self._panel, self._grammar, self._threads, self._part_of = panel, grammar, threads, part_of
+        self._memory, self._room = memory, room
+        known = None if part_of is None else part_of[0]._signals
+        self._signals: Signals = signals_of(panel, known, memory=signals)
+
+    def part(self, members: NDArray[np.int64]) -> "LocalBench":
+        """A bench for some of the records, to learn another tree from them."""
+        return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
+
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """None, for all are here."""
+        return np.empty(0, np.int64)
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
-        """What evaluates formulas for these records; that for all of them is kept, for the others to learn from.
+        """What evaluates formulas for these records, with the planes of all.
 
-        `before`: of a shard, the blocks of the node's records in the shards that come first.
+        `before`: of a shard, the blocks of records in the shards that come first.
         """
-        if self._whole is None:
-            self._whole = self._engine(self._panel)
-        whole = len(members) == len(self._panel)
-        found = self._whole if whole else self._engine(self._panel[members], (self._whole, members))
+        whole, own = (self, members) if self._part_of is None else (self._part_of[0], self._part_of[1][members])
+        everything = whole is self and len(members) == len(self._panel)
+        found = self._whole if everything else self._engine(self._panel[members], (whole._whole, own))
         found.before = before
         return found
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
-        return Formulas(self._panel[members], self._signals, before=before)
+        return Formulas(self._panel[members], self._signals, memory=self._memory, before=before, room=self._room)
+
+    @cached_property
+    def _whole(self) -> Engine:
+        return self._engine(self._panel)
 
     def _engine(self, panel: Panel, part_of: tuple[Engine, NDArray[np.int64]] | None = None) -> Engine:
         rules, tables = self._grammar.rules, self._grammar.tables
-        return Engine(panel, rules, tables, self._signals, threads=self._threads, part_of=part_of)
+        return Engine(
+            panel, rules, tables, self._signals, memory=self._memory, threads=self._threads, part_of=part_of,
+            room=self._room,
+        )  # fmt: skip
+
+    def rest(self) -> None:
+        """Take little memory until the next question."""
+        self._signals.rest()
 
 
 @dataclass(frozen=True)
@@ -254,7 +291,7 @@ class Asking:
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
             _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
-            by_size=_runners_up([best for best, _ in search.by_size]),
+            by_size=_runners_up([best for best, _ in search.by_size]), proof=search.proof,
         )  # fmt: skip
         expression, found = asked.formula.expression, Formula(asked.found.expression)
         if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from telltree.compiled import kernel, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
-from telltree.tree.fitness import Floats, Ints, require_classes
+from telltree.tree.fitness import Floats, Ints, least_at_corners, require_classes
 from telltree.tree.target import Labels
 from telltree.tree.target.message import label_bits
 
@@ -100,7 +100,7 @@ class BitsOf:
     """How many records a weight of 1 counts for."""
 
     least_gain = 0.0
-    shorter_first = True
+    shorter_first = shorter_is_fitter = True
     brief = 6
     """Formulas of this many terminals, such as `F(x > 3 ∧ b)`, are short enough: a shorter one must be as good."""
 
@@ -108,6 +108,10 @@ class BitsOf:
         out = np.empty(len(size))
         _split_bits(true, total, size, self.price * self.naming, self.unit, out)
         return out
+
+    def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
+        """See `Fitness`: the bits are concave in the weight of each class, because trigamma falls."""
+        return least_at_corners(self, most, total, size)
 
     def unsplit(self, total: Ints) -> float:
         """The bits without a split."""

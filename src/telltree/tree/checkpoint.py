@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from telltree.errors import CheckpointError, SettingsError, TelltreeWarning
 from telltree.search.search import Remember
 from telltree.search.state import State
@@ -26,6 +29,7 @@ SHARE = 0.01
 """Of the time that may go into writing: after a write that took a second there is none for the next hundred."""
 
 Name = str | os.PathLike[str]
+_CUTS, _UNSAID = "cuts", np.array([-1])
 
 
 @contextmanager
@@ -116,9 +120,12 @@ class _TreeLedger(Ledger):
         state = self._checkpoint.state(Place(self._tree, task.number, finished=True))
         return None if state is None else answer_of(state, task, asking)
 
-    def under_way(self, task: Task) -> tuple[State | None, Remember | None]:
+    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
         place = Place(self._tree, task.number, finished=False)
-        return self._checkpoint.state(place), lambda make: self._checkpoint.remember(place, make)
+        state = self._checkpoint.state(place)
+        if state is not None and not np.array_equal(state.pop(_CUTS, _UNSAID), cuts):
+            state = None  # it was on another number of workers: the node begins again
+        return state, lambda make: self._checkpoint.remember(place, lambda: {_CUTS: cuts, **make()})
 
     def finished(self, task: Task, answer: Answer) -> None:
         if answer.search is not None:

@@ -5,20 +5,18 @@ from asyncio import CancelledError as Cancelled
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from telltree.data import Panel
-from telltree.errors import ClusterError, SettingsError
+from telltree.data.part import Part, part_of
+from telltree.data.warn import warn
+from telltree.errors import ClusterError, DataError, SettingsError
 from telltree.extras import extras
 from telltree.grammar import Grammar
-from telltree.logic.machine import LANES
 from telltree.logic.walking import signals_of
 from telltree.tree.shard import NotOpenError, Shard
-from telltree.tree.sharded import Message, Places, ShardedBench, answered
+from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -27,6 +25,8 @@ T = TypeVar("T")
 
 _LOOK = 2.0
 """Seconds after which a worker that has not answered is looked after."""
+_START = 120.0
+"""Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
 _ATTEMPTS = 4
 """How often a shard is put somewhere else before it is given up."""
 
@@ -102,8 +102,10 @@ class _Workers(Places):
 
     def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
         workers = _workers(client)
-        super().__init__(_bounds(panel, len(workers)))
+        super().__init__(even_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
+        self._sending = False
+        """Whether workers were found not to see the files of the records."""
         self._homes = [workers[k % len(workers)] for k in range(len(self.bounds) - 1)]
         self._actors = [self._begun(shard) for shard in range(len(self._homes))]
 
@@ -135,10 +137,11 @@ class _Workers(Places):
             message = message._replace(open_first=True)
             future = self._moved(message)
         low, high = self.bounds[message.shard : message.shard + 2].tolist()
-        first, last = self._panel.ids[low], self._panel.ids[high - 1]
+        first, last, part = self._panel.ids[low], self._panel.ids[high - 1], self._part(message.shard)
+        where = "" if part is None else f" ({part})"
         raise ClusterError(
-            f"the shard with records {first} to {last} failed {_ATTEMPTS} times in a row; see the workers' logs, and "
-            "whether they have enough memory, or use more workers"
+            f"the shard with records {first} to {last}{where} failed {_ATTEMPTS} times in a row; see the workers' "
+            "logs, and whether they have enough memory, or use more workers"
         )
 
     def _waited(self, shard: int, future: Any) -> Any:
@@ -160,17 +163,31 @@ class _Workers(Places):
         return self._submit(message)
 
     def _begun(self, shard: int) -> Any | None:
-        """Send the records of a shard to its worker, and make a shard of them there; None if the worker is lost."""
+        """Let a worker read the records of its shard, or send them, and make a shard of them there.
+
+        None if the worker is lost.
+        """
         low, high = self.bounds[shard : shard + 2].tolist()
         home = [self._homes[shard]]
         try:
-            records = self._client.scatter(self._panel[low:high], workers=home, hash=False)
+            records = self._part(shard) or self._client.scatter(self._panel[low:high], workers=home, hash=False)
             begun = self._client.submit(_begin, records, self._grammar, workers=home, actor=True, pure=False)
             return self._waited(shard, begun)
         except KeyError:  # the scheduler knows no such worker any more
             return None
         except _lost():
             return None
+        except DataError as error:
+            if self._sending:
+                raise
+            warn(f"a worker could not read records by itself ({error}), so they are sent to the workers")
+            self._sending = True
+            return self._begun(shard)
+
+    def _part(self, shard: int) -> Part | None:
+        """What the worker reads by itself; None if the records must be sent."""
+        low, high = self.bounds[shard : shard + 2].tolist()
+        return None if self._sending else part_of(self._panel[low:high])
 
 
 class RemoteShard(Shard):
@@ -187,10 +204,11 @@ class RemoteShard(Shard):
         return found
 
 
-def _begin(records: Panel, grammar: Grammar) -> RemoteShard:
+def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
-    return RemoteShard(records, grammar, get_worker().state.nthreads)
+    panel = records.read() if isinstance(records, Part) else records
+    return RemoteShard(panel, grammar, get_worker().state.nthreads)
 
 
 def _lost() -> tuple[type[BaseException], ...]:
@@ -205,18 +223,10 @@ def _workers(client: "Client") -> list[str]:
     try:
         found: list[str] = []
         while not found:  # the last one may die while it is asked for
-            client.wait_for_workers(1, timeout=30)
+            client.wait_for_workers(1, timeout=_START)
             found = sorted(client.scheduler_info(n_workers=-1)["workers"])
         return found
     except (OSError, TimeoutError, RuntimeError) as error:
         raise ClusterError(
             f"the Dask scheduler does not answer, or has no workers ({error}); start the cluster again, and fit again"
         ) from error
-
-
-def _bounds(panel: Panel, shards: int) -> list[int]:
-    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
-    ends = np.cumsum(panel.lengths)
-    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
-    inner = (wanted // LANES * LANES).tolist()
-    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]

@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,11 @@ class Fitness(Protocol):
     - `at_node(records)`, which returns the fitness at a node of that many records;
     - `unsplit(total)`, the fitness of a node that stays a leaf. Without it, a split is compared with a formula of the
       same size that is true of all records;
-    - `least_gain`, by how much a split must lower the fitness, unless the user sets it.
+    - `least_gain`, by how much a split must lower the fitness, unless the user sets it;
+    - `shorter_is_fitter = True`, if of two formulas that split alike the longer is never the fitter one. A search that
+      tries all formulas then leaves the longer ones out;
+    - `least(most, total, size)`, for each row of `most` a fitness that no formula of this size is below whose true side
+      has at most so much of each class, or None. Such a search then leaves out what cannot be good enough.
     """
 
     def __call__(self, true: Ints, total: Ints, size: Ints) -> Floats: ...
@@ -76,6 +80,8 @@ class GiniSize:
     tolerance: float = 0.05
     per_record: bool = False
 
+    shorter_is_fitter: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self.gini not in ("weighted", "sum"):
             raise SettingsError(f'gini must be "weighted" or "sum", got {self.gini!r}')
@@ -102,6 +108,29 @@ class GiniSize:
         out = np.empty(len(size))
         _gini_size(true, total, size, self.w1, self.w2, self.gini == "sum", out)
         return out
+
+    def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:
+        """See `Fitness`: of "weighted" impurity, which is concave."""
+        return None if self.gini == "sum" else least_at_corners(self, most, total, size)
+
+
+_MOST_CLASSES = 4
+
+
+def least_at_corners(fitness: Fitness, most: Ints, total: Ints, size: Ints) -> Floats | None:
+    """The least fitness of splits whose true side has at most so much of each class; None if there are many classes.
+
+    If the fitness is concave in each of them, it is least where each class is there with all that it may have, or not
+    at all.
+    """
+    classes = len(total)
+    if classes > _MOST_CLASSES:
+        return None
+    found = np.full(len(most), np.inf)
+    for corner in range(1 << classes):
+        taken = most * np.array([corner >> k & 1 for k in range(classes)])
+        np.minimum(found, fitness(np.ascontiguousarray(taken), total, size), out=found)
+    return found
 
 
 def require_classes(fitness: Fitness, labels: Labels) -> None:

@@ -11,16 +11,18 @@ import numpy as np
 from telltree.data import Panel, Schema
 from telltree.grammar import Grammar
 from telltree.search import Found, GeneticProgramming, Search
-from telltree.tree.asking import Answer, Asking, Bench, Limits, LocalBench, NodeProgress, Task
+from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.turns import local_bench
 
 logger = logging.getLogger("telltree")
 DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
+MakeBench = Callable[[Panel, Grammar], Bench]
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Induction:
     centre: Collection[str] = ()
     """Columns whose constants a chosen formula may move to the middle of their gaps."""
     progress: Callable[[NodeProgress], None] | None = None
-    bench: Callable[[Panel, Grammar], Bench] | None = None
-    """What evaluates formulas where the records are not all in this process; None: in memory, with `threads`."""
+    bench: MakeBench | None = None
+    """What evaluates formulas, for a panel and a grammar; None: in this process, with `threads`."""
     nodes_at_once: int = 1
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
     ledger: Ledger = NO_LEDGER
@@ -56,7 +58,7 @@ class Induction:
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = self.ledger.answer(task, asking)
                 if answer is None:
-                    answer = asking.ask(task, bench, *self.ledger.under_way(task))
+                    answer = asking.ask(task, bench, *self.ledger.under_way(task, bench.cuts))
                     interruption.asked |= answer.interrupted  # by an exception; the other nodes stay leaves
                     if not interruption.asked:
                         self.ledger.finished(task, answer)
@@ -73,7 +75,9 @@ class Induction:
         return Learned(tree, useful, interruption.asked)
 
     def _bench(self, panel: Panel) -> Bench:
-        return LocalBench(panel, self.grammar, self.threads) if self.bench is None else self.bench(panel, self.grammar)
+        if self.bench is not None:
+            return self.bench(panel, self.grammar)
+        return local_bench(panel, self.grammar, self.threads)
 
 
 class Learned(NamedTuple):

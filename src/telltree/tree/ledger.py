@@ -4,6 +4,9 @@ Induction asks it before it asks a node, and tells it afterwards. This one remem
 one that does, in a file.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from telltree.search.search import Remember
 from telltree.search.state import State
 from telltree.tree.asking import Answer, Asking, Task
@@ -16,8 +19,11 @@ class Ledger:
         """What came of a node before; None if it must be asked."""
         return None
 
-    def under_way(self, task: Task) -> tuple[State | None, Remember | None]:
-        """The state from which the search of a node goes on, and who is told its later ones."""
+    def under_way(self, task: Task, cuts: NDArray[np.int64]) -> tuple[State | None, Remember | None]:
+        """The state from which the search of a node goes on, and who is told its later ones.
+
+        A state has hashes of splits, so it is of use only where the records are cut into shards alike.
+        """
         return None, None
 
     def finished(self, task: Task, answer: Answer) -> None:

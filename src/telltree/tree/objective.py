@@ -27,10 +27,35 @@ class SplitObjective:
         self._totals = labels.totals()
         self._least = max(1, min_members)
 
+    @property
+    def shorter_is_fitter(self) -> bool:
+        """Whether of two formulas that split alike the longer is never the fitter one."""
+        return bool(getattr(self._fitness, "shorter_is_fitter", False))
+
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition what it and its negation are known by; None if that is not known."""
+        return self._engine.marks(conditions)
+
+    def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
+        """For each condition c, four bounds; None if the fitness has none.
+
+        No formula of `size` terminals that is true only of records in which c holds at some step is fitter than the
+        first; only of records in which it never holds, than the second; the others are the same of ¬c.
+        """
+        least = getattr(self._fitness, "least", None)
+        if least is None:
+            return None
+        some, every = (self._worths(counts) for counts in self._engine.reach(conditions, self._masks))
+        reached = [some, self._totals - some, self._totals - every, every]
+        found = [least(high, self._totals, np.full(len(high), size)) for high in reached]
+        return None if any(bounds is None for bounds in found) else np.column_stack(found)
+
+    def _worths(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return counts if self._worth is None else counts @ self._worth
+
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
-        counts = tally.counts if self._worth is None else tally.counts @ self._worth
-        fitness = _checked(self._fitness(counts, self._totals, tally.size), len(wanted))
+        fitness = _checked(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         useless = tally.members[:, 1] < self._least
         return Scores(np.maximum(fitness, _LEAST_FITNESS.take(useless.view(np.int8))), tally.answer, tally.size)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
+from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.tree.tree import Tree
 
@@ -55,16 +56,18 @@ class Sample:
     def __init__(
         self, records: Panel, signals: Signals, clusters: NDArray[np.int64], support: NDArray[np.int64]
     ) -> None:
-        """`signals` are those of all records."""
+        """`signals` are those of all records; those of records on disk are not made for a few."""
         fair = np.ceil(support * min(1.0, _MOST_SAMPLED / max(1, len(records)))).astype(np.int64)
         sizes = np.minimum(support, np.maximum(fair, _LEAST_OF_A_LEAF))
         leaves = [np.flatnonzero(clusters == number) for number in range(1, len(support) + 1)]
         chosen = [rows[np.arange(n) * len(rows) // max(1, n)] for rows, n in zip(leaves, sizes, strict=True)]
         self.rows: NDArray[np.int64] = np.concatenate(chosen)
         """The records in the sample, leaf by leaf."""
-        self.panel = records[self.rows]
-        self.signals = signals
-        self._formulas = Formulas(self.panel, signals)
+        self.panel, self.signals = records[self.rows], signals
+        if records.on_disk:
+            self.panel = self.panel.alone()
+            self.signals = signals_of(self.panel)
+        self._formulas = Formulas(self.panel, self.signals)
         self._stands_for = support / np.maximum(1, sizes)
         widths = np.maximum(1, -(-sizes // 8))
         self._starts = np.cumsum(widths) - widths

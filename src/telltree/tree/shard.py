@@ -29,7 +29,7 @@ class Opening(NamedTuple):
     members: NDArray[np.int64]
     """Its records in this shard, by their positions in the shard."""
     before: int
-    """Blocks of the node's records in the shards that come first."""
+    """Blocks of records in the shards that come first."""
     masks: Sequence[Groups] = ()
     """Groups to count that were handed over already."""
 
@@ -53,8 +53,15 @@ class NotOpenError(LookupError):
 class Shard:
     """Some records, and evaluators for the nodes at hand."""
 
-    def __init__(self, panel: Panel, grammar: Grammar, threads: int = 1) -> None:
-        self._bench = LocalBench(panel, grammar, threads)
+    def __init__(
+        self,
+        panel: Panel,
+        grammar: Grammar,
+        threads: int = 1,
+        **bench: Any,
+    ) -> None:
+        """`bench`: options of `LocalBench`."""
+        self._bench = LocalBench(panel, grammar, threads, **bench)
         self._open: OrderedDict[int, tuple[Evaluator[Any], list[Any]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
@@ -63,6 +70,10 @@ class Shard:
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
+
+    def rest(self) -> None:
+        """Take little memory until the next question."""
+        self._bench.rest()
 
     def answer(self, call: Call) -> Any:
         """What the evaluator of a node says."""

@@ -38,6 +38,8 @@ class Places(abc.ABC):
     def __init__(self, bounds: Sequence[int]) -> None:
         """`bounds`: the first record of each shard, and one past the last of all."""
         self.bounds = np.asarray(bounds, np.int64)
+        self.blocks = list(accumulate((-(-size // LANES) for size in np.diff(self.bounds).tolist()), initial=0))
+        """Blocks of records before each shard. Those of a node are no more, so that no two blocks have one number."""
 
     @abc.abstractmethod
     def ask(self, messages: Sequence[Message]) -> list[Any]:
@@ -85,6 +87,11 @@ class ShardedBench:
         """What evaluates formulas as they stand on these records."""
         return _FormulaShards(self, members, "formulas")
 
+    @property
+    def cuts(self) -> NDArray[np.int64]:
+        """The first record of each shard but the first."""
+        return self.places.bounds[1:-1]
+
 
 class _NodeShards(abc.ABC, Generic[F]):
     """The shards that have records of a node.
@@ -96,13 +103,11 @@ class _NodeShards(abc.ABC, Generic[F]):
         bounds = bench.places.bounds
         cuts = np.searchsorted(members, bounds).tolist()
         own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
-        before = accumulate((-(-(high - low) // LANES) for _, low, high in own), initial=0)
         self.schema, self._bench, self._node, self._known = bench.schema, bench, next(bench.serial), False
         self._shards = [k for k, _, _ in own]
         self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
         self._openings = [
-            Opening(self._node, form, members[low:high] - bounds[k], blocks)
-            for (k, low, high), blocks in zip(own, before, strict=False)
+            Opening(self._node, form, members[low:high] - bounds[k], bench.places.blocks[k]) for k, low, high in own
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
@@ -137,13 +142,10 @@ class _NodeShards(abc.ABC, Generic[F]):
         return found
 
     def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
-        """The smallest absolute margin of each formula over the records.
-
-        All of them are exact: a formula that falls behind in one shard may be ahead in all others.
-        """
+        """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._bench.spread(signal) for signal in signals}
-        found: NDArray[np.float64] = np.min(self._each("margins", formulas, spread=spread), axis=0)
+        found: NDArray[np.float64] = np.min(self._each("margins", formulas, cutoff, True, spread=spread), axis=0)
         return found
 
     def turning_points(self, formulas: F, atom: Atom) -> NDArray[np.float64]:
@@ -163,6 +165,20 @@ class _NodeShards(abc.ABC, Generic[F]):
 
 
 class _PopulationShards(_NodeShards[Population]):
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition, marks of the steps at which it holds, and does not, in all shards."""
+        parts = self._each("marks", conditions)
+        if any(part is None for part in parts):
+            return None
+        return [(b"".join(t for t, _ in own), b"".join(f for _, f in own)) for own in zip(*parts, strict=True)]
+
+    def reach(self, conditions: Population, masks: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The records of each group in which each condition holds at some step, and at all steps."""
+        some, every = (
+            np.sum(parts, axis=0) for parts in zip(*self._each("reach", conditions, masks=masks), strict=True)
+        )
+        return some, every
+
     def _some(self, formulas: Population, wanted: NDArray[np.int64]) -> Population:
         rules, constants, lengths, names = formulas.take(wanted)
         width = int(lengths.max(initial=1))  # no row uses the other columns
@@ -179,3 +195,11 @@ class _FormulaShards(_NodeShards[Sequence[Expression]]):
 
     def _expressions(self, formulas: Sequence[Expression]) -> Sequence[Expression]:
         return formulas
+
+
+def even_bounds(panel: Panel, shards: int) -> list[int]:
+    """The first record of each shard, and one past the last: whole blocks, of about as many steps each."""
+    ends = np.cumsum(panel.lengths)
+    wanted = np.searchsorted(ends, ends[-1] * np.arange(1, shards) / shards)
+    inner = (wanted // LANES * LANES).tolist()
+    return [low for low, high in pairwise([0, *inner, len(panel)]) if low < high] + [len(panel)]

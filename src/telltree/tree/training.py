@@ -55,11 +55,13 @@ def fingerprint(panel: Panel, labels: Labels) -> str:
     digest.update(np.asarray(panel.lengths, "<i8").tobytes())
     digest.update(labels.hashed())
     for column in panel.schema.values():
-        values, real = panel.stacked(column.name), column.type is ColumnType.REAL
-        for start in range(0, len(values), _AT_A_TIME):
-            part = values[start : start + _AT_A_TIME]
-            part = np.where(np.isnan(part), np.nan, part + 0.0) if real else part
-            digest.update(part.astype("<f8" if real else "<i4").tobytes())
+        real = column.type is ColumnType.REAL
+        for part in panel.parts():
+            values = part.stacked(column.name)
+            for start in range(0, len(values), _AT_A_TIME):
+                some = values[start : start + _AT_A_TIME]
+                some = np.where(np.isnan(some), np.nan, some + 0.0) if real else some
+                digest.update(some.astype("<f8" if real else "<i4").tobytes())
     return "sha256:" + digest.hexdigest()
 
 

@@ -18,6 +18,7 @@ from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
+from telltree.search.proof import Proof
 from telltree.tree.target import Summary, Target
 
 _BAR = "│   "
@@ -82,6 +83,8 @@ class Node:
     """The bits that name the formula among those of the grammar that are no larger; see `telltree.tree.Bits`."""
     by_size: tuple[RunnerUp, ...] = ()
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
+    proof: Proof | None = None
+    """Which formulas are certain not to be fitter than the best that was found, if the search proves that."""
 
     @cached_property
     def summary(self) -> Summary:
@@ -217,7 +220,10 @@ class Tree:
     def narrowed(self) -> "Tree":
         """The same tree with only the columns it asks about; with all if it asks about none."""
         used = {name for node in self.nodes for name in node.formula.expression.attributes()}
-        return replace(self, schema=Schema(c for c in self.schema.values() if c.name in used)) if used else self
+        if not used:
+            return self
+        schema = Schema(column for column in self.schema.values() if column.name in used)
+        return replace(self, schema=schema, how_read=self.how_read.of(used))
 
     def spoken_of(self, panel: Panel) -> "Tree":
         """The same tree, worded for these records: a column that changes in one of them is not called static.

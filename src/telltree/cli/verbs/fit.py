@@ -82,6 +82,7 @@ class TreeOptions:
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
     search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
+    search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
 def fit(
@@ -97,6 +98,12 @@ def fit(
             metavar="FILE",
             help="Keep here what was found out so far: if this is killed or interrupted, the same command goes on from "
             "there. The file is deleted when the model is saved.",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="The most memory to take, such as 4GB; with --scan, by default half of the machine's."
         ),
     ] = None,
     force: Force = False,
@@ -115,6 +122,7 @@ def fit(
       telltree fit 'logs/*.parquet' --time t --labels outcomes.csv --grammar mine.bnf -o model.json
       telltree fit flights.csv --id flight --label nmac --class-weight yes=4 --groups pilot --cv 10
       telltree fit flights.csv --id flight --label nmac --checkpoint night.checkpoint -o model.json
+      telltree fit 'flights/*.parquet' --id flight --label nmac --scan --max-memory 4GB -o model.json
     """
     check_output(output, force=force)
     judge.check()
@@ -122,12 +130,20 @@ def fit(
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
+    from telltree.tree.proved import proved
 
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
         with client_of(dask) as client:
-            classifier.fit(records.panel, records.labels, groups=records.groups, client=client, checkpoint=checkpoint)
+            classifier.fit(
+                records.panel,
+                records.labels,
+                groups=records.groups,
+                client=client,
+                checkpoint=checkpoint,
+                max_memory=max_memory,
+            )
     classifier.set_params(progress=None)
     say_left_out(_left_out(classifier))
     with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
@@ -136,6 +152,8 @@ def fit(
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
+        if told := proved(classifier.tree_):
+            put(f"\n{told}", wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
     if json:
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
@@ -236,7 +254,11 @@ def _search(options: TreeOptions) -> "Search":
         "evaluations": options.search_evaluations,
         "seconds": options.search_seconds,
         "max_depth": options.search_max_depth,
+        "max_atoms": options.search_max_atoms,
     }
+    if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
+        knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
+        fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {options.search}", USAGE)
     changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
     return changed
 
@@ -248,6 +270,7 @@ def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
 
 def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
     from telltree.explain import as_records
+    from telltree.tree.proved import proved
 
     tree = classifier.tree_
     return {
@@ -256,6 +279,7 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "leaves": len(tree.leaves),
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
+        "proved": proved(tree),
         "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules()),
     }

@@ -92,15 +92,12 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
 
 def _values(panel: "Panel", name: str) -> Any:
     """The range of a real column, the levels of a categorical one, None for a Boolean one."""
-    import numpy as np
-
     column = panel.schema[name]
     if column.type == "categorical":
         return list(column.levels)
     if column.type == "real":
-        values = panel.stacked(name)
-        finite = values[np.isfinite(values)]
-        return [float(finite.min()), float(finite.max())] if len(finite) else []
+        extent = panel.statistics(name).extent
+        return [extent.low, extent.high] if extent.finite else []
     return None
 
 

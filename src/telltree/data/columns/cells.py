@@ -1,11 +1,20 @@
 """A chunk of the cells of one column, and what can be read of it at once."""
 
 import abc
+import enum
 from collections.abc import Sequence
 
 import numpy as np
 
 from telltree.data.store import Array, Index, Real
+
+
+class Expects(enum.Enum):
+    """What a column expects of its next cells, after those that it met: it may be wrong, but is worth a try."""
+
+    TEXT = "anything"
+    NUMBERS = "numbers, not all of them whole"
+    NAMES = "words that occur again and again"
 
 
 class Cells(abc.ABC):

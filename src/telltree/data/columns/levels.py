@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from telltree.data.columns.naming import level_name, says_missing
+from telltree.data.on_disk import piecewise
 from telltree.data.store import MISSING, UNSEEN, Array, Code
 
 
@@ -13,6 +14,12 @@ def align_codes(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array
     place = {level_name(level): code for code, level in enumerate(want)}
     place |= {level: code for code, level in enumerate(want)}
     return _translated(codes, [place.get(level, place.get(level_name(level), UNSEEN)) for level in have])
+
+
+def renumbered(codes: Array, have: Sequence[str], want: Sequence[str]) -> Array:
+    """Translate codes of levels to those of the same levels in another order."""
+    place = {level: code for code, level in enumerate(want)}
+    return _translated(codes, [place[level] for level in have])
 
 
 def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] = ()) -> tuple[Array, tuple[str, ...]]:
@@ -30,4 +37,5 @@ def named_codes(codes: Array, written: Sequence[str], declared: Collection[str] 
 
 def _translated(codes: Array, table: Sequence[int]) -> Array:
     # The last two entries are for the codes -2 and -1, as negative indices.
-    return np.array([*table, UNSEEN, MISSING], Code)[codes]
+    places = np.array([*table, UNSEEN, MISSING], Code)
+    return piecewise(lambda some: places[some], codes, Code)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from telltree.data.columns.cells import Cells
+from telltree.data.columns.cells import Cells, Expects
 from telltree.data.columns.encode import EXACT, Encoded, Values, count_rounded, nothing, object_array
 from telltree.data.columns.growing import Growing
-from telltree.data.columns.levels import align_codes
+from telltree.data.columns.levels import renumbered
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.written import ISO, Clock
 from telltree.data.dates import SECONDS, stamped
+from telltree.data.on_disk import Empty, piecewise
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.errors import DataError
@@ -40,9 +41,10 @@ class TextColumn:
     With `as_text` all cells are kept as text, even words for missing values: they are encoded later.
     """
 
-    def __init__(self, name: str, *, as_text: bool = False) -> None:
-        """Start an empty column."""
+    def __init__(self, name: str, *, as_text: bool = False, empty: Empty = np.empty) -> None:
+        """Start an empty column; `empty` makes room for it."""
         self._name = name
+        self._empty = empty
         self._as_text = as_text
         self._type: ColumnType | None = None  # unknown until the first value
         self._example = ""  # the first value and its place
@@ -58,11 +60,18 @@ class TextColumn:
         """Make room for about so many cells."""
         self._room = count
 
+    @property
+    def expects(self) -> Expects:
+        """What the next cells seem to be."""
+        if self._type is None or (self._type is ColumnType.REAL and self._whole):
+            return Expects.TEXT  # how whole numbers are written matters
+        return Expects.NUMBERS if self._type is ColumnType.REAL else Expects.NAMES
+
     def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells; with `comma`, 1,5 is a number."""
         if not self._as_text and self._type in (None, ColumnType.REAL):
             numbers = cells.numbers(comma=comma)
-            if numbers is not None and not np.isnan(numbers).all():
+            if numbers is not None and not (np.isnan(numbers[:1]).all() and np.isnan(numbers).all()):
                 self._begin_numbers(cells, numbers, place)
                 self._add_numbers(cells, numbers, comma)
                 return
@@ -91,7 +100,7 @@ class TextColumn:
 
     def _keep(self, values: Array) -> None:
         if self._values is None:
-            self._values = Growing(nothing(self._type or ColumnType.REAL, self._gaps).array, self._room)
+            self._values = Growing(nothing(self._type or ColumnType.REAL, self._gaps).array, self._room, self._empty)
         self._values.add(values)
 
     def _sorted_out(self, distinct: Sequence[str], place: Place, comma: bool) -> dict[str, float]:
@@ -134,7 +143,7 @@ class TextColumn:
         array = nothing(kind, self._gaps).array if self._values is None else self._values.finish()
         levels = tuple(sorted(self._levels))
         if levels:
-            array = align_codes(array, tuple(self._levels), levels)
+            array = renumbered(array, self._levels, levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
         return Encoded(kind, array, levels, whole, text, self._rounded)
@@ -143,9 +152,9 @@ class TextColumn:
 class KeyColumn(TextColumn):
     """Ids or labels: integers if all are written so, else text as it stands; labels may be other numbers too."""
 
-    def __init__(self, name: str, *, label: bool) -> None:
-        """Start an empty column."""
-        super().__init__(name, as_text=True)
+    def __init__(self, name: str, *, label: bool, empty: Empty = np.empty) -> None:
+        """Start an empty column; `empty` makes room for it."""
+        super().__init__(name, as_text=True, empty=empty)
         self._label = label
 
     def finish(self) -> Values:
@@ -154,15 +163,18 @@ class KeyColumn(TextColumn):
         codes, levels = _without_gaps(found.array, found.levels)
         found = dataclasses.replace(found, array=codes, levels=levels)
         values = plain(found.levels) if self._label else _whole_numbers(found.levels)
-        return found if values is None or (found.array < 0).any() else values[found.array]
+        if values is None or (found.array < 0).any():
+            return found
+        return piecewise(lambda codes: values[codes], found.array, values.dtype)
 
 
 class TimeColumn:
     """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
 
-    def __init__(self, name: str, clock: Clock = ISO) -> None:
-        """Start an empty column."""
+    def __init__(self, name: str, clock: Clock = ISO, empty: Empty = np.empty) -> None:
+        """Start an empty column; `empty` makes room for it."""
         self._name = name
+        self._empty = empty
         self._clock = clock
         self._room = 0
         self._dated: set[bool] = set()  # whether times were dates
@@ -171,6 +183,12 @@ class TimeColumn:
     def expect(self, count: int) -> None:
         """Make room for about so many cells."""
         self._room = count
+
+    @property
+    def expects(self) -> Expects:
+        """What the next cells seem to be."""
+        numbers = self._values is not None and self._values.kind == "f"
+        return Expects.NUMBERS if numbers and self._clock.format is None else Expects.TEXT
 
     def add(self, cells: Cells, place: Place, *, comma: bool = False) -> None:
         """Take the next cells."""
@@ -195,7 +213,7 @@ class TimeColumn:
     def _keep(self, times: Array) -> None:
         self._dated.add(times.dtype.names is not None)
         if self._values is None:
-            self._values = Growing(times, self._room)
+            self._values = Growing(times, self._room, self._empty)
         elif len(self._dated) == 1:
             self._values.add(times)
 
@@ -239,7 +257,8 @@ def _without_gaps(codes: Array, levels: tuple[str, ...]) -> tuple[Array, tuple[s
     if kept == levels:
         return codes, levels
     place = {level: code for code, level in enumerate(kept)}
-    return np.array([*(place.get(level, MISSING) for level in levels), MISSING], Code)[codes], kept
+    table = np.array([*(place.get(level, MISSING) for level in levels), MISSING], Code)
+    return piecewise(lambda some: table[some], codes, Code), kept
 
 
 def plain(levels: Sequence[str]) -> Array | None:
@@ -265,6 +284,8 @@ def _are_whole(numbers: Array) -> bool:
 
 def _count_rounded(cells: Cells, numbers: Array) -> int:
     """Count the whole numbers that floats do not hold to the last digit."""
+    if len(numbers) and numbers.min() > -EXACT and numbers.max() < EXACT:  # not so if some are missing
+        return 0
     large = np.flatnonzero((np.abs(numbers) >= EXACT) & np.isfinite(numbers)).tolist()
     if not large:
         return 0
@@ -309,6 +330,6 @@ def _with_offsets(dates: Array) -> Array:
     """Return plain dates if none was written with an offset; otherwise those without an offset have none."""
     unsaid = dates["offset"] == UNSAID
     if unsaid.all():
-        return np.ascontiguousarray(dates["utc"])
+        return piecewise(lambda some: np.ascontiguousarray(some["utc"]), dates, dates.dtype["utc"])
     dates["offset"][unsaid] = 0
     return dates

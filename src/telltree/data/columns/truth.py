@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from telltree.data.on_disk import pieces, piecewise
 from telltree.data.store import MISSING, Array, Code, Flag, is_missing
 
 PAIRS = (("false", "true"), ("no", "yes"), ("off", "on"), ("n", "y"), ("f", "t"))
@@ -38,9 +39,15 @@ def says_truth(levels: tuple[str, ...]) -> bool:
 
 def is_zero_one(numbers: Array) -> bool:
     """Whether these floats are only 0 and 1, and both occur; NaN is a missing value."""
-    if not _fit(numbers[:HEAD]).all():
+    if len(numbers) > HEAD and not _fit(numbers[:HEAD]).all():  # most long columns need no second look
         return False
-    return bool(_fit(numbers).all() and (numbers == 0).any() and (numbers == 1).any())
+    found: set[float] = set()
+    for piece in pieces(numbers):
+        some = numbers[piece]
+        if not _fit(some).all():
+            return False
+        found |= {truth for truth in (0, 1) if (some == truth).any()}
+    return len(found) == 2
 
 
 def _fit(numbers: Array) -> Array:
@@ -49,13 +56,17 @@ def _fit(numbers: Array) -> Array:
 
 def flags(numbers: Array) -> Array:
     """Floats as Boolean values; anything but 0 and 1 is missing."""
+    return piecewise(_flags, numbers, Flag)
+
+
+def _flags(numbers: Array) -> Array:
     return np.where(numbers == 1, 1, np.where(numbers == 0, 0, MISSING)).astype(Flag)
 
 
 def word_flags(codes: Array, levels: tuple[str, ...]) -> Array:
     """Names as Boolean values; a name that says neither true nor false is missing."""
     table = np.array([*map(truth_of, levels), math.nan, math.nan])  # the last two are for the codes -2 and -1
-    return flags(table[codes])
+    return piecewise(lambda some: _flags(table[some]), codes, Flag)
 
 
 def named_flags(truths: Array, levels: tuple[str, ...], unseen: int) -> Array:

@@ -1,6 +1,6 @@
 """Cells that Arrow has split: numbers and dates are read many at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -19,7 +19,7 @@ class ArrowCells(Cells):
     """Cells that Arrow has split. It reads what Python reads, or less; what it takes for a number or a date is one."""
 
     def __init__(self, array: Any) -> None:
-        """Take an array of text, without gaps."""
+        """Take an array of text, without gaps; or a dictionary of it, of which only `coded` can be asked."""
         self._array = array
 
     @cached_property
@@ -41,17 +41,17 @@ class ArrowCells(Cells):
 
     def coded(self) -> tuple[list[str], Array]:
         """Give the different cells, in order of first appearance, and which of them each cell is."""
-        encoded = self._array.dictionary_encode()
+        coded = hasattr(self._array, "indices")
+        encoded = self._array if coded else self._array.dictionary_encode()
         return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
 
     def numbers(self, *, comma: bool) -> Array | None:
         """Give floats if all cells are numbers or missing, or None."""
         for written in self._written(comma):
             found = self._cast(written, "float64")
-            if found is not None:
-                numbers: Array = found.to_numpy(zero_copy_only=False)
-                if np.isnan(numbers).sum() == found.null_count:  # else it may be nan(x), which is no number for Python
-                    return numbers
+            numbers = None if found is None else _floats(found)
+            if numbers is not None:
+                return numbers
         return None
 
     def _written(self, comma: bool) -> Iterator[Any]:
@@ -81,3 +81,47 @@ class ArrowCells(Cells):
             return array.cast(kind)
         except import_module("pyarrow").ArrowInvalid:
             return None
+
+
+class NumberCells(Cells):
+    """Cells that Arrow has split and read as numbers at once; their text is split only if somebody asks for it."""
+
+    def __init__(self, array: Any, text: Callable[[], Cells]) -> None:
+        """Take an array of floats, null where a cell says that a value is missing."""
+        self._array, self._split = array, text
+
+    @cached_property
+    def _text(self) -> Cells:
+        return self._split()
+
+    def __len__(self) -> int:
+        """Count the cells."""
+        return len(self._array)
+
+    def at(self, places: Sequence[int]) -> list[str]:
+        """Give the cells at these places."""
+        return self._text.at(places)
+
+    def have(self, mark: str) -> bool:
+        """Tell whether a character occurs in any cell."""
+        return self._text.have(mark)
+
+    def coded(self) -> tuple[list[str], Array]:
+        """Give the different cells, in order of first appearance, and which of them each cell is."""
+        return self._text.coded()
+
+    def numbers(self, *, comma: bool) -> Array | None:
+        """Give floats if all cells are numbers or missing, or None."""
+        found = _floats(self._array)
+        return self._text.numbers(comma=comma) if found is None else found
+
+    def whole_numbers(self) -> Array | None:
+        """Give nothing: they were not all whole before."""
+        return None
+
+
+def _floats(found: Any) -> Array | None:
+    """Give NumPy's floats, NaN where they are null; None if one was NaN by itself, which may be nan(x): no number."""
+    numbers: Array = found.to_numpy(zero_copy_only=False)
+    absent = np.isnan(numbers).sum() if found.null_count or np.isnan(numbers.max(initial=0)) else 0
+    return numbers if absent == found.null_count else None

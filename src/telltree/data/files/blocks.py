@@ -11,20 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
+from telltree.data.columns.cells import Cells, Expects
 from telltree.data.columns.encode import Values
 from telltree.data.columns.written import Writing
-from telltree.data.files.arrow_cells import ArrowCells
+from telltree.data.files.arrow_cells import GAPS, ArrowCells, NumberCells
 from telltree.data.files.delimited import AnyColumn, find_rows, header_of, make_column, require_same
 from telltree.data.files.opening import File, line_by_line, settled_encoding
+from telltree.data.on_disk import Empty, rest
 from telltree.data.records.rows import Plan
 from telltree.data.schema import ColumnType
 from telltree.data.store import Array
 from telltree.errors import DataError
 
-BLOCK = 1 << 23  # bytes that are read at once
+BLOCK = 1 << 21  # bytes that are read at once: with what becomes of them, they fit into the cache
 WORTH = 1 << 22  # bytes below which a file is read before Arrow, and pandas with it, is loaded
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # a byte that ends a line does so wherever it stands
 QUOTE, LINE_END = b'"'[0], b"\n"[0]
@@ -35,7 +38,7 @@ class _InDoubtError(Exception):
 
 
 def read_blocks(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
 ) -> tuple[dict[str, Values], list[int]] | None:
     """Give what `read_delimited` gives; None if it has to be asked, of streams that are where they were."""
     left = [file.left() for file in files]
@@ -44,7 +47,7 @@ def read_blocks(
         return None
     places = [file.place() for file in files]
     try:
-        return _read(files, total, plan, types, writing)
+        return _read(files, total, plan, types, writing, empty=empty)
     except (_InDoubtError, DataError, MemoryError, import_module("pyarrow").ArrowInvalid):
         for file, place in zip(files, places, strict=True):
             file.go_back(place)
@@ -52,7 +55,13 @@ def read_blocks(
 
 
 def _read(
-    files: Sequence[File], total: int, plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+    files: Sequence[File],
+    total: int,
+    plan: Plan,
+    types: Mapping[str, ColumnType],
+    writing: Writing,
+    *,
+    empty: Empty,
 ) -> tuple[dict[str, Values], list[int]]:
     columns: dict[str, AnyColumn] = {}
     first: list[str] = []
@@ -63,7 +72,7 @@ def _read(
             if not columns:
                 first = table.names
                 columns = {
-                    name: make_column(name, use, types.get(name), writing.clock)
+                    name: make_column(name, use, types.get(name), writing.clock, empty)
                     for name, use in plan(table.names).items()
                 }
             require_same(first, table.names, files[0], file)
@@ -72,6 +81,7 @@ def _read(
                 if not count and not lengths:
                     _make_room(columns, block, total)
                 count += table.add_block(block, columns)
+                rest()
             lengths.append(count)
     return {name: column.finish() for name, column in columns.items()}, lengths
 
@@ -95,23 +105,47 @@ class _Table:
         """Add the rows of a block to the columns; how many there are."""
         text = self._utf8(text)
         _require_plain(text, self.delimiter)
-        pa, reader = import_module("pyarrow"), import_module("pyarrow.csv")
         places = {name: str(place) for place, name in enumerate(self.names) if name in columns}
-        table = reader.read_csv(
+        expected = {place: self._expected(columns[name]) for name, place in places.items()}
+        try:
+            table = self._split(text, expected)
+        except import_module("pyarrow").ArrowInvalid:  # something else than what is expected
+            expected = dict.fromkeys(expected, Expects.TEXT)
+            table = self._split(text, expected)
+        for name, column in columns.items():
+            cells = self._cells(text, places[name], table, expected[places[name]])
+            column.add(cells, lambda _: "a block", comma=self.delimiter == ";")
+        return int(table.num_rows)
+
+    def _expected(self, column: AnyColumn) -> Expects:
+        """What to have Arrow read; where numbers may have a decimal comma or point, it cannot."""
+        return Expects.TEXT if self.delimiter == ";" and column.expects is Expects.NUMBERS else column.expects
+
+    def _cells(self, text: bytes, place: str, table: Any, expected: Expects) -> Cells:
+        found = table.column(place).combine_chunks()
+        if expected is not Expects.NUMBERS:
+            return ArrowCells(found)
+        return NumberCells(
+            found, lambda: ArrowCells(self._split(text, {place: Expects.TEXT}).column(0).combine_chunks())
+        )
+
+    def _split(self, text: bytes, expected: Mapping[str, Expects]) -> Any:
+        """Give the cells of some columns, by their places; ArrowInvalid if they are not what is expected."""
+        pa, reader = import_module("pyarrow"), import_module("pyarrow.csv")
+        names = pa.dictionary(pa.int32(), pa.string())
+        kinds = {Expects.TEXT: pa.string(), Expects.NAMES: names, Expects.NUMBERS: pa.float64()}
+        return reader.read_csv(
             pa.BufferReader(text),
             reader.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=_numbers(len(self.names))),
             reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             reader.ConvertOptions(
-                column_types=dict.fromkeys(places.values(), pa.string()),
-                include_columns=list(places.values()),
+                column_types={place: kinds[what] for place, what in expected.items()},
+                include_columns=list(expected),
+                null_values=GAPS,  # of numbers
                 strings_can_be_null=False,
                 check_utf8=False,  # it was
             ),
         )
-        for name, column in columns.items():
-            cells = ArrowCells(table.column(places[name]).combine_chunks())
-            column.add(cells, lambda _: "a block", comma=self.delimiter == ";")
-        return int(table.num_rows)
 
     def _utf8(self, text: bytes) -> bytes:
         if self.encoding == "utf-8" and text.isascii():

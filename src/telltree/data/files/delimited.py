@@ -5,12 +5,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
+
 from telltree.amounts import counted
 from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import Values
 from telltree.data.columns.text import KeyColumn, TextColumn, TimeColumn
 from telltree.data.columns.written import Clock, Writing
 from telltree.data.files.opening import MOST_LINE, File
+from telltree.data.on_disk import Empty, rest
 from telltree.data.records.rows import Plan, Use
 from telltree.data.records.steps import REMEDY, has_no_names, unnamed
 from telltree.data.schema import ColumnType, listed, unique_names
@@ -25,7 +28,7 @@ AnyColumn = TextColumn | TimeColumn
 
 
 def read_delimited(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing
+    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty = np.empty
 ) -> tuple[dict[str, Values], list[int]]:
     """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
 
@@ -42,7 +45,8 @@ def read_delimited(
             if not columns:
                 first = names
                 columns = {
-                    name: make_column(name, use, types.get(name), writing.clock) for name, use in plan(names).items()
+                    name: make_column(name, use, types.get(name), writing.clock, empty)
+                    for name, use in plan(names).items()
                 }
             require_same(first, names, files[0], file)
             lengths.append(_read_rows(reader, names, columns, file, comma=delimiter == ";"))
@@ -61,12 +65,12 @@ def too_wide(count: int) -> str:
     return f"{count:,} columns, more than the {MOST_COLUMNS:,} that a table may have; leave some out, or turn it"
 
 
-def make_column(name: str, use: Use, wanted: ColumnType | None, clock: Clock) -> AnyColumn:
+def make_column(name: str, use: Use, wanted: ColumnType | None, clock: Clock, empty: Empty) -> AnyColumn:
     """Begin a column by what it is for."""
     if use in (Use.ID, Use.LABEL):
-        return KeyColumn(name, label=use is Use.LABEL)
+        return KeyColumn(name, label=use is Use.LABEL, empty=empty)
     as_text = wanted is ColumnType.CATEGORICAL
-    return TimeColumn(name, clock) if use is Use.TIME else TextColumn(name, as_text=as_text)
+    return TimeColumn(name, clock, empty) if use is Use.TIME else TextColumn(name, as_text=as_text, empty=empty)
 
 
 class TextRows:
@@ -169,6 +173,7 @@ def _read_rows(rows: TextRows, names: list[str], columns: Mapping[str, AnyColumn
             column.add(PythonCells(cells[places[name]]), lambda at: f"line {ends[at]} of {file.name}", comma=comma)
         chunk.clear()
         ends.clear()
+        rest()
 
     for row in rows:
         if len(row) != width:

@@ -1,6 +1,7 @@
 """Parquet files -> columns, batch by batch into arrays of their final size."""
 
 import abc
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,6 @@ from telltree.data.columns.encode import (
     Values,
     count_rounded,
     holds_dates,
-    nothing,
     object_array,
     unsupported,
 )
@@ -25,24 +25,53 @@ from telltree.data.columns.naming import is_nothing, level_name
 from telltree.data.dates import stamped
 from telltree.data.files.delimited import MOST_COLUMNS, require_same, too_wide
 from telltree.data.files.opening import File
+from telltree.data.on_disk import Empty, piecewise, rest
 from telltree.data.records.grouping import id_array, plain_number
+from telltree.data.records.origin import Stored
 from telltree.data.records.rows import Plan, Use
 from telltree.data.schema import ColumnType, unique_names
-from telltree.data.store import MISSING, Array, Code, Real
+from telltree.data.store import MISSING, Array, Code, Flag, Real
 from telltree.errors import DataError
 from telltree.extras import extras
 
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' row numbers, not a column of the user's
 CELLS = 1 << 20  # cells per batch: about 8 MB of numbers
 BUFFER = 1 << 16  # bytes to read at once from each column
+Runs = tuple[Array, Array]  # the first row of each run of rows of a file, and how many there are; in ascending order
+
+
+def stored(file: File) -> Stored:
+    """Say what a file looks like now."""
+    with file.bytes() as stream:
+        found = os.fstat(stream.fileno())
+    return Stored(os.path.abspath(file.target), found.st_size, found.st_mtime_ns)
+
+
+def parquet_files(files: Sequence[File]) -> tuple[Stored, ...]:
+    """Say what Parquet files look like, if each can be read by itself, and alike.
+
+    That is not so if others are among them, or streams, which nobody reads again, or if they differ in types.
+    """
+    if not all(file.is_path and file.left() is not None for file in files) or not all(f.is_parquet() for f in files):
+        return ()
+    found = tuple(map(stored, files))
+    first, *others = (_footer(file)[0] for file in files)
+    return found if all(first.equals(other) for other in others) else ()
 
 
 def read_parquet(
-    files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType]
+    files: Sequence[File],
+    plan: Plan,
+    types: Mapping[str, ColumnType],
+    empty: Empty = np.empty,
+    wanted: Sequence[Runs] | None = None,
 ) -> tuple[dict[str, Values], list[int]]:
-    """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file."""
+    """Read files with the same columns, and stack their rows; returns the columns of the plan, and rows per file.
+
+    `wanted` are the rows to read of each file; all if it is None.
+    """
     footers = [_footer(file) for file in files]
-    lengths = [count for _, count in footers]
+    lengths = [count for _, count in footers] if wanted is None else [int(counts.sum()) for _, counts in wanted]
     first, _ = footers[0]
     uses = plan(_names(first, files[0]))
     for (schema, _), file in zip(footers, files, strict=True):
@@ -51,32 +80,64 @@ def read_parquet(
     columns = {name: _column(name, use, schemas, files, types.get(name)) for name, use in uses.items()}
     try:
         for column in columns.values():
-            column.make_room(sum(lengths))
+            column.make_room(sum(lengths), empty)
+    except DataError:  # the disk is full
+        raise
     except (MemoryError, ValueError):
         raise DataError(
             f"{counted(sum(lengths), 'row')} of {counted(len(columns), 'column')}: too many for the memory"
         ) from None
     start = 0
-    for file, length in zip(files, lengths, strict=True):
-        _fill(columns, start, length, file)
+    for number, (file, length) in enumerate(zip(files, lengths, strict=True)):
+        _fill(columns, start, length, file, None if wanted is None else wanted[number])
         start += length
     return {name: column.finish() for name, column in columns.items()}, lengths
 
 
-def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File) -> None:
-    """Copy the rows of a file to their places."""
+def _fill(columns: Mapping[str, "_Column"], start: int, length: int, file: File, runs: Runs | None) -> None:
+    """Copy rows of a file to their places."""
     at_once = max(1, CELLS // max(1, len(columns)))
     count = 0
     with _opened(file) as parquet:
-        for batch in parquet.iter_batches(at_once, columns=list(columns), use_threads=False):
+        names = list(columns)
+        for batch in (
+            parquet.iter_batches(at_once, columns=names, use_threads=False)
+            if runs is None
+            else _rows_of(parquet, at_once, names, runs)
+        ):
             count += batch.num_rows
             if count > length:
                 break
             for name, column in columns.items():
                 column.put(start, batch.column(name))
             start += batch.num_rows
+            rest()
     if count != length:
         raise DataError(f"cannot read {file.name}: it does not hold the {counted(length, 'row')} that it says it has")
+
+
+def _rows_of(parquet: Any, at_once: int, columns: list[str], runs: Runs) -> Iterator[Any]:
+    """Give the rows of some runs, in batches; row groups that have none of them are not read."""
+    begin, pa = 0, import_module("pyarrow")  # a row of the file
+    for group in range(parquet.num_row_groups):
+        rows = parquet.metadata.row_group(group).num_rows
+        if not len(_between(runs, begin, begin + rows)):
+            begin += rows
+            continue
+        for batch in parquet.iter_batches(at_once, row_groups=[group], columns=columns, use_threads=False):
+            wanted = _between(runs, begin, begin + batch.num_rows) - begin
+            yield batch if len(wanted) == batch.num_rows else batch.take(pa.array(wanted))
+            begin += batch.num_rows
+
+
+def _between(runs: Runs, begin: int, end: int) -> Array:
+    """Which rows from `begin` to before `end` are in a run."""
+    starts, stops = runs[0], runs[0] + runs[1]
+    here = slice(int(np.searchsorted(stops, begin, "right")), int(np.searchsorted(starts, end, "left")))
+    lows, highs = np.maximum(starts[here], begin), np.minimum(stops[here], end)
+    counts = highs - lows
+    before = np.cumsum(counts) - counts
+    return np.asarray(np.repeat(lows - before, counts) + np.arange(counts.sum()))
 
 
 @contextmanager
@@ -115,7 +176,7 @@ class _Column(abc.ABC):
         self.array: Array = np.empty(0)
 
     @abc.abstractmethod
-    def make_room(self, count: int) -> None: ...
+    def make_room(self, count: int, empty: Empty) -> None: ...
 
     @abc.abstractmethod
     def put(self, start: int, batch: Any) -> None: ...
@@ -130,8 +191,8 @@ class _Real(_Column):
         self.whole = whole
         self.rounded = 0
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, Real)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Real)
 
     def put(self, start: int, batch: Any) -> None:
         numbers = batch.cast("float64", safe=False).to_numpy(zero_copy_only=False)
@@ -146,8 +207,8 @@ class _Real(_Column):
 
 
 class _Boolean(_Column):
-    def make_room(self, count: int) -> None:
-        self.array = nothing(ColumnType.BOOLEAN, count).array
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Flag)
 
     def put(self, start: int, batch: Any) -> None:
         flags = batch.cast("int8").fill_null(MISSING)
@@ -165,8 +226,8 @@ class _Names(_Column):
         self.text = text
         self.codes: dict[str, int] = {}
 
-    def make_room(self, count: int) -> None:
-        self.array = nothing(ColumnType.CATEGORICAL, count).array
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, Code)
 
     def put(self, start: int, batch: Any) -> None:
         if not hasattr(batch, "indices"):  # not a dictionary yet
@@ -202,20 +263,22 @@ class _AsIs(_Column):
         super().__init__(name)
         self.dtype = dtype
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, self.dtype)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, self.dtype)
 
     def put(self, start: int, batch: Any) -> None:
         if batch.null_count and self.array.dtype.kind in "iu":
-            self.array = self.array.astype(Real)  # a NaN marks missing values; grouping the rows finds it
+            self.array = piecewise(
+                lambda some: some.astype(Real), self.array, Real
+            )  # a NaN marks missing values; grouping the rows finds it
         self.array[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
 
 
 class _Keys(_Column):
     """Numbers of several types, or decimals, that tell records or classes apart: kept exactly."""
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, object)
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, object)
 
     def put(self, start: int, batch: Any) -> None:
         self.array[start : start + len(batch)] = object_array(map(_whole, batch.to_pylist()))
@@ -237,8 +300,8 @@ def _whole(value: Any) -> Any:
 class _Stamped(_AsIs):
     """Dates with the UTC offset of their clock."""
 
-    def make_room(self, count: int) -> None:
-        self.array = np.empty(count, stamped(np.datetime_data(self.dtype)[0]))
+    def make_room(self, count: int, empty: Empty) -> None:
+        self.array = empty(count, stamped(np.datetime_data(self.dtype)[0]))
 
     def put(self, start: int, batch: Any) -> None:
         here = self.array[start : start + len(batch)]

@@ -2,11 +2,12 @@
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from telltree.amounts import counted
 from telltree.data.clip import clip
@@ -15,12 +16,16 @@ from telltree.data.columns.header import proposals
 from telltree.data.columns.levels import align_codes
 from telltree.data.columns.truth import is_zero_one
 from telltree.data.columns.written import ISO, Clock
+from telltree.data.on_disk import by_records, pieces, rest
 from telltree.data.records.grouping import Grouping
 from telltree.data.records.repeated import LATER, WAYS, merged
 from telltree.data.schema import Column, ColumnType, Schema, checked_fields, listed, require_known
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
 from telltree.data.warn import warn
 from telltree.errors import DataError
+
+if TYPE_CHECKING:
+    from telltree.data.records.origin import Origin
 
 FEW = 10  # an integer column with at most this many values may really be categorical
 
@@ -88,6 +93,7 @@ class Parts:
     period: float | None
     time_unit: str | None
     notes: tuple[str, ...]
+    origin: "Origin | None" = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
         columns.append(column if column.static is still else dataclasses.replace(column, static=still))
         if encoded.gaps or wanted_type(name, fields) is None:
             doubts.setdefault(_doubt(encoded), []).append(name)
+        rest()
     parts = Parts(
         Schema(columns),
         Store(grouping.lengths, rows, static, grouping.times, grouping.dates),
@@ -192,8 +199,7 @@ def _warn_rounded(counts: Mapping[str, int]) -> None:
 def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
     """Return the one value of each record; a column that varies within a record is a DataError."""
     values = array[grouping.starts()]
-    expected = np.repeat(values, grouping.lengths)
-    differ = (array != expected) & ~(is_missing(array) & is_missing(expected))
+    differ = varying(array, values, grouping.lengths)
     if differ.any():
         records = np.searchsorted(grouping.starts(), np.flatnonzero(differ), side="right") - 1
         ids = grouping.ids[np.unique(records)].tolist()
@@ -201,6 +207,18 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
             f"static column {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; is it static?"
         )
     return values
+
+
+def varying(array: Array, firsts: Array, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which rows are not like the first of their record; missing values are alike."""
+    found = np.empty(len(array), np.bool_)
+    for records, rows in by_records(array, lengths):
+        some, expected = array[rows], np.repeat(firsts[records], lengths[records])
+        differ = some != expected
+        if differ.any() and some.dtype.kind != "O":
+            differ &= ~(is_missing(some) & is_missing(expected))
+        found[rows] = differ
+    return found
 
 
 def _doubt(encoded: Encoded) -> str:
@@ -230,9 +248,11 @@ def _doubt(encoded: Encoded) -> str:
 
 def _whole_values(numbers: Array) -> int:
     """Count the distinct values of a column that has few, else return 0."""
-    if len(np.unique(numbers[: 100 * FEW])) > FEW:  # avoids sorting long columns with many values
+    head = numbers[: 100 * FEW]
+    if len(head) < len(numbers) and len(np.unique(head)) > FEW:  # avoids sorting long columns with many values
         return 0
-    distinct = np.unique(numbers[~np.isnan(numbers)])
+    some = [np.unique(numbers[piece][~np.isnan(numbers[piece])]) for piece in pieces(numbers)]
+    distinct = np.unique(np.concatenate(some))
     return len(distinct) if len(distinct) <= FEW else 0
 
 
@@ -250,9 +270,9 @@ def _report(parts: Parts, options: Options) -> None:
     infinite, absent = {}, {}
     for name, column in parts.schema.items():
         array = parts.store.encoded(name)
-        if column.type is ColumnType.REAL and (count := int(np.isinf(array).sum())):
+        if column.type is ColumnType.REAL and (count := _count(np.isinf, array)):
             infinite[name] = count
-        if options.missing == "error" and (count := int(is_missing(array).sum())):
+        if options.missing == "error" and (count := _count(is_missing, array)):
             absent[name] = count
     if absent:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(absent.items())[:10])
@@ -261,3 +281,7 @@ def _report(parts: Parts, options: Options) -> None:
     if infinite:
         shown = ", ".join(f"{name!r}: {count}" for name, count in list(infinite.items())[:10])
         warn(f"infinite values are kept and compare as usual ({shown})")
+
+
+def _count(which: Callable[[Array], Array], array: Array) -> int:
+    return sum(int(which(array[piece]).sum()) for piece in pieces(array))

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +16,7 @@ from telltree.amounts import counted
 from telltree.data.columns.encode import Encoded, Values, is_object, object_array
 from telltree.data.columns.naming import is_nothing
 from telltree.data.dates import Dates
+from telltree.data.on_disk import by_records, like, on_disk, piecewise
 from telltree.data.schema import listed
 from telltree.data.store import Array, Index, is_missing
 from telltree.data.warn import warn
@@ -74,9 +75,31 @@ class Grouping:
         return array if self.order is None else array[self.order]
 
 
+class OutOfOrderError(DataError):
+    """Rows that would have to change places, in arrays that are too large for that."""
+
+    def __init__(self, row: int, what: str) -> None:
+        """`what` a record is like, of which `row` is the first that shows it."""
+        super().__init__(f"row {row} (counted from 0): its record {what}")
+        self.row, self.what = row, what
+
+
+def _require_in_memory(values: Values, row: Callable[[], int], what: str) -> None:
+    if on_disk(values.array if isinstance(values, Encoded) else values):
+        raise OutOfOrderError(row(), what)
+
+
+def _first_again(numbers: npt.NDArray[np.int64]) -> int:
+    """The first place of a number that was there before."""
+    _, firsts = np.unique(numbers, return_index=True)
+    return int(np.setdiff1d(np.arange(len(numbers)), firsts)[0])
+
+
 def id_array(ids: Sequence[Any]) -> Array:
     """Return ids as an array: numbers if all are, else objects."""
-    plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in ids]
+    plain = list(ids)
+    if not {type(value) for value in plain} <= {int, float, str}:
+        plain = [value.item() if isinstance(value, np.generic) else plain_number(value) for value in plain]
     if {type(value) for value in plain} in ({int}, {float}):
         numeric = np.array(plain)
         if numeric.dtype.kind in "iuf" and numeric.tolist() == plain:  # NumPy makes floats of 2**63 and -1
@@ -131,6 +154,7 @@ def by_id(ids: Values, name: str, times: Times | None) -> Grouping:
     keys = id_array(distinct)
     if len(distinct) == len(numbers):
         return _timed(Grouping(keys, run_lengths), times)
+    _require_in_memory(ids, lambda: int(firsts[_first_again(numbers)]), "has rows in several places")
     codes = np.repeat(numbers, run_lengths)
     order = np.argsort(codes, kind="stable").astype(Index)
     return _timed(Grouping(keys, np.bincount(codes).astype(Index), order), times)
@@ -200,6 +224,7 @@ def _timed(grouping: Grouping, times: Times | None) -> Grouping:
     within[grouping.starts()[1:] - 1] = False
     backward = np.flatnonzero((values[1:] < values[:-1]) & within)
     if len(backward):
+        _require_in_memory(times.values, lambda: int(backward[0]) + 1, "is not sorted by time")
         grouping = _sorted(grouping, values, backward)
         values = grouping.arranged(times.values)
     twice = (values[1:] == values[:-1]) & within
@@ -238,13 +263,19 @@ def _sorted(grouping: Grouping, values: Array, backward: Array) -> Grouping:
 def _clocked(grouping: Grouping, times: Times, values: Array) -> Grouping:
     """Store the times of the sorted rows; dates become seconds from the first of each record."""
     if not times.from_start:
-        seconds = np.asarray(values if times.per_second is None else values / times.per_second, np.float64)
-        return dataclasses.replace(grouping, times=seconds)
+        per_second = times.per_second
+        if per_second is not None or values.dtype != np.float64:
+            values = piecewise(lambda some: np.asarray(some / (per_second or 1), np.float64), values, np.float64)
+        return dataclasses.replace(grouping, times=values)
     starts = values[grouping.starts()]
-    gone = values - np.repeat(starts, grouping.lengths)
-    if (gone < 0).any():  # the rows are sorted, so this is a 64-bit overflow
-        raise DataError("a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds")
-    seconds = np.asarray(gone / times.per_second, np.float64)
+    seconds = like(values, np.float64)
+    for records, rows in by_records(values, grouping.lengths):
+        gone = values[rows] - np.repeat(starts[records], grouping.lengths[records])
+        if (gone < 0).any():  # the rows are sorted, so this is a 64-bit overflow
+            raise DataError(
+                "a record is longer than 290 years, which nanoseconds cannot count; give dates in microseconds"
+            )
+        np.divide(gone, times.per_second or 1.0, out=seconds[rows])
     offsets = None if times.offsets is None else grouping.arranged(times.offsets)
     begins = starts.view(f"M8[{times.unit}]")
     dates = Dates.of(begins, offsets, times.zone, times=seconds, lengths=grouping.lengths)

@@ -16,7 +16,8 @@ from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn
 from telltree.data.columns.written import Clock
 from telltree.data.dates import SECONDS
-from telltree.data.records.assemble import Options, Parts, Source, assemble
+from telltree.data.on_disk import piecewise
+from telltree.data.records.assemble import Options, Parts, Source, assemble, varying
 from telltree.data.records.grouping import (
     MICRO,
     NANO,
@@ -28,6 +29,7 @@ from telltree.data.records.grouping import (
     in_order,
     require_distinct,
 )
+from telltree.data.records.origin import Origin, Stored
 from telltree.data.records.steps import REMEDY, has_no_names, likely_wide
 from telltree.data.schema import ColumnType, listed, require_known, unique_names
 from telltree.data.store import Array, is_missing
@@ -57,6 +59,8 @@ class Rows:
     values: Mapping[str, Values]
     ids: Sequence[Any] | Array | None = None
     lengths: Sequence[int] | None = None
+    files: tuple[Stored, ...] = ()  # that they came from, if those can be read in parts
+    file_rows: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,12 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
-    return assemble(source, grouping, _with_unit(roles.told(options, attributes), times)), y
+    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times))
+    if rows.files and grouping.order is None:
+        starts, counts = grouping.starts(), grouping.lengths
+        origin = Origin(rows.files, tuple(rows.file_rows), roles, options, starts, counts)
+        parts = dataclasses.replace(parts, origin=origin)
+    return parts, y
 
 
 def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
@@ -158,7 +167,7 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
         array = values if isinstance(values, np.ndarray) else np.asarray(values.to_numpy())
     array = grouping.arranged(array)
     firsts = array[grouping.starts()]
-    differ = np.asarray(array != np.repeat(firsts, grouping.lengths), np.bool_)
+    differ = varying(array, firsts, grouping.lengths)
     if differ.any():
         ids = _ids_at(grouping, differ)
         raise DataError(
@@ -262,11 +271,15 @@ def _clock(array: Array, name: str) -> Times:
     _require_times(np.isnat(array), name)
     nanoseconds = np.datetime_data(array.dtype)[0] == "ns"
     if array.dtype.kind == "m":
-        _require_range(array.astype("m8[s]").view(np.int64), NANOSECONDS, name)
-        return Times(array.astype("m8[ns]").view(np.int64), NANO)
-    _require_range(array.astype("M8[s]").view(np.int64), NANOSECONDS if nanoseconds else DATES, name)
-    ticks = array.astype("M8[ns]" if nanoseconds else "M8[us]").view(np.int64)
+        _require_range(_counted_in(array, "m8[s]"), NANOSECONDS, name)
+        return Times(_counted_in(array, "m8[ns]"), NANO)
+    _require_range(_counted_in(array, "M8[s]"), NANOSECONDS if nanoseconds else DATES, name)
+    ticks = _counted_in(array, "M8[ns]" if nanoseconds else "M8[us]")
     return Times(ticks, NANO if nanoseconds else MICRO, from_start=True)
+
+
+def _counted_in(array: Array, unit: str) -> Array:
+    return piecewise(lambda some: some.astype(unit).view(np.int64), array, np.int64)
 
 
 def _with_unit(options: Options, times: Times | None) -> Options:

@@ -10,8 +10,19 @@ from numbers import Real
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.errors import SettingsError
 from telltree.grammar.text.groups import MOST_POINTS
-from telltree.grammar.text.source import Alternative, Apply, Call, Comparison, Definition, Name, Source, Supply, any_of
-from telltree.grammar.text.syntax import LEAST_WEIGHT, MOST_WEIGHT
+from telltree.grammar.text.source import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    Alternative,
+    Apply,
+    Call,
+    Comparison,
+    Definition,
+    Name,
+    Source,
+    Supply,
+    any_of,
+)
 from telltree.operators import Operator, operator_named
 from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBALLY, IMPLIES, NOT, OR
 from telltree.whole import require_whole

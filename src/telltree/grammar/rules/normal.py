@@ -9,6 +9,7 @@ from telltree.grammar.rules.rule import Rule
 from telltree.grammar.text.check import mentioned, renamed
 from telltree.grammar.text.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.operators import Expression, Hole, Type
+from telltree.operators.expression import Head
 
 MOST_RULES = 250_000
 """While folding, where symbols that rename each other could multiply; more where more was written."""
@@ -60,6 +61,7 @@ class Templates:
         self._types = types
         self._names = names
         self._operands: dict[int, Expression] = {}  # by identity: the operators of a set share their operands
+        self._leaves: dict[object, Expression] = {}  # most of a large grammar are constants that recur
 
     def of_body(self, body: Body) -> Expression:
         """The expression of a rule's body, with its English."""
@@ -72,12 +74,24 @@ class Templates:
     def of(self, term: Draft, english: str | None = None) -> Expression:
         """The expression of a term."""
         assert isinstance(term, Term)
-        if isinstance(term.head, Symbol):
-            name = term.head.name
-            return Expression(Hole(self._names[name], self._types[name]))
-        return Expression(term.head, tuple(map(self._operand, term.args)), english)
+        if term.args or english is not None:
+            return Expression(self._head(term), tuple(map(self._operand, term.args)), english)
+        return self._leaf(term)
+
+    def _head(self, term: Term) -> Head:
+        """The head, or the hole that another rule fills."""
+        head = term.head
+        return Hole(self._names[head.name], self._types[head.name]) if isinstance(head, Symbol) else head
+
+    def _leaf(self, term: Term) -> Expression:
+        known = self._leaves.get(term.head)
+        if known is None:
+            known = self._leaves[term.head] = Expression(self._head(term))
+        return known
 
     def _operand(self, term: Draft) -> Expression:
+        if isinstance(term, Term) and not term.args:
+            return self._leaf(term)
         if id(term) not in self._operands:
             self._operands[id(term)] = self.of(term)
         return self._operands[id(term)]
@@ -89,13 +103,22 @@ class _Bodies:
     def __init__(self, types: Mapping[str, Type]) -> None:
         self._types = types
         self._shapes: dict[object, int] = {}
+        self._leaves: dict[object, Body] = {}  # most of a large grammar are constants that recur
 
     def of(self, option: Option) -> Body:
         """The body of one option."""
         term = option.body
         assert isinstance(term, Term)
+        if term.args or option.english is not None:
+            return self._made(term, _UNSAID if option.english is None else (option.english,))
+        known = self._leaves.get(term.head)
+        if known is None:
+            known = self._leaves[term.head] = self._made(term, _UNSAID)
+        return known
+
+    def _made(self, term: Term, english: tuple[str | None, ...]) -> Body:
         shape = self._shapes.setdefault(self._nameless(term), len(self._shapes))
-        return Body(Spelt(shape, mentioned(term)), term, (option.english,) if option.english is not None else _UNSAID)
+        return Body(Spelt(shape, mentioned(term)), term, english)
 
     def _nameless(self, term: Draft) -> object:
         assert isinstance(term, Term)

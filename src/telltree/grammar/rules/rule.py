@@ -5,11 +5,12 @@ not depend on how its grammar was factored.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from telltree.operators import Expression, Hole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """One alternative of a symbol: a template with holes, each to be filled from a symbol."""
 
@@ -18,7 +19,7 @@ class Rule:
     weight: float
     """The probability of this rule at its symbol; the weights of a symbol add up to one."""
 
-    @property
+    @cached_property
     def holes(self) -> tuple[str, ...]:
         """The symbols of the template's holes, in prefix order."""
         return tuple(e.head.symbol for e in self.template.walk() if isinstance(e.head, Hole))

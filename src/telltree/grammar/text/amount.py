@@ -9,7 +9,7 @@ from telltree.errors import GrammarError
 
 _PART = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`|[\w.]++|[^\w\s]')
 MOST_PARTS = 40_000
-"""Each takes some twenty microseconds to read, and some hundred bytes."""
+"""Each takes some ten microseconds to read, and some hundred bytes."""
 PARTS_A_COLUMN, PARTS_A_LEVEL = 300, 10
 """What telltree itself may have to say of a column; whoever has thousands of columns reads grammars as long as that."""
 

@@ -1,22 +1,27 @@
 """Checks that every symbol is used and can end, that none only renames itself, and that numbers are in bounds."""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Definitions, Draft, Option, Symbol, Term
 from telltree.grammar.text.source import Place
 
 Places = Mapping[str, Place]
+Mentions = Mapping[str, Sequence[tuple[str, ...]]]
 
 
 def mentioned(body: Draft) -> tuple[str, ...]:
     """The symbols in a lifted body, in order, as often as they occur."""
     assert isinstance(body, Term)
-    names: tuple[str, ...] = (body.head.name,) if isinstance(body.head, Symbol) else ()
-    for arg in body.args:
-        names += mentioned(arg)
-    return names
+    if not body.args:
+        return (body.head.name,) if isinstance(body.head, Symbol) else ()
+    return tuple([name for arg in body.args for name in mentioned(arg)])
+
+
+def mentions(symbols: Definitions) -> Mentions:
+    """For each symbol the symbols in each of its alternatives."""
+    return {symbol: [mentioned(option.body) for option in options] for symbol, options in symbols.items()}
 
 
 def renamed(option: Option) -> str | None:
@@ -25,22 +30,20 @@ def renamed(option: Option) -> str | None:
     return body.head.name if isinstance(body, Term) and isinstance(body.head, Symbol) else None
 
 
-def check_used(symbols: Definitions, start: str, places: Places) -> None:
+def check_used(needed: Mentions, start: str, places: Places) -> None:
     """Every symbol can be reached from the start."""
     reached, waiting = {start}, [start]
     while waiting:
-        for option in symbols[waiting.pop()]:
-            new = set(mentioned(option.body)) - reached
-            reached |= new
-            waiting.extend(new)
+        new = set().union(*needed[waiting.pop()]) - reached
+        reached |= new
+        waiting.extend(new)
     for symbol, place in places.items():
         if symbol not in reached:
             raise GrammarError(f"{symbol} is never used: no way leads to it from {start}; use it or remove it", *place)
 
 
-def check_ends(symbols: Definitions, places: Places) -> None:
+def check_ends(needed: Mentions, places: Places) -> None:
     """Every symbol has a derivation that ends."""
-    needed = {symbol: [mentioned(option.body) for option in options] for symbol, options in symbols.items()}
     waiting = deque(symbol for symbol, needs in needed.items() if not all(needs))
     missing = {
         (symbol, i): set(needs)
@@ -62,22 +65,22 @@ def check_ends(symbols: Definitions, places: Places) -> None:
             missing[symbol, i].discard(done)
             if not missing[symbol, i]:
                 waiting.append(symbol)
-    endless = {symbol: None for symbol in symbols if symbol not in ends}
+    endless = {symbol: None for symbol in needed if symbol not in ends}
     if endless:
-        looping = _on_a_loop(symbols, endless)
+        looping = _on_a_loop(needed, endless)
         raise GrammarError(
             f"{looping} loops without an end: each of its alternatives needs {looping} again; add one that does not",
             *places[looping],
         )
 
 
-def _on_a_loop(symbols: Definitions, endless: Mapping[str, None]) -> str:
+def _on_a_loop(needed: Mentions, endless: Mapping[str, None]) -> str:
     """A named symbol that leads to itself. Every endless symbol leads to another, so they must form a cycle."""
     path: dict[str, None] = {}
     here = next(iter(endless))
     while here not in path:
         path[here] = None
-        here = next(name for option in symbols[here] for name in mentioned(option.body) if name in endless)
+        here = next(name for names in needed[here] for name in names if name in endless)
     loop = list(path)[list(path).index(here) :]
     return next(name for name in loop if Symbol(name).named)
 

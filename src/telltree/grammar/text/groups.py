@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NoReturn
 
 import numpy as np
@@ -12,7 +12,7 @@ from telltree.data import Column, ColumnType, Panel, Schema, unusable
 from telltree.data.statistics import Statistics
 from telltree.errors import GrammarError
 from telltree.grammar.text.amount import room_for
-from telltree.grammar.text.draft import Draft, Term, pick
+from telltree.grammar.text.draft import Draft, Pick, Term, pick
 from telltree.grammar.text.names import attribute, nearest
 from telltree.grammar.text.source import Each, Place, Supply
 from telltree.operators import Level, Number, Operator
@@ -23,8 +23,9 @@ OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"}
 """Supplies that depend on the attribute they are compared with, unless their range is given."""
 
 
+@lru_cache(maxsize=10_000)
 def constant(value: float | str) -> Number | Level:
-    """The constant that this text stands for: −0 becomes 0."""
+    """The constant that this text stands for: −0 becomes 0. Most recur, and one object is found fastest."""
     return Level(value) if isinstance(value, str) else Number(value + 0.0)
 
 
@@ -73,9 +74,11 @@ class Groups:
         if supply.word == "thresholds":
             _require_thresholds(columns, supply.place)
         of_kind = isinstance(each, Each) and each.word == "kind"
-        shared = self.constants(supply, columns) if of_kind and supply.word in ("grid", "quantiles", "random") else None
+        alike = supply.word == "list" or (of_kind and supply.word in ("grid", "quantiles", "random"))
+        shared = self.constants(supply, columns) if alike else None
         choices: list[Draft] = []
         for column in columns:
+            self._count(len(shared.options) if isinstance(shared, Pick) else 0, place)  # they are written for each
             against = shared or self._against(column, columns if isinstance(each, Each) else None, supply)
             if against is not None:
                 left = Term(attribute(column), (), place)
@@ -104,9 +107,10 @@ class Groups:
 
     def constants(self, supply: Supply, columns: list[Column]) -> Draft:
         """A choice among the constants of a supply, or a random one; from the values of these columns if needed."""
-        place, numbers = supply.place, [float(v) for v in supply.values if not isinstance(v, str)]
+        place = supply.place
         if supply.word == "list":  # which stands in the text, and counted there
             return pick([Term(constant(v), (), place) for v in dict.fromkeys(supply.values)], place)
+        numbers = [float(v) for v in supply.values if not isinstance(v, str)]
         if supply.word == "thresholds":
             return self._choice(columns[0].thresholds or (), place)
         if supply.word == "random":
@@ -125,14 +129,18 @@ class Groups:
         return self._any([Term(constant(v), (), place) for v in distinct], place)
 
     def _any(self, terms: list[Draft], place: Place) -> Draft:
-        self._made += len(terms)
+        self._count(len(terms), place)
+        return pick(terms, place)
+
+    def _count(self, terms: int, place: Place) -> None:
+        """Refuse groups that say too much before they are written out."""
+        self._made += terms
         if self._made > self._room:
             raise GrammarError(
                 f"all groups up to here, written out, have more than the {self._room:,} attributes and constants that "
                 f"are read; choose from fewer attributes, or make grids coarser",
                 *place,
             )
-        return pick(terms, place)
 
     @cached_property
     def _room(self) -> int:

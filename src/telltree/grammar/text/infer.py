@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from telltree.errors import GrammarError
-from telltree.grammar.text.check import mentioned
+from telltree.grammar.text.check import Mentions
 from telltree.grammar.text.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.text.source import Place
 from telltree.operators import Attribute, Level, Number, Operator, Type, UserFunction
@@ -22,9 +22,9 @@ from telltree.operators.types import join
 Types = tuple[Type, ...]  # without repetition, in the order of their names
 
 
-def infer(symbols: Definitions, start: str) -> dict[str, Type]:
+def infer(symbols: Definitions, start: str, needed: Mentions) -> dict[str, Type]:
     """The type of each symbol; the start must be Boolean."""
-    found = _grow(symbols)
+    found = _grow(symbols, needed)
     joined = {symbol: _joined(symbol, symbols, found) for symbol in symbols}
     _report_misfit(symbols, found)
     types = {symbol: given for symbol, given in joined.items() if given is not None}
@@ -33,10 +33,10 @@ def infer(symbols: Definitions, start: str) -> dict[str, Type]:
     return types
 
 
-def _grow(symbols: Definitions) -> dict[str, Types]:
+def _grow(symbols: Definitions, needed: Mentions) -> dict[str, Types]:
     users = defaultdict(list)
-    for symbol, options in symbols.items():
-        for mention in {name for option in options for name in mentioned(option.body)}:
+    for symbol, each in needed.items():
+        for mention in set().union(*each):
             users[mention].append(symbol)
     found: dict[str, Types] = dict.fromkeys(symbols, ())
     # Unnamed choices contain no cycles: with these first, inner before outer, few symbols are visited again.
@@ -68,13 +68,13 @@ def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
     head = body.head
+    if isinstance(head, Number | Level | RandomNumber):  # most of a large grammar
+        return _OF_CONSTANTS[type(head)]
     if isinstance(head, Symbol):
         return found[head.name]
     if isinstance(head, Attribute):
         return (head.type,)
-    if isinstance(head, Operator | UserFunction):
-        return _outcome(head, _operands(body, found)).types
-    return _OF_CONSTANTS[type(head)]
+    return _outcome(head, _operands(body, found)).types
 
 
 def _operands(term: Term, found: Mapping[str, Types]) -> tuple[Types, ...]:

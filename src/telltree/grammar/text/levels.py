@@ -37,6 +37,18 @@ def _refuse(name: str, columns: Sequence[Column], place: Place) -> NoReturn:
     raise GrammarError(f"{told} has no category {level_text(name)}{hint}", *place)
 
 
+def operators_in(symbols: Definitions) -> set[object]:
+    """What is applied to something; to look for each of the operators in turn would take a dozen times as long."""
+    found: set[object] = set()
+    waiting = [option.body for options in symbols.values() for option in options]
+    while waiting:
+        body = waiting.pop()
+        if isinstance(body, Term) and body.args:
+            found.add(body.head)
+            waiting.extend(body.args)
+    return found
+
+
 def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
     """The applications of the operator, in the order of the text."""
     for options in symbols.values():
@@ -47,7 +59,8 @@ def terms_of(operator: Operator, symbols: Definitions) -> Iterator[Term]:
                 assert isinstance(body, Term)
                 if body.head is operator:
                     yield body
-                waiting.extend(reversed(body.args))
+                if body.args:
+                    waiting.extend(reversed(body.args))
 
 
 def leaves(term: Draft, symbols: Definitions) -> Iterator[Term]:

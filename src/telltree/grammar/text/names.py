@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from telltree.data import Column, ColumnType, Schema
 from telltree.errors import GrammarError, SettingsError
@@ -22,7 +23,12 @@ _TYPE_OF = {
 
 def attribute(column: Column) -> Attribute:
     """The column as an expression."""
-    return Attribute(column.name, _TYPE_OF[column.type])
+    return _attribute(column.name, column.type)
+
+
+@lru_cache(maxsize=10_000)
+def _attribute(name: str, kind: ColumnType) -> Attribute:
+    return Attribute(name, _TYPE_OF[kind])
 
 
 def is_reserved(name: str) -> bool:

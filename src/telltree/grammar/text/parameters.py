@@ -4,7 +4,7 @@ from itertools import product
 
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Definitions
-from telltree.grammar.text.levels import leaves, terms_of
+from telltree.grammar.text.levels import leaves, operators_in, terms_of
 from telltree.operators import OPERATORS, Number, Operator
 from telltree.operators.expression import RandomNumber
 from telltree.operators.numbers import number_text
@@ -13,7 +13,10 @@ from telltree.operators.table import Form
 
 def check_parameters(symbols: Definitions) -> None:
     """GrammarError for what may stand as a parameter, as k in change(x, k), and is none."""
+    used = operators_in(symbols)
     for operator in OPERATORS:
+        if operator not in used:
+            continue
         if operator.form is Form.WINDOW:
             _check_windows(operator, symbols)
         for place, parameter in enumerate(operator.parameters, operator.takes):
@@ -35,7 +38,8 @@ def _check_windows(operator: Operator, symbols: Definitions) -> None:
     for term in terms_of(operator, symbols):
         given = [list(leaves(bound, symbols)) for bound in term.args[operator.takes :]]
         numbers = [[leaf.head.value for leaf in some if isinstance(leaf.head, Number)] for some in given]
-        for bounds in product(*numbers):
+        extremes = [sorted({min(some), max(some)}) if some else [] for some in numbers]
+        for bounds in product(*extremes):  # if any pair of thousands is empty, one of these is
             if operator.is_empty(bounds):
                 raise GrammarError(
                     f"{operator.symbol}[{', '.join(map(number_text, bounds))}] looks at no step: the window ends "

@@ -10,11 +10,12 @@ from telltree.operators.numbers import number_text
 from telltree.operators.table import COMPARISONS, Form
 
 WIDTH = 100
+_CONSTANTS = (Number, Level)
 
 
 def grammar_text(definitions: Definitions) -> str:
     """The whole grammar, one rule after the other; long ones have a line for each alternative."""
-    width = max(map(len, definitions))
+    width = min(WIDTH, max(map(len, definitions)))  # a line for each alternative begins with so many blanks
     rules = []
     for symbol, options in definitions.items():
         texts = [_option(option, definitions) for option in options]
@@ -91,7 +92,7 @@ def _alternatives(choice: Pick, symbols: Container[str]) -> str:
 
 
 def _is_list(choice: Pick) -> bool:
-    return all(isinstance(term.head, Number | Level) for term in _terms(choice)) and _plain(choice)
+    return _plain(choice) and all(isinstance(term.head, _CONSTANTS) for term in _terms(choice))
 
 
 def _is_operator_set(choice: Pick) -> bool:
@@ -108,6 +109,6 @@ def _terms(choice: Pick) -> list[Term]:
 
 def _plain(choice: Pick) -> bool:
     """Whether its options are terms without weight or English, no two the same."""
-    plain = all(option.weight == 1 and option.english is None for option in choice.options)
-    distinct = len(set(_terms(choice)))
-    return plain and 1 < distinct == len(choice.options)
+    if any(option.weight != 1 or option.english is not None for option in choice.options):
+        return False
+    return 1 < len(set(_terms(choice))) == len(choice.options)

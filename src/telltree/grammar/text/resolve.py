@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from telltree.amounts import counted
 from telltree.data import Panel, Schema
+from telltree.data.clock import UNITS
 from telltree.data.how_read import StepLength
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Draft, Option, Pick, Symbol, Term, open_places, pick
@@ -77,13 +78,9 @@ class Resolver:
         match source:
             case Name():
                 return Term(self._named(source), (), source.place)
-            case Constant(value, place, unit):
-                if unit:
-                    raise GrammarError(
-                        f"{value:g} {unit} is an amount of time, which only says how many steps an operator looks at, "
-                        "as in F[0 s, 5 s](x); write a number",
-                        *place,
-                    )
+            case Constant(value, place):
+                if source.unit:
+                    raise _no_unit(source)
                 return Term(constant(value), (), place)
             case Supply():
                 if needs_attribute(source):
@@ -152,6 +149,17 @@ def _refuse(supply: Supply) -> NoReturn:
 
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+def _no_unit(source: Constant) -> GrammarError:
+    """What is wrong with a unit behind a number that nothing looks along time by."""
+    if source.unit not in UNITS:
+        return GrammarError(f"found {source.unit!r} behind a number; write the number alone", *source.unit_place)
+    return GrammarError(
+        f"{source.value:g} {source.unit} is an amount of time, which only says how many steps an operator looks at, as "
+        "in F[0 s, 5 s](x); write a number",
+        *source.place,
+    )
 
 
 def _indexed(english: English, body: Draft) -> str:

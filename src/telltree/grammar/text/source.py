@@ -11,6 +11,7 @@ from telltree.errors import GrammarError
 from telltree.operators import Operator
 
 DEEPEST = 100  # levels of nesting; later stages are recursive, and nobody reads deeper ones
+LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 
 
 class Place(NamedTuple):
@@ -40,6 +41,7 @@ class Constant:
     value: float | str
     place: Place = NOWHERE
     unit: str = ""
+    unit_place: Place = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

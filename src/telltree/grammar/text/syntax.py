@@ -1,4 +1,7 @@
-"""Text to source tree, by Lark's LALR parser; anything wrong with the text is a GrammarError with its place."""
+"""Text to source tree; anything wrong with the text is a GrammarError with its place.
+
+Lark's LALR parser reads what `quick.py` does not, and says what is wrong.
+"""
 
 import json
 import math
@@ -11,9 +14,11 @@ from lark import Lark, Token, Transformer, UnexpectedInput, v_args
 
 from telltree.errors import GrammarError
 from telltree.grammar.text.amount import check_parts
-from telltree.grammar.text.canonical import parse_canonical
 from telltree.grammar.text.complaint import complaint
+from telltree.grammar.text.quick import quick_formula, quick_grammar
 from telltree.grammar.text.source import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
     Alternative,
     Apply,
     Call,
@@ -31,7 +36,6 @@ from telltree.grammar.text.source import (
 )
 from telltree.operators import Operator, operator_named
 
-LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # beyond these limits an alternative would never be drawn, or always
 _DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
 MOST_OF = {"::=": 10_000, "|": 100_000, ",": 1_000_000}
@@ -45,15 +49,17 @@ def parse_grammar(text: str, columns: int = 0, most_parts: int | None = None) ->
     check_size(text, "the grammar", columns)
     if most_parts is not None:
         check_parts(text, "the grammar", most_parts)
-    definitions: list[Definition] = _parse(text, "grammar")
-    return definitions
+    text = text.removeprefix("\ufeff")
+    definitions: list[Definition] | None = quick_grammar(text)
+    return _parse(text, "grammar") if definitions is None else definitions
 
 
 def parse_expression(text: str) -> Source:
     """The source tree of a formula's text."""
     check_size(text, "the formula")
     check_parts(text, "the formula")
-    source: Source | None = parse_canonical(text)
+    text = text.removeprefix("\ufeff")
+    source: Source | None = quick_formula(text)
     return _parse(text, "formula") if source is None else source
 
 
@@ -71,7 +77,6 @@ def check_size(text: str, what: str, columns: int = 0) -> None:
 
 
 def _parse(text: str, start: str) -> Any:
-    text = text.removeprefix("\ufeff")
     try:
         return _parser().parse(text, start=start)
     except UnexpectedInput as error:
@@ -208,7 +213,7 @@ class _Builder(Transformer[Token, Any]):
         return token if isinstance(token, Constant) else Constant(_unquoted(token), _place(token))
 
     def duration(self, token: Token, unit: Token) -> Constant:
-        return Constant(_number(token), _place(token), str(unit))
+        return Constant(_number(token), _place(token), str(unit), _place(unit))
 
     def number(self, token: Token) -> Constant:
         return Constant(_number(token), _place(token))

@@ -13,6 +13,7 @@ from telltree.report.page.sizes import Sizes, Unseen, sizes_of
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import clipped, words
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH
+from telltree.tree.proved import proved
 from telltree.tree.target import Scores
 
 MOST_COLUMNS = 60  # in the table of columns
@@ -169,6 +170,9 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     if found:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))
+    tree = getattr(fitted, "tree_", None)
+    if tree is not None and (told := proved(tree)):
+        rows.append(("proved", words(told)))
     return rows
 
 

@@ -124,8 +124,6 @@ def _apart_reals(values: Floats, spread: float) -> Floats:
 
 def _spread(panel: Panel, name: str) -> float:
     """The standard deviation of a column; 1 if it is 0 or cannot be computed."""
-    values = panel.stacked(name)
-    finite = values[np.isfinite(values)]
     with np.errstate(over="ignore", invalid="ignore"):
-        deviation = float(np.std(finite)) if len(finite) else 0.0
+        deviation = panel.statistics(name).spread()
     return deviation if 0 < deviation < np.inf else 1.0

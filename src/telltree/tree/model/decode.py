@@ -14,7 +14,7 @@ from telltree.grammar.collecting import collecting_later
 from telltree.grammar.text.amount import has_more_parts
 from telltree.grammar.text.syntax import check_size
 from telltree.operators import UserFunction
-from telltree.search import SEARCHES
+from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.front import Front, Score
@@ -29,6 +29,7 @@ from telltree.tree.model.document import (
     GrammarText,
     HeadlineEntry,
     LeafEntry,
+    ProofEntry,
     RunnerUpEntry,
     SearchEntry,
     Settings,
@@ -138,7 +139,13 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, *figures, others, found, entry.naming, by_size)
+    return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof))
+
+
+def _proof(entry: ProofEntry | None) -> Proof | None:
+    if entry is None:
+        return None
+    return Proof(**entry.model_dump() | {"formulas": int(entry.formulas), "fitness": float(entry.fitness)})
 
 
 def _others(entries: Sequence[RunnerUpEntry], formulas: FormulaReader) -> tuple[RunnerUp, ...]:

@@ -96,6 +96,20 @@ class RunnerUpEntry(Entry):
     spoken: bool = False
 
 
+class ProofEntry(Entry):
+    """Which formulas are certain not to be fitter."""
+
+    atoms: Count
+    depth: Count
+    size: Count | None
+    formulas: Annotated[str, Field(pattern="^[0-9]{1,1000}$")]
+    """In digits: there may be more than whole numbers of JSON can say."""
+    tried: Count
+    wanted: Count
+    fitness: Number
+    sampled: Count
+
+
 class Branch(Entry):
     """A node; the subtree for records for which the formula is true follows, then the other."""
 
@@ -113,6 +127,7 @@ class Branch(Entry):
     """The bits that name the formula in its grammar."""
     by_size: Many[RunnerUpEntry] = []
     """The best formula of each size, the shortest first."""
+    proof: ProofEntry | None = None
 
 
 class HeadlineEntry(Entry):

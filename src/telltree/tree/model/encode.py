@@ -15,7 +15,7 @@ from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import UserFunction
-from telltree.search import SEARCHES
+from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
@@ -131,9 +131,14 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         "naming": node.naming,
         "runners_up": _others(node.runners_up[:others]),
         **({"by_size": _others(node.by_size[:others])} if node.by_size else {}),
+        **({} if node.proof is None else {"proof": _proof(node.proof)}),
     }
     yield from _preorder(node.true, others)
     yield from _preorder(node.false, others)
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    return dataclasses.asdict(proof) | {"formulas": str(proof.formulas), "fitness": _number(proof.fitness)}
 
 
 def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:

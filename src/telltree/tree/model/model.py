@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.search import Search
-from telltree.search.memory import Memory
-from telltree.search.search import Breeder
+from telltree.search.search import Breeder, Task
 from telltree.tree.front import Front
 from telltree.tree.training import Training
 from telltree.tree.tree import Tree
@@ -54,5 +53,5 @@ class ForgottenSearch(Search):
     def check(self, grammar: Grammar) -> None:
         raise _forgotten("search")
 
-    def breeder(self, grammar: Grammar, seed: int, memory: Memory) -> Breeder:
+    def breeder(self, task: Task) -> Breeder:
         raise _forgotten("search")

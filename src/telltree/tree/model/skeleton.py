@@ -8,7 +8,7 @@ from telltree.data import Column, Schema
 from telltree.data.how_read import HowRead
 from telltree.errors import GrammarError, ModelFormatError
 from telltree.grammar.parse import expression_of
-from telltree.grammar.text.canonical import parse_canonical
+from telltree.grammar.text.quick import quick_formula
 from telltree.grammar.text.source import Source
 from telltree.grammar.text.syntax import parse_expression
 from telltree.logic import Formula
@@ -31,7 +31,7 @@ DAMAGED = "this model file is damaged"
 DEEPEST = 200
 """Branches from root to leaf; trees are walked recursively, and none is learnt half as deep."""
 MOST_UNLIKE = 20_000
-"""Characters of formulas that are spelt as no model file spells them."""
+"""Characters of formulas that only Lark reads, which are spelt as no model file spells them."""
 
 
 def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction]) -> dict[str, UserFunction]:
@@ -110,8 +110,8 @@ class FormulaReader:
         return formula
 
     def _source(self, text: str) -> Source:
-        """The text parsed: fast if it is as telltree writes formulas, and else not for very many."""
-        source = parse_canonical(text)
+        """The text parsed: fast, or by Lark, but not very many of those."""
+        source = quick_formula(text)
         if source is not None:
             return source
         self._unlike += len(text)

@@ -1,0 +1,220 @@
+"""Exhaustive search: all formulas of a grammar up to a number of atoms, and the proof that none is better."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from telltree.errors import CheckpointError, SettingsError
+from telltree.grammar import Grammar
+from telltree.grammar.derivations.growing import deepest
+from telltree.grammar.derivations.naming import FREE
+from telltree.grammar.derivations.population import Population
+from telltree.grammar.shapes.filling import Sweep, fill_slots
+from telltree.grammar.shapes.scope import Counted, Scope
+from telltree.grammar.shapes.shapes import Shape, Shapes
+from telltree.grammar.shapes.sweeps import swept
+from telltree.search.hope import Hope
+from telltree.search.proof import Proof, in_words
+from telltree.search.search import Search, Task
+from telltree.search.state import Given, State, together
+from telltree.whole import require_whole
+
+MOST_UNASKED = 100_000_000
+"""The most formulas to try for a proof without a limit of time or formulas, some minutes where records are few."""
+MOST_ATOMS, _MOST_SIZE = 100, 10_000
+_BATCH = 8_192
+
+
+@dataclass(frozen=True)
+class Exhaustive(Search):
+    """Tries every formula of the grammar up to a number of atoms, and proves that none of them is fitter than the best.
+
+    Formulas that mean the same, such as `F(a ∨ b)` and `F(b) ∨ F(a)`, or that are true at the same steps of the records
+    at hand, are tried once, by the shortest of them. `Found.proof` says what was covered. Without `evaluations` and
+    `seconds`, a grammar that is too large is refused with the number of its formulas; with them the search may end
+    early, and the proof says how far it got.
+
+    max_atoms: how many atoms, such as `x < 5`, a formula may have.
+    max_size: how many terminals it may write (None: no limit).
+    See `Search` for the other settings.
+    """
+
+    evaluations: int | None = None
+    max_atoms: int = 2
+    max_size: int | None = None
+
+    @property
+    def revisits(self) -> bool:
+        return False
+
+    @property
+    def repeats(self) -> bool:
+        return False
+
+    @property
+    def needs_budget(self) -> bool:
+        return False
+
+    def breeder(self, task: Task) -> "Sweeping":
+        knows = task.objective if isinstance(task.objective, Knowing) else None
+        found = plan(task.grammar, self._scope, knows is None or not knows.shorter_is_fitter)
+        breeder = Sweeping(task.grammar, found, knows, Hope(self.keep, task.tolerance))
+        if self.evaluations is self.seconds is self.generations is None and breeder.total > MOST_UNASKED:
+            raise SettingsError(
+                f"this grammar has {found.formulas[-1]:,} formulas of up to {in_words(self.max_atoms)}, of which "
+                f"{breeder.total:,} would have to be tried, more than {MOST_UNASKED:,}; choose from fewer columns or "
+                f"constants, allow fewer atoms, or give seconds or evaluations: then the proof may cover less"
+            )
+        return breeder
+
+    @property
+    def _scope(self) -> Scope:
+        return Scope(self.max_atoms, self.max_depth, self.max_size)
+
+    def check(self, grammar: Grammar) -> None:
+        super().check(grammar)
+        require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
+        if self.max_size is not None:
+            require_whole("max_size", self.max_size, 1, _MOST_SIZE)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The shapes of all formulas in a scope."""
+
+    scope: Scope
+    shapes: Shapes
+    formulas: tuple[int, ...]
+    """How many formulas have at most 0, 1, … atoms."""
+
+
+@lru_cache(maxsize=8)
+def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
+    """The plan for all formulas of a grammar in a scope; SettingsError if there are none, or too many kinds of them."""
+    if grammar.has_random_constants:
+        raise SettingsError(
+            "with random constants there are infinitely many formulas, which cannot all be tried; use a grid instead"
+        )
+    by_atoms = Counted(grammar.rules, scope).by_atoms(grammar.start)
+    if not by_atoms:
+        limit = "" if scope.max_size is None else f" and {scope.max_size} terminals"
+        raise SettingsError(f"no formula of this grammar has at most {in_words(scope.max_atoms)}{limit}; allow more")
+    formulas = np.cumsum([by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1)], dtype=object)
+    return Plan(scope, Shapes(grammar.rules, scope, every_size=every_size), tuple(formulas.tolist()))
+
+
+@runtime_checkable
+class Knowing(Protocol):
+    """An objective that knows which conditions hold at the same steps of all records."""
+
+    @property
+    def shorter_is_fitter(self) -> bool:
+        """Whether of two formulas that split alike the longer is never the fitter one."""
+
+    def marks(self, conditions: Population) -> list[tuple[bytes, bytes]] | None:
+        """For each condition what it and its negation are known by; None if that is not known."""
+
+    def floors(self, conditions: Population, size: int) -> NDArray[np.float64] | None:
+        """For each condition c the least fitness that formulas of this size can have that are true only of records in
+        which c holds at some step, or never, or in which ¬c does, or never; None if that is not known."""
+
+
+class Sweeping:
+    """Proposes all formulas of a plan that may matter, shape by shape, those of fewer atoms and terminals first."""
+
+    def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: Hope) -> None:
+        self._plan, self._knows, self._hope = plan, knows, hope
+        self._shapes, self._tried, self._covered = plan.shapes.all, 0, 0
+        self.texts, self._sweeps, self.distinct = swept(plan.shapes, None if knows is None else knows.marks)
+        self.total = sum(sweep.fillings for sweep in self._sweeps)
+        self._begin(0)
+        width = grammar.width(deepest(grammar.tables, plan.scope.max_depth))
+        self._room, self._sizes = Population.empty(_BATCH, width, False), np.zeros(_BATCH, np.int64)
+
+    def _begin(self, sweep: int) -> None:
+        """Go to the first filling of a shape; those without fillings are passed over."""
+        while sweep < len(self._sweeps) and self._sweeps[sweep].is_empty:
+            sweep += 1
+        self._at = sweep
+        self._cursor = np.zeros(0 if self.finished else len(self._sweeps[sweep].number), np.int64)
+        self._floors: NDArray[np.float64] | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether all formulas were proposed."""
+        return self._at == len(self._sweeps)
+
+    @property
+    def _level(self) -> int:
+        """How many atoms the next formula has."""
+        return self._plan.scope.max_atoms + 1 if self.finished else self._shapes[self._at].atoms
+
+    def propose(self, generation: int) -> Population:
+        rules, _, lengths, names = self._room
+        row, looking, level = 0, True, self._level
+        while row < _BATCH and looking and not self.finished:
+            sweep, begun = self._sweeps[self._at], row
+            self._give_up(sweep)
+            row, done, looking = fill_slots(sweep, self.texts, self._cursor, rules, lengths, names, row, _BATCH)
+            self._sizes[begun:row] = self._shapes[self._at].size
+            if done:
+                self._begin(self._at + 1)
+                looking &= self._level == level  # what is learned of fewer atoms tells what of more is hopeless
+        lengths[row:] = 0
+        return self._room
+
+    def _give_up(self, sweep: Sweep) -> None:
+        """Leave out what may fill a slot if no formula with it can matter."""
+        shape = self._shapes[self._at]
+        if self._knows is None or shape.simple is None or len(shape.slots) < 2:
+            return
+        if self._floors is None:
+            self._floors = self._bounds(sweep, shape, self._knows)
+        sweep.hopeless[:] = self._floors > self._hope.needed(shape.size)
+
+    def _bounds(self, sweep: Sweep, shape: Shape, knows: Knowing) -> NDArray[np.float64]:
+        """For all that may fill a slot, the least fitness of formulas with it."""
+        assert shape.simple is not None
+        _, kind, slots, negated = shape.simple
+        found, known = np.full(len(sweep.chosen), -np.inf), dict[bytes, NDArray[np.float64] | None]()
+        for (_, side), slot, turned in zip(kind, slots, negated, strict=True):
+            own = slice(sweep.first[slot], sweep.first[slot] + sweep.number[slot])
+            rows = sweep.chosen[own]
+            if rows.tobytes() not in known:
+                known[rows.tobytes()] = knows.floors(self.texts.rows(rows), shape.size)
+            floors = known[rows.tobytes()]
+            if floors is not None:
+                found[own] = floors[:, 2 * turned + side]
+        return found
+
+    def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
+        """Keep in mind what was reached, and how much was covered: all of a population, if there was time for it."""
+        scored = np.flatnonzero(answer != FREE)
+        self._tried += len(scored)
+        self._hope.learn(self._sizes[scored], fitness[scored], answer[scored])
+        if len(scored) == np.count_nonzero(population.lengths):
+            self._covered = self._level - 1
+
+    def proof(self, fitness: float) -> Proof:
+        """What is proved, if the best formula has this fitness."""
+        scope = self._plan.scope
+        bounds = self._covered, scope.max_depth, scope.max_size
+        return Proof(*bounds, self._plan.formulas[self._covered], self._tried, scope.max_atoms, fitness)
+
+    def state(self) -> State:
+        numbers = {"sweep": self._at, "tried": self._tried, "covered": self._covered}
+        own = {"cursor": self._cursor.copy()} | {name: np.array(number) for name, number in numbers.items()}
+        return own | together(hope=self._hope.state())
+
+    def resume(self, given: Given) -> None:
+        sweep, self._tried, self._covered = (given.number(name, np.int64) for name in ("sweep", "tried", "covered"))
+        if sweep > len(self._sweeps) or self._covered > self._plan.scope.max_atoms:
+            raise CheckpointError(f"it was at kind {sweep} of {len(self._sweeps)} kinds of formulas")
+        self._begin(sweep)
+        self._cursor = given.array("cursor", np.int64, len(self._cursor))
+        if (self._cursor < 0).any() or not (self.finished or (self._cursor < self._sweeps[self._at].number).all()):
+            raise CheckpointError("it was at a formula that is not there")
+        self._hope.resume(given.part("hope"))

@@ -1,0 +1,58 @@
+"""What a search has proved: which formulas it covers, none of which is fitter than the best it found."""
+
+from dataclasses import dataclass
+
+from telltree.amounts import counted
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That no formula of a grammar within these bounds is fitter than the best that was found, at the records at hand.
+
+    atoms: all formulas of up to so many atoms are covered; 0 if the search was cut short before that.
+    depth: how many operators they nest at most.
+    size: how many terminals they write at most; None if that is not bounded.
+    formulas: how many formulas of the grammar that are.
+    tried: how many were evaluated to cover them. All others mean the same as one of these, or its negation, and are no
+        shorter; or they are known not to be good enough, whichever records they are true of.
+    wanted: up to how many atoms the search was to cover; more than `atoms` if it was cut short.
+    fitness: that of the best formula found, whatever its size.
+    sampled: how many formulas were tried beside them, without covering anything.
+    """
+
+    atoms: int
+    depth: int
+    size: int | None
+    formulas: int
+    tried: int
+    wanted: int
+    fitness: float
+    sampled: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all is covered that was to be."""
+        return self.atoms == self.wanted
+
+    def __str__(self) -> str:
+        if not self.atoms:
+            return f"nothing is proved: the search was cut short after {counted(self.tried, 'formula')}"
+        limit = f", {self.size} terminals" if self.size is not None else ""
+        cut = "" if self.complete else f", and the search was cut short before it had covered {in_words(self.wanted)}"
+        return (
+            f"no formula of up to {in_words(self.atoms)}{limit} and {self.depth} nested operators is fitter: "
+            f"{self.formulas:,} formulas, covered by {self.tried:,}; {self.beyond}{cut}"
+        )
+
+    @property
+    def beyond(self) -> str:
+        """What was done about larger formulas."""
+        return "larger ones were sampled" if self.sampled else "larger ones were not tried"
+
+
+def in_words(atoms: int) -> str:
+    """A number of atoms: `two atoms`."""
+    word = _WORDS[atoms] if atoms < len(_WORDS) else f"{atoms:,}"
+    return f"{word} atom" if atoms == 1 else f"{word} atoms"

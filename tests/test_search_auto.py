@@ -1,0 +1,110 @@
+"""Auto covers what is small, as the exhaustive search does, and samples the rest."""
+
+import numpy as np
+import pytest
+from brute_force import text_of
+from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of
+
+from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, SettingsError, load
+
+
+def grammar_of(name):
+    return Grammar.parse(text_of(GRAMMARS[name]), SCHEMA)
+
+
+class Watched:
+    """An objective that remembers what it was asked for."""
+
+    def __init__(self, inner, grammar):
+        self._inner, self._grammar, self.asked = inner, grammar, []
+        self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
+
+    def __call__(self, population, wanted):
+        self.asked += [population.derivation(int(i), self._grammar) for i in wanted]
+        return self._inner(population, wanted)
+
+
+@pytest.mark.parametrize("name", sorted(set(GRAMMARS) - {"functions of conditions"}))
+def test_it_covers_what_the_exhaustive_search_covers_and_finds_no_less(name):
+    panel, _, labels = drawn(3, 40)
+    grammar = grammar_of(name)
+    search = Auto(evaluations=2_000, max_depth=5, max_atoms=3 if name == "three conditions" else 2)
+    watched = Watched(objective_of(panel, labels, grammar), grammar)
+    found = search.run(grammar, watched, 1)
+    covered = Exhaustive(max_depth=5, max_atoms=found.proof.atoms).run(grammar, objective_of(panel, labels, grammar), 1)
+    assert found.proof.atoms > 0
+    assert found.proof.formulas == covered.proof.formulas
+    assert found.best.fitness <= covered.best.fitness
+    assert found.evaluations == len(watched.asked) == len(set(map(str, watched.asked))) <= 2_000
+    assert found.proof.tried + found.proof.sampled == found.evaluations
+    for derivation in watched.asked:  # rule by rule what the grammar writes, and no deeper than allowed
+        assert derivation.depth <= 5
+        assert grammar.derive(derivation.expression).expression == derivation.expression
+
+
+def test_larger_formulas_are_found():
+    """A conjunction of three conditions, which is more than is covered."""
+    rng = np.random.default_rng(0)
+    panel, told, _ = drawn(4, 120)
+    labels = [
+        int(any(s_on and s_x < 1 and s_y >= 1 for s_on, s_x, s_y in zip(r["on"], r["x"], r["y"], strict=True)))
+        for r in told
+    ]
+    text = "A ::= F(V)\nV ::= V and V | V or V | on | off | x {<, >=} [0.5, 1, 1.5] | y {<, >=} [0.5, 1, 1.5]"
+    grammar = Grammar.parse(text, SCHEMA)
+    found = Auto(evaluations=3_000).run(grammar, objective_of(panel, labels, grammar), int(rng.integers(99)))
+    assert found.best.fitness == pytest.approx(0.1 * 10)
+    assert found.proof.atoms == 2
+
+
+def test_a_small_budget_covers_less():
+    panel, _, labels = drawn(2)
+    grammar = Grammar.parse(text_of(GENERIC), SCHEMA)
+    proofs = [
+        Auto(evaluations=budget, max_depth=4).run(grammar, objective_of(panel, labels, grammar), 0).proof
+        for budget in (10, 100, 5_000)
+    ]
+    assert [proof.atoms for proof in proofs] == [0, 1, 2]
+    assert [proof.formulas for proof in proofs] == [0, len(all_of(4, 1)), len(all_of(4, 2))]
+    assert [proof.complete for proof in proofs] == [False, False, True]
+
+
+@pytest.mark.parametrize("seconds", [None, 100.0])
+def test_it_goes_on_from_any_generation_to_the_same(seconds):
+    panel, _, labels = drawn(5)
+    grammar = Grammar.parse(text_of(GENERIC), SCHEMA)
+    states, search = [], Auto(evaluations=1_500, max_depth=4, seconds=seconds)
+    whole = search.run(grammar, objective_of(panel, labels, grammar), 3, remember=lambda make: states.append(make()))
+    assert len({int(state["breeder.stage"]) for state in states}) == 3
+    for state in states[:5] + states[5::4]:
+        again = search.run(grammar, objective_of(panel, labels, grammar), 3, state=state)
+        assert (again.runners_up, again.proof, again.evaluations) == (
+            whole.runners_up, whole.proof, whole.evaluations,
+        )  # fmt: skip
+
+
+def test_what_cannot_be_listed_is_bred():
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V | on | x < random(0, 2)", SCHEMA)
+    panel, _, labels = drawn(1)
+    bred = GeneticProgramming(evaluations=300).run(grammar, objective_of(panel, labels, grammar), 2)
+    found = Auto(evaluations=300).run(grammar, objective_of(panel, labels, grammar), 2)
+    assert found.proof is None
+    assert found.runners_up == bred.runners_up
+
+
+def test_settings_are_checked():
+    grammar = Grammar.parse(text_of(GENERIC), SCHEMA)
+    panel, _, labels = drawn(1, 5)
+    with pytest.raises(SettingsError, match="max_atoms must be a whole number"):
+        Auto(max_atoms=0).run(grammar, objective_of(panel, labels, grammar), 0)
+
+
+def test_the_model_tells_what_was_proved_and_what_was_sampled(tmp_path):
+    panel, _, labels = drawn(7, 80)
+    model = GrammarTreeClassifier(text_of(GENERIC), Auto(evaluations=4_000, max_depth=4), max_depth=2, random_state=0)
+    model.fit(panel, labels).save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert loaded.tree_.root.proof == model.searches_[1].proof
+    loaded.report(panel, labels, path=tmp_path / "report.html")
+    sentence = "no formula of up to two atoms is fitter than the best that was found; larger ones were sampled"
+    assert sentence in (tmp_path / "report.html").read_text()
