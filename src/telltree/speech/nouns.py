@@ -15,7 +15,7 @@ from telltree.speech.phrases import PHRASES, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
-from telltree.speech.words import bare_or_quoted, number_words
+from telltree.speech.words import DASH, bare_or_quoted, joins_items, number_words
 
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
@@ -59,7 +59,8 @@ class Nouns:
         """In the words of its operator."""
         said = []
         values = {row.name: e.parameter(row.name) for row in operator.parameters}
-        for piece in pieces(operator, PHRASES[operator].fitting(values)):
+        words = pieces(operator, PHRASES[operator].fitting(values))
+        for piece in words:
             match piece:
                 case str():
                     said.append(piece)
@@ -68,6 +69,8 @@ class Nouns:
                     said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
                 case Parameter():
                     said.append(self.parameter(e, piece))
+        if isinstance(words[-1], int) and not operator.makes_numbers and joins_items(said[-1]):
+            said[-1] = f"{DASH} {said[-1]} {DASH}"  # what comes next would seem to belong to the list
         return " ".join(said)
 
     def parameter(self, e: Expression, row: Parameter) -> str:

@@ -12,6 +12,7 @@ from telltree.speech.phrases import PHRASES, asks_truth, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
+from telltree.speech.words import DASH
 
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -88,7 +89,10 @@ class NounReader:
                 case str():
                     self.cursor.expect(piece)
                 case int():
+                    within = self.cursor.take(DASH) is not None
                     found[piece] = self.truth() if asks_truth(operator, piece) else self.part()
+                    if within:
+                        self.cursor.expect(DASH)
                 case Parameter():
                     found[operator.takes + operator.parameters.index(piece)] = self.parameter(piece)
         whole = self.applied(operator, *(found[place] for place in sorted(found)))

@@ -3,16 +3,14 @@
 What several of them share is said once: a subject, "whenever", "at some point".
 """
 
-import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import SHARED_VERBS
 from telltree.speech.wording import Wording
+from telltree.speech.words import QUOTED, joins_items
 
-QUOTED = re.compile("“.*?”")
-_JOINT = re.compile(" (?:and|or|while) ")
 _POINT, _FEWEST_GATHERED = "at some point ", 3
 
 
@@ -129,4 +127,4 @@ def listed(parts: Sequence[Said], joint: str) -> Said:
 
 def is_list(part: Said) -> bool:
     """Whether words outside quotes join items."""
-    return bool(_JOINT.search(QUOTED.sub("", part.text)))
+    return joins_items(part.text)

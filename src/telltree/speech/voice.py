@@ -14,7 +14,6 @@ from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
 from telltree.speech.sentences import (
-    QUOTED,
     Said,
     all_true,
     gathered,
@@ -30,6 +29,7 @@ from telltree.speech.values import Truths
 from telltree.speech.vocabulary import static_columns, vocabulary
 from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
+from telltree.speech.words import QUOTED
 
 _NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
 _APART = 5  # what one sentence must save to be preferred to several simpler ones

@@ -30,8 +30,17 @@ _OTHERS = (
     "either way", "beyond", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
-_JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
+DASH = "–"
+"""Stands before and behind a list that an operator looks along time by, so that its end is clear."""
+_JOINTS = {"and", "or", "nor", "while", "minus", "whenever", DASH}
+QUOTED = re.compile("“.*?”")
+_JOINT = re.compile(" (?:and|or|while) ")
 _NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
+
+
+def joins_items(text: str) -> bool:
+    """Whether words outside quotes join items."""
+    return bool(_JOINT.search(QUOTED.sub("", text)))
 
 
 def number_words(value: float) -> str:
