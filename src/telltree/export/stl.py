@@ -1,6 +1,7 @@
 """Signal temporal logic, in the dialect of rtamt (discrete time, offline)."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -250,8 +251,11 @@ def _joins(text: str) -> _Said:
 
 def _within(word: str) -> _Said:
     def said(writer: _Writer, e: Expression) -> str:
-        first, last = (int(min(bound, FARTHEST)) for bound in e.window)
-        return f"{word}[{first}:{last}]({writer.truth(e.args[0])})"
+        truth, (near, far) = writer.truth(e.args[0]), e.window
+        first = int(min(near, FARTHEST))
+        if math.isinf(far):  # monitors keep as many numbers as a window is long
+            return f"{word}[{first}:{first}]({word}({truth}))" if first else f"{word}({truth})"
+        return f"{word}[{first}:{int(min(far, FARTHEST))}]({truth})"
 
     return said
 
