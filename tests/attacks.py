@@ -19,7 +19,7 @@ from speech_truth import checked, draw_subject, leaf_of, true_of
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, cut, derived, draw_case, draw_columns, panel_of
 from test_data_naming import NUMBERS, TEXTS, everywhere, frame_of
 from test_export_programs import asked, run_module, several_steps
-from test_export_stl import robustness
+from test_export_stl import assert_robust
 from test_grammar_errors import SIGNS, WHOLE, WORDS
 from test_inputs_mutants import FORMATS
 from test_inputs_mutants import mutant as table_mutant
@@ -143,9 +143,7 @@ def stl(rng, folder):
     clusters, _ = expected(tree, case)
     number = rng.randint(1, len(tree.leaves))
     text = export_model(tree, "stl", category=number)
-    for record, cluster in zip(case.records, clusters, strict=True):
-        found = robustness(text, case.columns, record)
-        assert found == 0 or (found > 0) == (cluster == number), text
+    assert_robust(text, case, [cluster == number for cluster in clusters])
 
 
 def inputs(rng, folder):
