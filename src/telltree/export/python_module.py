@@ -35,10 +35,14 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX_WITHIN,
+    MEAN_WITHIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -49,6 +53,8 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
 )
@@ -215,6 +221,16 @@ def _calls(function: str, turned: bool = False) -> _Said:
     return said
 
 
+def _over_window(function: str) -> _Said:
+    """What a function of the runtime makes of the values in a window."""
+
+    def said(e: Expression, reads: Reads) -> str:
+        x, *bounds = (code(arg, reads) for arg in e.args)
+        return f"moving({x}, {', '.join(bounds)}, {function})"
+
+    return said
+
+
 def _equal(e: Expression, reads: Reads) -> str:
     left, right = (code(arg, reads) for arg in e.args)
     if e.args[0].type is Type.CATEGORICAL_VECTOR:
@@ -286,6 +302,12 @@ PYTHON: Cells[_Said | Refused] = Cells(
         **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES), lambda e, reads: code(spelt_out(e), reads)),
         LONGEST: _calls("longest"),
         CHANGE: _calls("change"),
+        MEAN_WITHIN: _over_window("average"),
+        MIN_WITHIN: _over_window("min"),
+        MAX_WITHIN: _over_window("max"),
+        SPREAD_WITHIN: _over_window("spread"),
+        TOTAL: _calls("total"),
+        LATEST: _calls("latest"),
     },
 )
 """Code that gives a list with one value a step; what it calls is in `export/runtime.py`."""

@@ -98,13 +98,64 @@ def same(a: Any, b: Any, levels: list[str]) -> list[bool]:
 
 def difference(a: Any, b: Any) -> list[Any]:
     """a - b; infinity minus infinity is missing."""
-    found = [x - y if known else None for known, x, y in _known(a, b)]
-    return [None if x is None or x != x else x for x in found]  # noqa: PLR0124 - NaN alone does
+    return [number(x - y) if known else None for known, x, y in _known(a, b)]
 
 
 def change(a: list[Any], window: float) -> list[Any]:
     """The difference from the value `window` steps before, or from the first step if there are fewer."""
     return difference(a, [a[max(0, t - int(window))] for t in range(len(a))])
+
+
+def number(x: Any) -> Any:
+    """What is neither missing nor NaN, as infinity minus infinity is."""
+    return None if x is None or x != x else x  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def moving(a: list[Any], first: float, last: float, made: Any) -> list[Any]:
+    """What is made of the values in a window, counted back from each step; missing if there are none."""
+    near, far = int(min(first, len(a))), int(min(last, len(a)))
+    windows = [[x for x in a[max(0, t - far) : max(0, t - near + 1)] if x is not None] for t in range(len(a))]
+    return [number(made(window)) if window else None for window in windows]
+
+
+def _plus(high: float, low: float, x: float) -> tuple[float, float]:
+    """A sum and what was lost by rounding it, with a number more."""
+    found = high + x
+    lost = (high - found) + x if abs(high) >= abs(x) else (x - found) + high
+    return (found, low + lost) if found - found == 0 else (found, 0.0)
+
+
+def average(values: list[float]) -> float:
+    """The mean."""
+    high, low = 0.0, 0.0
+    for x in values:
+        high, low = _plus(high, low, x)
+    return (high + low) / len(values)
+
+
+def spread(values: list[float]) -> float:
+    """By how much the greatest is above the least."""
+    return max(values) - min(values)
+
+
+def total(a: list[Any]) -> list[Any]:
+    """The sum of the values up to each step; missing before the first."""
+    found, high, low, any_yet = [], 0.0, 0.0, False
+    for x in a:
+        if x is not None:
+            high, low = _plus(high, low, x)
+            any_yet = True
+        found.append(number(high + low) if any_yet else None)
+    return found
+
+
+def latest(a: list[Any], holds: list[bool]) -> list[Any]:
+    """The value when something last held; missing if it never did."""
+    found, value = [], None
+    for x, held in zip(a, holds, strict=True):
+        value = x if held else value
+        found.append(value)
+    return found
 
 
 def counted(record: Any, period: float) -> list[float]:

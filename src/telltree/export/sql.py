@@ -42,10 +42,14 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX_WITHIN,
+    MEAN_WITHIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -56,6 +60,8 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
 )
@@ -350,16 +356,53 @@ def _within(how: str) -> _Said:
     """Over the steps of a window; beyond the end of the record, nothing speaks for or against it."""
 
     def said(steps: _Steps, e: Expression) -> str:
-        first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
-        if first == "UNBOUNDED":
-            raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
-        back = isinstance(e.head, Operator) and isinstance(e.head.means, Joins) and e.head.means.code in BEHIND
-        rows = f"{last} PRECEDING AND {first} PRECEDING" if back else f"{first} FOLLOWING AND {last} FOLLOWING"
-        frame = f"PARTITION BY record ORDER BY step ROWS BETWEEN {rows}"
-        found = steps.over_time(e, f"{how}({{}}) OVER ({frame})")
+        found = steps.over_time(e, f"{how}({{}}) OVER {_frame(e)}")
         return f"(COALESCE({found}, {int(how == 'MIN')}) = 1)"
 
     return said
+
+
+def _frame(e: Expression) -> str:
+    """The steps of a window."""
+    first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
+    if first == "UNBOUNDED":
+        raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
+    assert isinstance(e.head, Operator)
+    ahead = isinstance(e.head.means, Joins) and e.head.means.code not in BEHIND
+    rows = f"{first} FOLLOWING AND {last} FOLLOWING" if ahead else f"{last} PRECEDING AND {first} PRECEDING"
+    return f"(PARTITION BY record ORDER BY step ROWS BETWEEN {rows})"
+
+
+def _sum(x: str, over: str, divided: str = "") -> str:
+    """A sum; infinities apart, because what leaves a moving window is subtracted again."""
+    return (
+        f"CASE WHEN MAX({x}) {over} >= {_INFINITY} THEN CASE WHEN MIN({x}) {over} > -{_INFINITY} THEN {_INFINITY} END "
+        f"WHEN MIN({x}) {over} <= -{_INFINITY} THEN -{_INFINITY} "
+        f"ELSE SUM(CASE WHEN ABS({x}) < {_INFINITY} THEN {x} END) {over}{divided} END"
+    )
+
+
+def _over_window(text: Callable[[str, str], str]) -> _Said:
+    """A number made of those in a window, by the signal and what it is taken over; NULL where there are none."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        made = text(steps.number(e.args[0]), f"OVER {_frame(e)}")
+        return f"({_number_or_null(steps.named(e, made))})"
+
+    return said
+
+
+def _total(steps: _Steps, e: Expression) -> str:
+    return f"({_number_or_null(steps.named(e, _sum(steps.number(e.args[0]), 'OVER behind')))})"
+
+
+def _latest(steps: _Steps, e: Expression) -> str:
+    """Steps are grouped by the last one at which the condition held, whose value goes for all of them."""
+    x, holds = steps.number(e.args[0]), steps.condition(e.args[1])
+    last = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    event = steps.named(last, f"MAX(CASE WHEN {holds} THEN step END) OVER behind")
+    value = f"MAX(CASE WHEN step = {event} THEN {x} END) OVER (PARTITION BY record, {event})"
+    return steps.known_as(e, Expression(NOT, (last,)), value)
 
 
 def _until(weak: bool) -> _Said:
@@ -439,6 +482,12 @@ SQL: Cells[_Said | Refused] = Cells(
         SINCE: _since,
         **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))),
         EPISODES: lambda steps, e: steps.number(spelt_out(e)),
+        MEAN_WITHIN: _over_window(lambda x, over: _sum(x, over, f" / COUNT({x}) {over}")),
+        MIN_WITHIN: _over_window(lambda x, over: f"MIN({x}) {over}"),
+        MAX_WITHIN: _over_window(lambda x, over: f"MAX({x}) {over}"),
+        SPREAD_WITHIN: _over_window(lambda x, over: f"MAX({x}) {over} - MIN({x}) {over}"),
+        TOTAL: _total,
+        LATEST: _latest,
         LONGEST: _longest,
         ELAPSED: lambda steps, e: steps.elapsed(e),
     },

@@ -38,10 +38,14 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX_WITHIN,
+    MEAN_WITHIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -52,6 +56,8 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
 )
@@ -302,6 +308,10 @@ STL: Cells[_Said | Refused] = Cells(
         EPISODES: Refused(_NO_COUNTS),
         LONGEST: Refused(_NO_COUNTS),
         CHANGE: Refused(_NO_PAST),
+        **dict.fromkeys(
+            (MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST),
+            Refused("which makes no numbers of those at several steps"),
+        ),
     },
 )
 """A formula, or a number."""

@@ -18,6 +18,8 @@ from telltree.data import Panel, on_disk
 from telltree.data.statistics import Statistics
 from telltree.errors import DataError, FunctionError
 from telltree.grammar.text.names import attribute
+from telltree.logic import along
+from telltree.logic.along import Window
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.cells import Cells
@@ -32,11 +34,17 @@ from telltree.operators.table import (
     GONE,
     GREATER,
     GREATER_EQUAL,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
+    MAX_WITHIN,
+    MEAN_WITHIN,
+    MIN_WITHIN,
     MISSING,
     SIGN,
+    SPREAD_WITHIN,
+    TOTAL,
 )
 
 Floats = NDArray[np.float64]
@@ -300,6 +308,25 @@ def _change(signals: Signals, e: Expression) -> Floats:
     return signals.along_records(e.args[0], made)
 
 
+def _within(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
+    """What is made of the values in a window."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        return signals.along_records(e.args[0], lambda x, numbers: made(x, numbers, Window.of(*e.window, numbers)))
+
+    return signal
+
+
+def _latest(signals: Signals, e: Expression) -> Floats:
+    """A signal's value when a condition last held."""
+    holds = np.equal(signals.values(e.args[1])[signals.panel.rows()], 1.0)
+    return signals.along_records(e.args[0], lambda x, numbers: along.at_last(x, numbers, holds))
+
+
+def _total(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, numbers: along.total(x, numbers, Window.so_far(numbers)))
+
+
 def _difference(signals: Signals, e: Expression) -> Any:
     with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
         return signals.values(e.args[0]) - signals.values(e.args[1])
@@ -326,6 +353,12 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         GONE: _gone,
         LEFT: _left,
         CHANGE: _change,
+        MEAN_WITHIN: _within(along.mean),
+        MIN_WITHIN: _within(partial(along.extreme, better=np.fmin)),
+        MAX_WITHIN: _within(partial(along.extreme, better=np.fmax)),
+        SPREAD_WITHIN: _within(along.spread),
+        TOTAL: _total,
+        LATEST: _latest,
     },
     about=lambda operator: isinstance(operator.means, Makes),
 )

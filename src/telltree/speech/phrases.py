@@ -24,8 +24,12 @@ from telltree.operators.table import (
     GONE,
     HISTORICALLY,
     HISTORICALLY_WITHIN,
+    LATEST,
     LEFT,
     LONGEST,
+    MAX_WITHIN,
+    MEAN_WITHIN,
+    MIN_WITHIN,
     NEXT,
     ONCE,
     ONCE_WITHIN,
@@ -33,6 +37,8 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
 )
@@ -107,6 +113,12 @@ def asks_truth(operator: Operator, place: int) -> bool:
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
 
+def _over_window(noun: str) -> Phrase:
+    """What is made of the values in a window that is counted back."""
+    opening = f"the {noun} of {{0}}"
+    return Phrase(f"{opening} {{a-b}} earlier", first=True, short=Short(f"{opening} over the last {{b}}", "a", 0.0))
+
+
 PHRASES: Cells[Phrase] = Cells(
     "plain English, said and read back",
     "speech/phrases.py",
@@ -158,6 +170,12 @@ PHRASES: Cells[Phrase] = Cells(
             short=Short("then first {0} and within {b} {1}", "a", 0.0),
             of_record=Phrase("first {0} and {a-b} later {1}", short=Short("first {0} and within {b} {1}", "a", 0.0)),
         ),
+        MEAN_WITHIN: _over_window("mean"),
+        MIN_WITHIN: _over_window("minimum"),
+        MAX_WITHIN: _over_window("maximum"),
+        SPREAD_WITHIN: _over_window("spread"),
+        TOTAL: Phrase("the sum of {0} so far", first=True),
+        LATEST: Phrase("the value of {0}, when last {1},", first=True),
         EPISODES: Phrase("the number of episodes in which {0}", first=True),
         LONGEST: Phrase("the most steps in a row at which {0}", first=True),
     },
