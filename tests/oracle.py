@@ -100,6 +100,24 @@ def latest(n, x, a):
     return [x[held[-1]] if held else None for held in steps]
 
 
+def of_record(made):
+    """What is made of the numbers of the record, of those that there are, with their steps; the same at every step."""
+
+    def whole(n, x):
+        there = [t for t in range(n) if x[t] is not None]
+        return [made(there, [x[t] for t in there]) if there else None] * n
+
+    return whole
+
+
+def slope(steps, numbers):
+    if any(map(math.isinf, numbers)):
+        return None
+    n, width = len(steps), sum((s - t) ** 2 for s in steps for t in steps)  # twice n times the squares about the mean
+    weights = [n * t - sum(steps) for t in steps]
+    return math.fsum(w * x for w, x in zip(weights, numbers, strict=True)) / (width // 2) if width else 0.0
+
+
 def comes(a, b):
     """Whether b comes, and a holds at all steps before it."""
     return any(b[t] and all(a[:t]) for t in range(len(b)))
@@ -170,6 +188,15 @@ MEANING = {
     "spread[]": looked_back_at(lambda numbers: max(numbers) - min(numbers)),
     "total": lambda n, x: looked_back_at(added)(n, x, [0] * n, [n] * n),
     "latest": latest,
+    "mean": of_record(lambda steps, numbers: mean(numbers)),
+    "min": of_record(lambda steps, numbers: min(numbers)),
+    "max": of_record(lambda steps, numbers: max(numbers)),
+    "spread": of_record(lambda steps, numbers: max(numbers) - min(numbers)),
+    "slope": of_record(slope),
+    "first": of_record(lambda steps, numbers: numbers[0]),
+    "last": of_record(lambda steps, numbers: numbers[-1]),
+    "when_min": of_record(lambda steps, numbers: float(steps[numbers.index(min(numbers))])),
+    "when_max": of_record(lambda steps, numbers: float(steps[numbers.index(max(numbers))])),
 }
 """Of each operator, by name: from the number of steps, and the values of operands and parameters at every step, to its
 values at every step."""

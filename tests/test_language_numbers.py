@@ -2,9 +2,11 @@
 
 import math
 import random
+import sqlite3
 
 import numpy as np
 import oracle
+import pandas as pd
 import pytest
 from class_trees import class_leaf, class_tree
 
@@ -20,6 +22,7 @@ from telltree import (
     export_model,
 )
 from telltree.explain import english
+from telltree.explain.moments import has_moments
 from telltree.logic.formulas import signals_of
 from telltree.tree import Node
 
@@ -61,6 +64,16 @@ def values(text, panel):
         ("mean[0, 1](latest(x, alarm))", [None, 5, 5, 6.5, None, None, None, BIG, BIG, None, None]),
         ("max[0, 99999999999](x)", [1, 5, 5, 8, 3, None, 1, BIG, BIG, None, None]),
         ("mean[77777, 99999](x)", [None] * 11),
+        ("mean(x)", [4] * 4 + [3] + [None] * 6),
+        ("min(x)", [1] * 4 + [3] + [-BIG] * 4 + [None] * 2),
+        ("max(x)", [8] * 4 + [3] + [BIG] * 4 + [None] * 2),
+        ("spread(x)", [7] * 4 + [0] + [BIG] * 4 + [None] * 2),
+        ("slope(x)", [1.8] * 4 + [0] + [None] * 6),
+        ("slope(latest(x, alarm))", [1.5] * 4 + [None] * 7),
+        ("first(x)", [1] * 4 + [3] + [1] * 4 + [None] * 2),
+        ("last(x)", [8] * 4 + [3] + [-BIG] * 4 + [None] * 2),
+        ("when_min(x)", [0] * 4 + [0] + [3] * 4 + [None] * 2),
+        ("when_max(x)", [3] * 4 + [0] + [2] * 4 + [None] * 2),
     ],
 )
 def test_what_they_mean(text, wanted):
@@ -72,6 +85,7 @@ def test_what_they_mean(text, wanted):
 
 NUMBERS_MADE = (
     "mean[{a}, {b}](x)", "min[{a}, {b}](x)", "max[{a}, {b}](x)", "spread[{a}, {b}](x)", "total(x)", "latest(x, alarm)",
+    "mean(x)", "min(x)", "max(x)", "spread(x)", "slope(x)", "first(x)", "last(x)", "when_min(x)", "when_max(x)",
 )  # fmt: skip
 
 
@@ -176,6 +190,27 @@ SAID = [
         "F(mean[0, 3](t) - t > 1)",
         "at some point the mean of the temperature over the last 3 min is more than 1 °C above the temperature",
     ),
+    ("F(mean(t) > 20)", "the mean of the temperature over the record is above 20 °C"),
+    ("G(mean(t) > 20)", "the mean of the temperature over the record is above 20 °C"),
+    (
+        "F(min(t) < 18 and door)",
+        "at some point the minimum of the temperature over the record is below 18 °C while the door is open",
+    ),
+    (
+        "F(max(t) > 23) or F(spread(t) < 1)",
+        "either the maximum of the temperature over the record is above 23 °C or the spread of the temperature over "
+        "the record is below 1 °C",
+    ),
+    ("F(slope(t) < 0.1)", "the slope of the temperature per step over the record is below 0.1"),
+    (
+        "F(first(t) - last(t) > 2)",
+        "the first value of the temperature is more than 2 °C above the last value of the temperature",
+    ),
+    ("F(when_max(t) < 5)", "the time of the first maximum of the temperature is below 5 min"),
+    (
+        "F(mean(t) - t > 2)",
+        "at some point the mean of the temperature over the record is more than 2 °C above the temperature",
+    ),
 ]
 
 
@@ -216,6 +251,58 @@ def test_a_tree_with_them_refuses_steps_of_another_length_and_stl():
         SettingsError, match="cannot be exported to STL, which makes no numbers of those at several steps"
     ):
         export_model(tree, "stl")
+
+
+def test_numbers_of_a_record_have_no_moment():
+    panel = rooms()
+    moments = {
+        text: has_moments(Formula.parse(text, panel.schema), panel) for text in ("F(mean(t) > 20)", "F(t > mean(t))")
+    }
+    assert moments == {"F(mean(t) > 20)": False, "F(t > mean(t))": True}
+    with pytest.raises(GrammarError, match="must be Boolean, one truth value a record"):
+        Formula.parse("mean(t) > 20", panel.schema)
+
+
+@pytest.mark.parametrize("timed", [{}, {"period": 0.5, "time_unit": "s"}])
+def test_the_time_of_an_extreme_is_in_the_unit_of_times(timed):
+    panel = panel_of(**timed)
+    assert values("when_max(x)", panel)[:4] == [3 * timed.get("period", 1.0)] * 4
+    tree = tree_of("F(when_max(x) > 1)", panel)
+    found = {}
+    exec(export_model(tree, "python"), found)  # noqa: S102  # what telltree wrote
+    records = [{"x": xs} for xs in RECORDS]
+    assert [found["predict"](record) for record in records] == tree.predict(panel).tolist()
+    if timed:
+        with pytest.raises(
+            DataError, match="formulas ask for the time elapsed in 's', but these records have it in steps"
+        ):
+            tree.predict(panel_of())
+
+
+def test_the_time_of_an_extreme_of_uneven_steps():
+    rows = [(i, t, x) for i, xs in enumerate(RECORDS) for t, x in zip((10.0, 11.0, 15.0, 16.5), xs, strict=False)]
+    frame = pd.DataFrame(rows, columns=["id", "t", "x"])
+    panel = Panel.from_frame(frame, id="id", time="t", time_unit="h")
+    assert values("when_max(x)", panel)[:9] == [6.5] * 4 + [0.0] + [5.0] * 4
+    tree = tree_of("F(when_max(x) > 5)", panel)
+    connection = sqlite3.connect(":memory:")
+    frame.to_sql("records", connection, index=False)
+    found = [label for *_, label in connection.execute(export_model(tree, "sql", table="records", id="id", time="t"))]
+    assert found == tree.predict(panel).tolist() == ["yes", "no", "no", "no"]
+
+
+def test_a_search_finds_a_trend():
+    """Records rise or fall by a tenth of their noise, or less: no step tells, nor a mean."""
+    rng = np.random.default_rng(3)
+    up = rng.random(60) < 0.5
+    records = [(rng.normal() * 3 + rng.normal(size=50) + (0.04 if u else -0.04) * np.arange(50))[:, None] for u in up]
+    panel = Panel.from_arrays(records, columns=["x"])
+    grammar = Grammar.parse(
+        "Start ::= F(X > grid(-2, 2, 41))  X ::= slope(x) | mean(x) | min(x) | max(x) | last(x)", panel
+    )
+    model = GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), max_depth=1, random_state=0).fit(panel, up)
+    assert model.score(panel, up) == 1.0
+    assert "slope of x" in model.rules()[0].english
 
 
 def test_names_that_came_later_yield_to_a_users():

@@ -125,17 +125,55 @@ def _plus(high: float, low: float, x: float) -> tuple[float, float]:
     return (found, low + lost) if found - found == 0 else (found, 0.0)
 
 
-def average(values: list[float]) -> float:
-    """The mean."""
+def summed(values: Any) -> float:
+    """The sum."""
     high, low = 0.0, 0.0
     for x in values:
         high, low = _plus(high, low, x)
-    return (high + low) / len(values)
+    return high + low
+
+
+def average(values: list[float]) -> float:
+    """The mean."""
+    return summed(values) / len(values)
 
 
 def spread(values: list[float]) -> float:
     """By how much the greatest is above the least."""
     return max(values) - min(values)
+
+
+def first(values: list[float]) -> float:
+    """The first of them."""
+    return values[0]
+
+
+def last(values: list[float]) -> float:
+    """The last of them."""
+    return values[-1]
+
+
+def whole(a: list[Any], made: Any) -> list[Any]:
+    """What is made of all values of the record; missing if there are none."""
+    values = [x for x in a if x is not None]
+    return constant(a, number(made(values)) if values else None)
+
+
+def slope(a: list[Any]) -> list[Any]:
+    """Of the line that is nearest to all values, by least squares, a step; 0 of a single value."""
+    known = [(t, x) for t, x in enumerate(a) if x is not None]
+    if not known or any(x - x != 0 for _, x in known):  # infinity is nowhere near a line
+        return constant(a, None)
+    n, steps_summed = len(known), sum(t for t, _ in known)
+    width = n * sum(t * t for t, _ in known) - steps_summed**2
+    rise = summed((n * t - steps_summed) * x for t, x in known)
+    return constant(a, rise / width if width else 0.0)
+
+
+def when(a: list[Any], times: list[float], best: Any) -> list[Any]:
+    """The time of the first step at which it is at its least or greatest; missing if there is no value."""
+    values = [x for x in a if x is not None]
+    return constant(a, times[a.index(best(values))] if values else None)
 
 
 def total(a: list[Any]) -> list[Any]:

@@ -98,6 +98,39 @@ def at_last(values: Floats, numbers: Ints, holds: NDArray[np.bool_]) -> Floats:
     return np.where(last >= place - numbers, values[np.maximum(last, 0)], np.nan)
 
 
+def whole(so_far: Floats, lengths: Ints) -> Floats:
+    """What has been made so far by the last step of each record, for all of its steps."""
+    return np.repeat(so_far[np.cumsum(lengths) - 1], lengths)
+
+
+def at_first(values: Floats, lengths: Ints, holds: NDArray[np.bool_]) -> Floats:
+    """The value at the first step of the record at which something holds, for all of its steps; missing if at none."""
+    ends = np.cumsum(lengths)
+    place = np.where(holds, np.arange(len(values)), len(values))
+    following = np.append(np.minimum.accumulate(place[::-1])[::-1], len(values))[ends - lengths]
+    found = np.append(values, np.nan)[np.where(following < ends, following, len(values))]
+    return np.repeat(found, lengths)
+
+
+def slope(values: Floats, numbers: Ints, lengths: Ints) -> Floats:
+    """Of the line that is nearest to all values of a record, by least squares, a step; 0 of a single value.
+
+    Steps are counted so that all numbers but the values are whole: n t − Σ t in place of t − the mean of t.
+    """
+    so_far, known = Window.so_far(numbers), ~np.isnan(values)
+
+    def of_record(made: Floats) -> Floats:
+        return whole(total(np.where(known, made, np.nan), numbers, so_far), lengths)
+
+    steps = numbers.astype(np.float64)
+    n, sum_of_steps = of_record(np.ones_like(values)), of_record(steps)
+    width = n * of_record(steps * steps) - sum_of_steps**2
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        rise = of_record((n * steps - sum_of_steps) * values) / width
+        bounded = whole(extreme(np.abs(values), numbers, so_far, np.fmax), lengths) < np.inf
+    return np.where(bounded, np.where(width > 0, rise, 0.0), np.nan)
+
+
 class _Sum(NamedTuple):
     """A sum, and what was lost by rounding it."""
 

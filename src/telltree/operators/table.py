@@ -396,11 +396,47 @@ LATEST = Operator(
     r"\mathrm{latest}", "value of {0} when last {1}",
     Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, gaps=True), yields=True,
 )  # fmt: skip
+MEAN = Operator(
+    "mean", "mean", ("mean",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{mean}", "mean of {0} over the record",
+    Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+MIN = Operator(
+    "min", "min", ("min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{min}", "minimum of {0} over the record",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+MAX = Operator(
+    "max", "max", ("max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{max}", "maximum of {0} over the record",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+SPREAD = Operator(
+    "spread", "spread", ("spread",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{spread}",
+    "spread of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+SLOPE = Operator(
+    "slope", "slope", ("slope",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{slope}",
+    "slope of {0} a step over the record", Makes(subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+FIRST = Operator(
+    "first", "first", ("first",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{first}", "first value of {0}",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+LAST = Operator(
+    "last", "last", ("last",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{last}", "last value of {0}",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+WHEN_MIN = Operator(
+    "when_min", "when_min", ("when_min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_min}",
+    "time of the first minimum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+)  # fmt: skip
+WHEN_MAX = Operator(
+    "when_max", "when_max", ("when_max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_max}",
+    "time of the first maximum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+)  # fmt: skip
 
 OPERATORS: list[Operator] = []
 """All there are."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
-TIMES: tuple[Operator, ...] = (ELAPSED, LEFT)
+TIMES: tuple[Operator, ...] = (ELAPSED, LEFT, WHEN_MIN, WHEN_MAX)
 """How long since the start, or until the end, in the unit of times."""
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
 """The operators for where in the record a step is; they take no operands."""
@@ -447,5 +483,6 @@ for _row in (
     NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
     RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES, LONGEST,
     MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST,
+    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX,
 ):  # fmt: skip
     register(_row)

@@ -58,8 +58,8 @@ class Possible:
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
             return signal.head.name in self.static
-        if _traits(signal).moves:
-            return False
+        if _traits(signal).moves or _traits(signal).lasts:
+            return _traits(signal).lasts
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
 
     def eventual(self, term: Term) -> bool:
