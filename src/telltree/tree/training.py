@@ -16,7 +16,7 @@ from telltree.operators.table import COMPARISONS
 from telltree.tree.target import Labels
 from telltree.tree.tree import Tree
 
-_AT_A_TIME = 1 << 20  # values hashed at a time, so that no column is copied whole
+_AT_A_TIME = 1 << 16  # values hashed at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,10 @@ def fingerprint(panel: Panel, labels: Labels) -> str:
             values = part.stacked(column.name)
             for start in range(0, len(values), _AT_A_TIME):
                 some = values[start : start + _AT_A_TIME]
-                some = np.where(np.isnan(some), np.nan, some + 0.0) if real else some
-                digest.update(some.astype("<f8" if real else "<i4").tobytes())
+                if real:
+                    some = some + 0.0  # a copy, without −0
+                    some[np.isnan(some)] = np.nan
+                digest.update(np.ascontiguousarray(some, "<f8" if real else "<i4"))
     return "sha256:" + digest.hexdigest()
 
 
