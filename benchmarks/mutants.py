@@ -191,7 +191,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.package, self.cache = folder, folder / "src" / "telltree", folder / "cache"
-        for name in ("src", "tests"):
+        for name in ("src", "tests", "docs"):  # some tests read the docs
             shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(HOME / "pyproject.toml", folder)
         self.importers = _importers()
