@@ -63,7 +63,7 @@ def fingerprint(panel: Panel, labels: Labels) -> str:
                 if real:
                     some = some + 0.0  # a copy, without −0
                     some[np.isnan(some)] = np.nan
-                digest.update(np.ascontiguousarray(some, "<f8" if real else "<i4"))
+                digest.update(np.ascontiguousarray(some, "<f8" if real else "<i4").data)
     return "sha256:" + digest.hexdigest()
 
 
