@@ -45,7 +45,8 @@ TESTS = {
 }
 """The files of tests that concern a room, the quickest to notice first."""
 WIDER = {
-    "grammar": "grammar_quick language_windows bounds language_when search_exhaustive search_contract budgets model_hostile",
+    "grammar": "grammar_quick language_windows bounds language_when search_exhaustive search_contract budgets "
+    "model_hostile",
     "logic": "logic_walk language_windows language_when budgets explain_evidence explain_counts data_panel shards "
     "tree_induction",
     "search": "search_exhaustive search_seeds search_state search_auto tree_induction tree_golden cli_edges "
