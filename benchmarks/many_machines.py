@@ -26,6 +26,7 @@ from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
 from telltree.estimators import classifier
 from telltree.logic.walking import signals_of
 from telltree.tree import cluster as on_cluster
+from telltree.tree.asking import LocalBench
 from telltree.tree.shard import Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
 
@@ -131,7 +132,8 @@ class InTurn(Places):
         super().__init__(even_bounds(panel, shards))
         each = PLANES // shards  # machines have memory of their own; these share that of one
         self._shards = [
-            Shard(panel[low:high].alone(), grammar, memory=each) for low, high in pairwise(self.bounds.tolist())
+            Shard(LocalBench(panel[low:high].alone(), grammar, memory=each))
+            for low, high in pairwise(self.bounds.tolist())
         ]
         self.spent, self._traffic = np.zeros(len(self.bounds) - 1), traffic
 
