@@ -10,7 +10,7 @@ from telltree.operators.table import DIFFERENCE
 from telltree.speech.cursor import Cursor
 from telltree.speech.phrases import PHRASES, Piece, Span, asks_truth, pieces
 from telltree.speech.times import Steps
-from telltree.speech.tokens import Kind
+from telltree.speech.tokens import Kind, Token
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
 from telltree.speech.words import DASH
 
@@ -68,26 +68,28 @@ class NounReader:
 
     def _phrase(self, first: bool) -> Expression | None:
         """In the words of an operator, such as are looked for before a column's, or behind them."""
-        return self._said(way for way in _ways() if way.first == first)
+        return self._said(way for way in _ways(self.cursor.next) if way.first == first)
 
     def of_record(self) -> Expression | None:
         """What an operator says of a whole record, in its words for that; None if there are none."""
-        truths = (way for way in _ways() if way.first and not way.operator.makes_numbers)
-        return self._said([*truths, *_ways(of_record=True)])
+        truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
+        return self._said([*truths, *_ways(self.cursor.next, of_record=True)])
 
     def _said(self, ways: Iterable["_Way"]) -> Expression | None:
         """What is said in one of these ways, which may begin alike; None, without moving the cursor, if in none."""
-        user, _ = self.cursor.entries()  # a column whose words are more goes first
-        left = [way for way in ways if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
+        left = list(ways)
+        user = self.cursor.entries()[0] if left else 0  # a column whose words are more goes first
+        left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
         operands: dict[int, Expression] = {}
         values: dict[Parameter, Expression] = {}
         place = 0
-        while any(place < len(way.pieces) for way in left):
-            nexts = [way.pieces[place] for way in left]
+        while nexts := [way.pieces[place] for way in left if place < len(way.pieces)]:
             words = sorted({piece for piece in nexts if isinstance(piece, str)}, key=len, reverse=True)
             piece: Piece | None = self.cursor.take(*words)
             if piece is None and place == 0:
                 return None
+            if piece is None and len(nexts) < len(left):
+                break  # one way has no more to say
             if piece is None:
                 piece = next((other for other in nexts if not isinstance(other, str)), None)
                 if piece is None:
@@ -99,9 +101,10 @@ class NounReader:
                     values[piece] = self.parameter(piece)
                 case Span():
                     values |= self._span(piece)
-            left = [way for way in left if way.pieces[place] == piece]
+            left = [way for way in left if way.pieces[place : place + 1] == (piece,)]
             place += 1
-        return self._filled(left[0], operands, values) if left else None
+        said = next((way for way in left if len(way.pieces) == place), None)
+        return None if said is None else self._filled(said, operands, values)
 
     def _operand(self, operator: Operator, place: int) -> Expression:
         within = self.cursor.take(DASH) is not None
@@ -264,12 +267,16 @@ class _Way:
     first: bool
 
 
-def _ways(of_record: bool = False) -> Iterator[_Way]:
-    """All words of operators; or those for whole records, of the operators that have such."""
+def _ways(begin: Token, of_record: bool = False) -> Iterator[_Way]:
+    """The words of operators that begin so; or those for whole records, of the operators that have such."""
+    if begin.kind is not Kind.WORD:
+        return
+    word = begin.text.lower()
     for operator, usual in PHRASES.items():
         phrase = usual.of_record if of_record else usual
         for words, left_out in () if phrase is None else phrase.ways():
-            yield _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
+            if words.startswith(word):
+                yield _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
 
 
 def is_truth(e: Expression) -> bool:
