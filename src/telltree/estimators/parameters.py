@@ -6,7 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from telltree.data.schema import listed
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
@@ -37,6 +39,14 @@ def check_growth(given: Mapping[str, Any]) -> None:
             )
 
 
+def check_floors(recall: Mapping[Any, float] | None, classes: NDArray[Any]) -> None:
+    """SettingsError if there is a floor for the recall of a class that no record has."""
+    known = classes.tolist()
+    for label in recall or {}:
+        if label not in known:
+            raise SettingsError(f"recall: there is no class {label!r:.200}; there are {listed(known, 10)}")
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
@@ -49,6 +59,12 @@ def _weighs_classes(value: Any) -> bool:
     if isinstance(value, Mapping):
         return all(_is_number(weight) and 0 <= weight < math.inf for weight in value.values())
     return value is None or (isinstance(value, str) and value == "balanced")
+
+
+def _are_shares(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, Mapping) and all(_is_number(share) and 0 < share <= 1 for share in value.values())
+    )
 
 
 def _are_functions(value: Any) -> bool:
@@ -74,6 +90,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
+    "recall": (_are_shares, "None, or a dict from class to a share above 0, up to 1"),
     "growth": (lambda it: isinstance(it, Optimal | None), "Optimal() or None"),
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
+from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import DataOptions, Force, Json, Source
@@ -74,6 +74,15 @@ class TreeOptions:
             "--class-weight",
             metavar="CLASS=NUMBER",
             help="What a record of a class weighs, such as bad=4 (repeatable); balanced gives all classes the same.",
+        ),
+    ] = None
+    recall: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recall",
+            metavar="CLASS=SHARE",
+            help="The least share of the training records of a class to be found, such as bad=.95 (repeatable); its "
+            "records weigh more in the leaves if need be.",
         ),
     ] = None
     random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
@@ -142,13 +151,14 @@ def fit(
     """
     check_output(output, force=force)
     judge.check()
-    weights = class_weights(tree.class_weight)
+    weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
     from telltree.tree.proved import proved
 
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
+    classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
         with client_of(dask) as client:
@@ -168,8 +178,9 @@ def fit(
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
-        if told := proved(classifier.tree_):
-            put(f"\n{told}", wrap=True)
+        told = proved(classifier.tree_)
+        for remark in (*([] if told is None else [told]), *classifier.tree_.floors):
+            put(f"\n{remark}", wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
     if json:
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
@@ -308,6 +319,7 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
         "proved": proved(tree),
+        "recall": [str(floor) for floor in tree.floors],
         "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules()),
     }

@@ -17,6 +17,7 @@ from telltree.operators import UserFunction
 from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
+from telltree.tree.floor import Floor, Found
 from telltree.tree.front import Front, Score
 from telltree.tree.growth.settings import Optimal
 from telltree.tree.model.document import (
@@ -24,6 +25,7 @@ from telltree.tree.model.document import (
     BitsEntry,
     Branch,
     Document,
+    FloorEntry,
     FrontEntry,
     GiniSizeEntry,
     GrammarEntry,
@@ -84,7 +86,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         check_shape(entries)
         return tree_of(document, schema, _tree(iter(entries), formulas, target))
 
-    tree = read(document.tree)
+    tree = dataclasses.replace(read(document.tree), floors=tuple(map(_floor, document.floors)))
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
         tree=tree.narrowed(),
@@ -143,6 +145,11 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof))
 
 
+def _floor(entry: FloorEntry) -> Floor:
+    before, after = (Found(found.recall, found.precision) for found in (entry.before, entry.after))
+    return Floor(entry.label, entry.floor, entry.factor, before, after)
+
+
 def _proof(entry: ProofEntry | None) -> Proof | None:
     if entry is None:
         return None
@@ -187,6 +194,7 @@ def _parameters(
         "cv": settings.cv,
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
+        "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
         "growth": None if settings.growth is None else Optimal(settings.growth.pool),
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
