@@ -43,7 +43,7 @@ from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth.settings import USUAL, LookAhead, Optimal
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
@@ -103,7 +103,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     recall: a dict from class to the least share of its training records that shall be predicted as such, such as
         {"failure": 0.95}. The records of a class that falls short weigh more in the leaves, by the least factor that
         reaches it, so that more leaves predict it; `tree_.floors` says what that cost.
-    growth: None to grow the tree greedily, each question the best by itself; Optimal() for the best of all small trees
+    growth: None to grow the tree greedily, each question the best by itself; LookAhead() to judge each together with
+        the best below it; Optimal() for the best of all small trees
         over a pool of questions, with a proof: `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
@@ -145,7 +146,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
         recall: Mapping[Any, float] | None = None,
-        growth: Optimal | None = None,
+        growth: Optimal | LookAhead | None = None,
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -334,7 +335,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
     def _usual_depth(self, labels: ClassLabels) -> int:
-        return labels.depth() if self.growth is None else self.growth.usual_depth
+        return USUAL if isinstance(self.growth, Optimal) else labels.depth()
 
     def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
@@ -399,7 +400,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
         if validation is not None:
             tree = steps[validation.chosen].tree
-        elif self.growth is not None:
+        elif isinstance(self.growth, Optimal):
             return steps.whole  # what formulas cost was weighed for the whole tree
         elif isinstance(fitness, Bits):
             tree = steps.at_price(self.simplicity * price)

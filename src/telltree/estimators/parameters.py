@@ -13,7 +13,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree.growth.settings import DEEPEST, Optimal
+from telltree.tree.growth.settings import DEEPEST, LookAhead, Optimal
 from telltree.whole import is_whole
 
 
@@ -25,17 +25,17 @@ def check_parameters(given: Mapping[str, Any]) -> None:
 
 
 def check_growth(given: Mapping[str, Any]) -> None:
-    """Refuse what an optimal tree cannot be held to: it is weighed as a whole."""
+    """Refuse what trees cannot be held to that are weighed as a whole, or two levels at a time."""
     growth, depth = given["growth"], given["max_depth"]
     if growth is None:
         return
-    if depth != "auto" and not is_whole(depth, 1, DEEPEST):
+    if isinstance(growth, Optimal) and depth != "auto" and not is_whole(depth, 1, DEEPEST):
         raise SettingsError(f"with growth={growth!r}, max_depth must be 1, 2, {DEEPEST} or 'auto', got {depth!r}")
     for name, usual in (("min_gain", None), ("prevent_same_label", False)):
         if given[name] != usual:
             raise SettingsError(
-                f"{name} is asked of one question at a time, and growth={growth!r} weighs whole trees; leave out "
-                f"{name}, or growth"
+                f"{name} is asked of one question at a time, and growth={growth!r} weighs several together; leave "
+                f"out {name}, or growth"
             )
 
 
@@ -91,7 +91,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
     "recall": (_are_shares, "None, or a dict from class to a share above 0, up to 1"),
-    "growth": (lambda it: isinstance(it, Optimal | None), "Optimal() or None"),
+    "growth": (lambda it: isinstance(it, Optimal | LookAhead | None), "Optimal(), LookAhead() or None"),
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
     "progress": (lambda it: it is None or callable(it), "a function or None"),

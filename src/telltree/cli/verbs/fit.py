@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
-    from telltree.tree.growth.settings import Optimal
+    from telltree.tree.growth.settings import LookAhead, Optimal
 
     SearchName = str
 else:
     SearchName = Literal[*SEARCHES]
 
-GrowthName = Literal["greedy", "optimal"]
+GrowthName = Literal["greedy", "look-ahead", "optimal"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
@@ -102,11 +102,11 @@ class TreeOptions:
     growth: Annotated[
         GrowthName,
         typer.Option(
-            help="greedy: each question is the best by itself; optimal: the best of all trees of up to --max-depth 3 "
-            "levels over a pool of questions, with a proof."
+            help="greedy: each question is the best by itself; look-ahead: together with the best below it; optimal: "
+            "the best of all trees of up to --max-depth 3 levels over a pool of questions, with a proof."
         ),
     ] = "greedy"
-    growth_pool: Annotated[int | None, _number("Questions that trees are made of, with --growth optimal.")] = None
+    growth_pool: Annotated[int | None, _number("Questions between which growth may choose, if not greedy.")] = None
     search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
@@ -292,14 +292,15 @@ def _search(options: TreeOptions) -> "Search":
     return changed
 
 
-def _growth(options: TreeOptions) -> "Optimal | None":
-    from telltree.tree.growth.settings import Optimal
+def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":
+    from telltree.tree.growth.settings import LookAhead, Optimal
 
     if options.growth == "greedy":
         if options.growth_pool is not None:
-            fail("--growth-pool is for --growth optimal, not for greedy", USAGE)
+            fail("--growth-pool is for --growth optimal or look-ahead, not for greedy", USAGE)
         return None
-    return Optimal() if options.growth_pool is None else Optimal(options.growth_pool)
+    kind: type[Optimal | LookAhead] = Optimal if options.growth == "optimal" else LookAhead
+    return kind() if options.growth_pool is None else kind(options.growth_pool)
 
 
 def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:

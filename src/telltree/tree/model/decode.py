@@ -19,7 +19,7 @@ from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.floor import Floor, Found
 from telltree.tree.front import Front, Score
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth.settings import LookAhead, Optimal
 from telltree.tree.model.document import (
     MOST_PARTS,
     BitsEntry,
@@ -54,6 +54,7 @@ from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
 """Words and signs; a longer one is read when it is first asked for."""
+_GROWTHS: dict[str, type[Optimal | LookAhead]] = {"Optimal": Optimal, "LookAhead": LookAhead}
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 
@@ -195,7 +196,7 @@ def _parameters(
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
         "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
-        "growth": None if settings.growth is None else Optimal(settings.growth.pool),
+        "growth": None if settings.growth is None else _GROWTHS[settings.growth.name](settings.growth.pool),
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
     }

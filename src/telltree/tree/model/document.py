@@ -303,7 +303,7 @@ class RecallEntry(Entry):
 class GrowthEntry(Entry):
     """How the tree was grown."""
 
-    name: Literal["Optimal"]
+    name: Literal["Optimal", "LookAhead"]
     pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
 
 
