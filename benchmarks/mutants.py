@@ -45,10 +45,14 @@ TESTS = {
 }
 """The files of tests that concern a room, the quickest to notice first."""
 WIDER = {
-    "grammar": "bounds language_when search_contract budgets model_hostile",
-    "logic": "language_when budgets explain_evidence explain_counts data_panel tree_induction",
-    "search": "tree_induction tree_golden cli_edges estimator_settings",
-    "tree": "budgets explain_categories explain_english estimator_settings model_hostile speech_truth tree_golden",
+    "grammar": "grammar_quick language_windows bounds language_when search_exhaustive search_contract budgets "
+    "model_hostile",
+    "logic": "logic_walk language_windows language_when budgets explain_evidence explain_counts data_panel shards "
+    "tree_induction",
+    "search": "search_exhaustive search_seeds search_state search_auto tree_induction tree_golden cli_edges "
+    "estimator_settings",
+    "tree": "budgets shards checkpoint scan explain_categories explain_english estimator_settings model_hostile "
+    "speech_truth tree_golden numeric_target",
 }
 """Files that may notice what those did not."""
 MOST_KNOWN = 5
@@ -188,7 +192,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.package, self.cache = folder, folder / "src" / "telltree", folder / "cache"
-        for name in ("src", "tests"):
+        for name in ("src", "tests", "docs"):  # some tests read the docs
             shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(HOME / "pyproject.toml", folder)
         self.importers = _importers()

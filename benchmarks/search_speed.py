@@ -18,8 +18,7 @@ from telltree import GeneticProgramming, GiniSize, Grammar, GrammaticalEvolution
 from telltree.grammar.derivations.population import Population
 from telltree.logic.engine import Engine
 from telltree.search import Scores, Search
-from telltree.search.memory import Memory
-from telltree.search.search import Breeder
+from telltree.search.search import Breeder, Task
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import ClassLabels, ClassTarget
 
@@ -181,8 +180,8 @@ def _run_of(root: Root, search: Search) -> Run:
     watched: list[Watched] = []
     make = type(search).breeder
 
-    def breeder(own: Search, grammar: Grammar, seed: int, memory: Memory) -> Watched:
-        watched.append(Watched(make(own, grammar, seed, memory)))
+    def breeder(own: Search, task: Task) -> Watched:
+        watched.append(Watched(make(own, task)))
         return watched[-1]
 
     sizing = Sizing(root)

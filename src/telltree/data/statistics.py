@@ -157,12 +157,12 @@ def _giver(array: Array) -> Part:
 def _finite(array: Array) -> Array:
     """Give what is there, and finite, as floats."""
     there = np.isfinite(array) if array.dtype.kind == "f" else ~is_missing(array)
-    return array[there].astype(Real, copy=False)
+    return (array if there.all() else array[there]).astype(Real, copy=False)  # copies nothing of most columns
 
 
 def _extent(array: Array) -> Extent:
     floats = array.dtype.kind == "f"
-    finite = array if floats and np.isfinite(array).all() else _finite(array)  # copies nothing of most columns
+    finite = _finite(array)
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
     below, above = (
         int((array == sign * np.inf).sum()) if floats and len(finite) < len(array) else 0 for sign in (-1, 1)

@@ -1,11 +1,14 @@
 """The best formulas of each size, for when a short formula is wanted."""
 
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.compiled import kernel
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.flat import flat
@@ -27,6 +30,20 @@ class OfSize(NamedTuple):
     ties: Population
 
 
+@kernel
+def _sift(fitness, size, best, tolerance, tied):
+    """Find the formulas that may tie for the best of their size, which is updated; returns how many there are."""
+    for k in range(len(fitness)):
+        if size[k] < len(best):
+            best[size[k]] = min(best[size[k]], fitness[k])
+    ties = 0
+    for k in range(len(fitness)):
+        if size[k] < len(best) and fitness[k] <= best[size[k]] + tolerance and fitness[k] < np.inf:
+            tied[ties] = k
+            ties += 1
+    return ties
+
+
 @dataclass
 class BySize:
     """Keeps the fittest formulas of each size.
@@ -37,7 +54,8 @@ class BySize:
 
     grammar: Grammar
     tolerance: float = 0.0
-    _best: NDArray[np.float64] = field(default_factory=lambda: np.full(_LARGEST + 2, np.inf))
+    _best: NDArray[np.float64] = field(default_factory=lambda: np.full(_LARGEST + 1, np.inf))
+    """For each size."""
     _kept: list[tuple[NDArray[np.float64], NDArray[np.int64], Population]] = field(default_factory=list)
     """Fitness, sizes, and rows."""
     _held: int = 0
@@ -46,13 +64,10 @@ class BySize:
         self, population: Population, fresh: NDArray[np.int64], fitness: NDArray[np.float64], size: NDArray[np.int64]
     ) -> None:
         """Take in the individuals `fresh`, whose fitness and sizes are given in the same order."""
-        small = np.minimum(size, _LARGEST + 1)
-        np.minimum.at(self._best, small, fitness)
-        self._best[_LARGEST + 1] = -np.inf  # so that none of these ties
-        tied = np.flatnonzero(fitness <= self._best[small] + self.tolerance)
-        tied = tied[np.isfinite(fitness[tied])]
+        tied = np.empty(len(fresh), np.int64)
+        tied = tied[: _sift(fitness, size, self._best, self.tolerance, tied)]
         if len(tied):
-            self._kept.append((fitness[tied], small[tied], population.take(fresh[tied])))
+            self._kept.append((fitness[tied], size[tied], population.take(fresh[tied])))
             self._held += len(tied)
             if self._held > _MOST_HELD:
                 self._drop()

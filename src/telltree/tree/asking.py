@@ -24,6 +24,7 @@ from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
+from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
 from telltree.search.search import Remember
@@ -114,11 +115,18 @@ class Answer(NamedTuple):
 class Bench(Protocol):
     """Evaluators for one node at a time, wherever the records are."""
 
-    def engine(self, members: NDArray[np.int64]) -> OfPopulations:
-        """An evaluator of populations on these records."""
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+        """An evaluator of populations on these records.
 
-    def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
+        `before`: of a shard, the blocks of records in the shards that come first.
+        """
+
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
         """An evaluator of formulas on these records."""
+
+    @property
+    def spreads(self) -> dict[Expression, float]:
+        """The standard deviations of signals that are known, the units of margins: of a shard, those of all shards."""
 
     @property
     def cuts(self) -> NDArray[np.int64]:
@@ -150,15 +158,17 @@ class LocalBench:
         return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
 
     @property
+    def spreads(self) -> dict[Expression, float]:
+        """Of signals that were asked for, or told."""
+        return self._signals.spreads
+
+    @property
     def cuts(self) -> NDArray[np.int64]:
         """None, for all are here."""
         return np.empty(0, np.int64)
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
-        """What evaluates formulas for these records, with the planes of all.
-
-        `before`: of a shard, the blocks of records in the shards that come first.
-        """
+        """What evaluates populations on these records, with the planes of all."""
         whole, own = (self, members) if self._part_of is None else (self._part_of[0], self._part_of[1][members])
         everything = whole is self and len(members) == len(self._panel)
         found = self._whole if everything else self._engine(self._panel[members], (whole._whole, own))

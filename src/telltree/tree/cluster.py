@@ -17,6 +17,7 @@ from telltree.grammar import Grammar
 from telltree.logic.walking import signals_of
 from telltree.tree.shard import NotOpenError, Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
+from telltree.tree.turns import local_bench
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -208,7 +209,7 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
     panel = records.read() if isinstance(records, Part) else records
-    return RemoteShard(panel, grammar, get_worker().state.nthreads)
+    return RemoteShard(local_bench(panel, grammar, get_worker().state.nthreads, quiet=True))
 
 
 def _lost() -> tuple[type[BaseException], ...]:
