@@ -204,14 +204,16 @@ def cost(times: int, folder: Path) -> Iterator[str]:
 
 def deaths(times: int, folder: Path) -> Iterator[str]:
     """Kill one of two workers, each time of a new cluster: one that is slow to start again may be given up by Dask."""
-    expected, saved, same, killed, whole = folder / "expected.json", folder / "model.json", 0, 0, 0.0
+    expected, saved, same, killed = folder / "expected.json", folder / "model.json", 0, 0
     fitted(evaluations=1_000).save(expected)
-    for turn in range(1 + min(times, 20)):  # the first is left alone, and says how long it takes
+    whole = min(_fit_on_two(None)[1] for _ in range(2))  # at first, workers compile
+    while killed < min(times, 20):
         moment = random.uniform(0.0, whole)
-        model, took, dead = _fit_on_two(moment if turn else None)
+        model, took, dead = _fit_on_two(moment)
         model.save(saved, overwrite=True)
-        whole = whole or took
-        if dead:
+        if not dead:
+            whole = took  # it had ended before
+        else:
             killed, same = killed + 1, same + (saved.read_bytes() == expected.read_bytes())
             yield f"killed after {moment:.1f} of {whole:.1f} s; it took {took:.1f} s; the same bytes {same} of {killed}"
 

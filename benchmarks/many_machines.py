@@ -26,9 +26,12 @@ from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
 from telltree.estimators import classifier
 from telltree.logic.walking import signals_of
 from telltree.tree import cluster as on_cluster
-from telltree.tree.sharded import InProcess, Message, ShardedBench, answered, even_bounds
+from telltree.tree.shard import Shard
+from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
 
 STEPS, COLUMNS, CLASSES = 50, 10, 3
+PLANES = 4 << 30
+"""Bytes for the planes of all shards together."""
 WIRE, ROUND_TRIP = 1.25e8, 2e-3
 """What is assumed of a network: bytes a second, and seconds for a question and its answer beside the work."""
 
@@ -121,11 +124,15 @@ def compare(records: int, evaluations: int) -> None:
         print(f"| {name} | {seconds:.1f} | {alone / seconds:.2f} × | {told} | {idle} |")
 
 
-class InTurn(InProcess):
+class InTurn(Places):
     """Shards in this process, asked through bytes as if they were elsewhere."""
 
     def __init__(self, panel: Panel, grammar: Grammar, shards: int, traffic: Traffic) -> None:
-        super().__init__(panel, grammar, even_bounds(panel, shards))
+        super().__init__(even_bounds(panel, shards))
+        each = PLANES // shards  # machines have memory of their own; these share that of one
+        self._shards = [
+            Shard(panel[low:high].alone(), grammar, memory=each) for low, high in pairwise(self.bounds.tolist())
+        ]
         self.spent, self._traffic = np.zeros(len(self.bounds) - 1), traffic
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
@@ -150,7 +157,7 @@ def parts(records: int, evaluations: int) -> None:
     wires = "| machines | questions | client | busiest shard | all shards | bytes a generation to and from a machine |"
     print(f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth 3")
     print(f"{wires} seconds |\n|---|---|---|---|---|---|---|")
-    for machines in (1, 10):  # all shards are in memory, each with its planes: for 100, 23 GB were too little
+    for machines in (1, 10, 100, 1000):
         traffic, places = Traffic(), list[InTurn]()
 
         class Elsewhere(on_cluster.Cluster):

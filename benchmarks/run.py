@@ -21,6 +21,7 @@ BENCHMARKS = (
     "windows_speed",
     "hard2",
     "exhaustive",
+    "optimal_trees",
     "auslan_trees",
     "linear_cost",
     "first_fit",

@@ -5,6 +5,7 @@ first symbol is the start. Nothing here is shared with telltree.
 """
 
 import itertools
+import math
 
 from oracle import truth
 
@@ -89,3 +90,44 @@ def gini_size(answer, labels, length):
     impurity = [1 - sum((side.count(label) / len(side)) ** 2 for label in set(side)) for side in sides]
     weighted = sum(len(side) * of_side for side, of_side in zip(sides, impurity, strict=True)) / len(labels)
     return 100 * weighted + 0.1 * length
+
+
+def all_trees(questions, levels):
+    """Every tree of up to so many levels: None is a leaf, else (question, tree for yes, tree for no)."""
+    yield None
+    if levels:
+        for question in questions:
+            for yes in all_trees(questions, levels - 1):
+                for no in all_trees(questions, levels - 1):
+                    yield question, yes, no
+
+
+def tree_cost(tree, members, answers, *, leaf_cost, prices, least):
+    """What a tree costs, with what its leaves and questions cost; infinite if a side has fewer than `least` members."""
+    if tree is None:
+        return leaf_cost(members)
+    question, *sides = tree
+    parts = [[one for one in members if bool(answers[question][one]) is side] for side in (True, False)]
+    if min(map(len, parts)) < least:
+        return math.inf
+    costs = {"leaf_cost": leaf_cost, "prices": prices, "least": least}
+    below = (tree_cost(side, part, answers, **costs) for side, part in zip(sides, parts, strict=True))
+    return prices[question] + sum(below)
+
+
+def told_bits(codes, weights, classes, unit):
+    """The bits that tell labels one after another, each by what was told before, as if all classes had been met alike
+    once in all. Weights are whole; a label of weight w is told w times, for whole units."""
+    met, bits = [1 / classes] * classes, 0.0
+    for code, weight in zip(codes, weights, strict=True):
+        for _ in range(weight * unit):
+            bits -= math.log2(met[code] / sum(met))
+            met[code] += 1
+    return bits
+
+
+def impurity(codes, weights):
+    """The weight of labels times their Gini impurity."""
+    whole = sum(weights)
+    shares = [sum(w for c, w in zip(codes, weights, strict=True) if c == code) / whole for code in set(codes)]
+    return whole * (1 - sum(share**2 for share in shares))

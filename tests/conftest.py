@@ -13,7 +13,16 @@ from strategies import Column, panel_of
 # Numba's cache watches only the file that a kernel stands in, not those whose functions it calls: tests must never
 # judge old machine code, so the cache is kept by what all sources that kernels are made of say.
 _ROOT = Path(__file__).parents[1]
-_ROOMS = ("compiled.py", "operators", "grammar", "logic", "search", "tree/fitness.py", "datasets/encounters")
+_ROOMS = (
+    "compiled.py",
+    "operators",
+    "grammar",
+    "logic",
+    "search",
+    "tree/fitness.py",
+    "tree/growth",
+    "datasets/encounters",
+)
 _SOURCES = [path for room in _ROOMS for path in sorted((_ROOT / "src" / "telltree").glob(f"{room}/**/*.py"))]
 _SOURCES += [_ROOT / "src" / "telltree" / room for room in _ROOMS if room.endswith(".py")]
 _SAID = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]

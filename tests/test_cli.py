@@ -453,6 +453,21 @@ def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     )
 
 
+def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folder, tmp_path):
+    model = tmp_path / "model.json"
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "2", "--no-cv")
+    flights += ("--search-evaluations", "300")
+    told = good(*flights, "--growth", "optimal", "--growth-pool", "20", "-o", model)
+    proved = "no tree of up to 2 levels over 20 questions that answer differently costs less than"
+    assert proved in " ".join(told.split())
+    assert proved in " ".join(good("show", model).split())
+    assert json.loads(good(*flights, "--growth", "optimal", "--growth-pool", "20", "--json"))["proved"].startswith(
+        proved
+    )
+    bad(2, *flights, "--growth-pool", "20", says="--growth-pool is for --growth optimal, not for greedy")
+    bad(2, *flights, "--growth", "optimal", "--growth-pool", "0", says="pool must be a whole number of at least 1")
+
+
 def test_formulas_of_ones_own_may_be_tried_first(folder):
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
     bad(2, *flights, "--search-seed", "F(nowhere < 1)", says="seeds[0], 'F(nowhere < 1)': is no formula")

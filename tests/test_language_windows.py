@@ -124,7 +124,7 @@ def test_a_window_may_be_written_in_seconds():
     asked = Formula.parse("F(x = 1 and F[500 ms, 2 s](x = 1))", panel.schema, step=panel.step)
     assert str(asked) == "F((x = 1) ∧ F[1, 4](x = 1))"
     assert english(asked.expression, panel.schema, (), step=panel.step) == (
-        "at some point x is exactly 1 while at some step 0.5 s to 2 s later x is exactly 1"
+        "at some point x is exactly 1 while some time 0.5 to 2 s later x is exactly 1"
     )
     assert str(Grammar.parse("Start ::= F[0 s, [1 s, 2 s]](change(x, 1 s) > 0)", panel)) == (
         "Start ::= F[0, [2, 4]](change(x, 2) > 0)\n"
@@ -157,8 +157,31 @@ def test_a_window_that_cannot_be_is_refused(text, timed, message):
 
 
 def test_english_that_says_a_window_backwards_is_refused():
-    with pytest.raises(SpeechError, match="a window that does not end before it begins"):
-        Formula.from_english("at some step 3 steps to 2 steps later x is above 1", pulses().schema)
+    for said in (
+        "some time 3 to 2 steps after the start x is above 1",
+        "some time 3 steps to 2 steps later x is above 1",
+    ):
+        with pytest.raises(SpeechError, match="a window that does not end before it begins"):
+            Formula.from_english(said, pulses().schema)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("some time 3 to 6 x is above 1", "expected a whole number of steps"),
+        ("some time 1.5 to 6 steps later x is above 1", "expected a whole number of steps"),
+        ("some time 3 to 6 steps x is above 1", "expected 'after the start' or 'earlier' or 'later'"),
+        (
+            "at some point x is above 1 while some time 3 to 6 steps after the start x is above 2",
+            "'earlier' or 'later'",
+        ),
+        ("at some point x is above 1 while first x is above 1 and later x is above 2", "what a column is called"),
+        ("until x is above 1 level is above 2", "expected ','"),
+    ],
+)
+def test_english_that_says_no_window_is_refused(said, message):
+    with pytest.raises(SpeechError, match=message):
+        Formula.from_english(said, pulses().schema)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +194,37 @@ def test_english_that_says_a_window_backwards_is_refused():
             "at some point x is above 0 while some time in the next 5 s level is above 3",
         ),
         ("G(x > 0 implies once[0, 5](level > 3))", "whenever x is above 0, some time in the last 5 s level is above 3"),
-        ("not F[0, 5](x > 0)", "throughout the next 5 s x is at most 0"),
-        ("until(x > 0, level > 3)", "until a step at which level is above 3 it holds that x is above 0"),
+        ("F[0, 5](x > 0)", "some time within 5 s of the start x is above 0"),
+        ("F[3, 6](x > 0)", "some time 3 to 6 s after the start x is above 0"),
+        ("F[3, 3](x > 0)", "some time exactly 3 s after the start x is above 0"),
+        ("G[3, 6](x > 0)", "all the time from 3 to 6 s after the start x is above 0"),
+        ("not F[0, 5](x > 0)", "all the time until 5 s after the start x is at most 0"),
+        (
+            "F(x > 0 and G[3, 6](level > 3))",
+            "at some point x is above 0 while all the time from 3 to 6 s later level is above 3",
+        ),
+        ("next(x > 0)", "at the second step x is above 0"),
+        ("G(x > 0 implies next(level > 3))", "whenever x is above 0, at the next step level is above 3"),
+        ("until(x > 0, level > 3)", "until level is above 3, x is above 0"),
+        ("unless(x > 0, level > 3)", "unless and until level is above 3, x is above 0"),
+        (
+            "until(x > 0 and level > 0, x > 3 or level > 3)",
+            "until either x is above 3 or level is above 3, – both x is above 0 and level is above 0 –",
+        ),
+        ("until(x > 0, elapsed() > 3)", "until more than 3 s have passed, x is above 0"),
+        (
+            "F(x > 0 and since(x < 3, level > 3))",
+            "at some point x is above 0 while since the last time level is above 3, x is below 3",
+        ),
+        ("F(rise(x > 0))", "at some point it becomes true that x is above 0"),
+        ("F(fall(x > 0))", "at some point it stops being true that x is above 0"),
+        ("before(x > 0, level > 3)", "first x is above 0 and later level is above 3"),
+        ("before[0, 5](x > 0, level > 3)", "first x is above 0 and within 5 s level is above 3"),
+        ("before[2, 5](x > 0, level > 3)", "first x is above 0 and 2 to 5 s later level is above 3"),
+        (
+            "F(x > 5 and before[2, 5](x > 0, level > 3))",
+            "at some point x is above 5 while then first x is above 0 and 2 to 5 s later level is above 3",
+        ),
     ],
 )
 def test_they_are_said_and_read_back(text, said):

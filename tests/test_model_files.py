@@ -26,6 +26,7 @@ from telltree import (
     GrammaticalEvolution,
     ModelFormatError,
     MonteCarlo,
+    Optimal,
     Panel,
     SettingsError,
     user_function,
@@ -63,6 +64,7 @@ MODELS = {
     "balanced": {"class_weight": "balanced", "max_depth": np.int64(2)},
     "weights": {"class_weight": {"calm": 1, "fast": 2.5, "high": np.float64(0.25)}, "fitness": GiniSize(w1=50, w2=1)},
     "evolution": {"search": GrammaticalEvolution(evaluations=100, seconds=np.inf), "max_depth": None},
+    "optimal": {"growth": Optimal(30)},
     "seedless": {"random_state": None},
     "generator": {"random_state": np.random.RandomState(3)},
 }

@@ -12,7 +12,8 @@ from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSi
 from telltree.logic.formulas import Formulas, signals_of
 from telltree.tree.asking import Limits
 from telltree.tree.induction import Induction
-from telltree.tree.sharded import InProcess, ShardedBench
+from telltree.tree.shard import Shard
+from telltree.tree.sharded import Places, ShardedBench, answered
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.target.classes import ONE
 from telltree.tree.turns import Turns
@@ -37,6 +38,17 @@ def drawn_panel(seed, records, missing):
             }
         )
     return panel_of(COLUMNS, found)
+
+
+class InProcess(Places):
+    """Shards as workers have them, asked one after the other."""
+
+    def __init__(self, panel, grammar, bounds):
+        super().__init__(bounds)
+        self._shards = [Shard(panel[low:high], grammar) for low, high in pairwise(bounds)]
+
+    def ask(self, messages):
+        return [answered(self._shards[message.shard], message) for message in messages]
 
 
 def in_shards(bounds, places=InProcess):

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search import MonteCarlo as MonteCarlo
     from telltree.tree import Bits as Bits
     from telltree.tree import GiniSize as GiniSize
+    from telltree.tree import Optimal as Optimal
 
 __version__ = "0.1.0"
 
@@ -85,6 +86,7 @@ _HOMES = {
     "MonteCarlo": "search",
     "Bits": "tree",
     "GiniSize": "tree",
+    "Optimal": "tree",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the keys of the table are strings

@@ -26,7 +26,7 @@ from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
-from telltree.estimators.parameters import check_parameters
+from telltree.estimators.parameters import check_growth, check_parameters
 from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
@@ -43,6 +43,7 @@ from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
+from telltree.tree.growth.settings import Optimal
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
@@ -98,6 +99,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
         taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
+    growth: None to grow the tree greedily, each question the best by itself; Optimal() for the best of all small trees
+        over a pool of questions, with a proof: `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
     n_jobs: threads for evaluation; −1 for all cores.
@@ -137,6 +140,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
+        growth: Optimal | None = None,
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -153,6 +157,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.simplicity = simplicity
         self.class_weight = class_weight
+        self.growth = growth
         self.functions = functions
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -206,6 +211,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
         check_parameters(self.get_params(deep=False))
+        check_growth(self.get_params(deep=False))
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
@@ -280,7 +286,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """What must be the same for a fit to go on from a checkpoint."""
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         limits, centre = self._limits(training.labels), self._movable(training.panel)
-        return about_data(*training, parts) | about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
+        settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
+        return about_data(*training, parts) | settings | {"growth": repr(self.growth)}
 
     def _learn(
         self,
@@ -303,7 +310,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
         threads = _threads(self.n_jobs)
-        induction = Induction(grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger)
+        induction = Induction(
+            grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger, growth=self.growth
+        )
         learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
@@ -313,9 +322,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def _limits(self, labels: ClassLabels) -> Limits:
         """When a node of these records stays a leaf."""
         most = len(labels) if self.max_depth is None else self.max_depth
-        depth = labels.depth() if most == "auto" else int(most)
+        depth = self._usual_depth(labels) if most == "auto" else int(most)
         members = labels.members() if self.min_members == "auto" else int(self.min_members)
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
+
+    def _usual_depth(self, labels: ClassLabels) -> int:
+        return labels.depth() if self.growth is None else self.growth.usual_depth
 
     def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
@@ -379,6 +391,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
         if validation is not None:
             tree = steps[validation.chosen].tree
+        elif self.growth is not None:
+            return steps.whole  # what formulas cost was weighed for the whole tree
         elif isinstance(fitness, Bits):
             tree = steps.at_price(self.simplicity * price)
         else:

@@ -11,6 +11,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
+from telltree.tree.growth.settings import DEEPEST, Optimal
 from telltree.whole import is_whole
 
 
@@ -19,6 +20,21 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     for name, (is_right, expected) in _MAY_BE.items():
         if not is_right(given[name]):
             raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
+
+
+def check_growth(given: Mapping[str, Any]) -> None:
+    """Refuse what an optimal tree cannot be held to: it is weighed as a whole."""
+    growth, depth = given["growth"], given["max_depth"]
+    if growth is None:
+        return
+    if depth != "auto" and not is_whole(depth, 1, DEEPEST):
+        raise SettingsError(f"with growth={growth!r}, max_depth must be 1, 2, {DEEPEST} or 'auto', got {depth!r}")
+    for name, usual in (("min_gain", None), ("prevent_same_label", False)):
+        if given[name] != usual:
+            raise SettingsError(
+                f"{name} is asked of one question at a time, and growth={growth!r} weighs whole trees; leave out "
+                f"{name}, or growth"
+            )
 
 
 def _is_list(value: Any) -> bool:
@@ -58,6 +74,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
+    "growth": (lambda it: isinstance(it, Optimal | None), "Optimal() or None"),
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
     "progress": (lambda it: it is None or callable(it), "a function or None"),

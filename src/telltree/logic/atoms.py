@@ -1,5 +1,7 @@
 """Atoms: the smallest Boolean vectors, each brought to the form `signal compared with a constant`."""
 
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from telltree.data import Schema
@@ -35,10 +37,25 @@ class Atom(NamedTuple):
                 return cls(left, EQUAL, _code(schema, left.head.name, right.head.name), False)
         return cls(e if last is None else Expression(e.head, args), EQUAL, 1.0, False)
 
+
+class Family(NamedTuple):
+    """Atoms of one signal that differ in their constants alone."""
+
+    signal: Expression
+    outcomes: int
+    graded: bool
+    constants: Sequence[float]
+
+    @classmethod
+    def several(cls, atoms: Iterable[Atom]) -> "list[Family]":
+        """Any atoms as families, in their order: those of a signal often come together."""
+        groups = groupby(atoms, lambda atom: (atom.signal, atom.outcomes, atom.graded))
+        return [cls(*common, [atom.constant for atom in group]) for common, group in groups]
+
     @property
-    def complement(self) -> "Atom":
-        """The atom that is true where this one is false, if nothing is missing."""
-        return Atom(self.signal, self.outcomes ^ (LESS | EQUAL | GREATER), self.constant, self.graded)
+    def complement(self) -> "Family":
+        """The atoms that are true where these are false, if nothing is missing."""
+        return self._replace(outcomes=self.outcomes ^ (LESS | EQUAL | GREATER))
 
 
 def _code(schema: Schema, column: str, level: str) -> float:

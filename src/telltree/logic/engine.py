@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import blake2b
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.rules.tables import Tables
 from telltree.logic.aligned import Room, aligned_words
-from telltree.logic.atoms import Atom
+from telltree.logic.atoms import Atom, Family
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.findings import Asked
 from telltree.logic.instructions import Programs
@@ -59,7 +60,8 @@ class Engine(Evaluator[Population]):
         self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
-        self._families: dict[int, list[tuple[int, Atom]]] = {} if part_of is None else part_of[0]._families
+        self._families: dict[int, list[tuple[int, Family]]] = {} if part_of is None else part_of[0]._families
+        self._numbers: dict[str, list[float]] = {}
 
     @staticmethod
     def _how_many(formulas: Population) -> int:
@@ -174,22 +176,32 @@ class Engine(Evaluator[Population]):
         if not numbers:
             return self._planes.add(self._atoms(population, left))
         rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[left].tolist()]
-        families = {number: atom for rule in dict.fromkeys(rules) for number, atom in self._family(rule)}
+        families = {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
         return self._planes.add_numbered(absent[left], families)
 
-    def _family(self, rule: int) -> list[tuple[int, Atom]]:
-        """The numbered atoms that a rule makes, with their numbers: one, or one with each of its constants."""
+    def _family(self, rule: int) -> list[tuple[int, Family]]:
+        """The numbered atoms that a rule makes: one, or one with each of its constants; with the number of the first of
+        each family."""
         if rule not in self._families:
             template, holes = self._rules[rule].template, self._rules[rule].holes
             constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
             first = Atom.of(template, self.panel.schema, constants[0])
-            numbers = [e.head.value for e in constants if e is not None and isinstance(e.head, Number)]
-            if first.graded and numbers:  # all that differs is the number
-                atoms = [Atom(first.signal, first.outcomes, number, True) for number in numbers]
+            numbers = self._numbers_of(holes[0]) if holes and first.graded else []
+            if numbers:  # all that differs is the number
+                several = [Family(first.signal, first.outcomes, True, numbers)]
             else:
-                atoms = [Atom.of(template, self.panel.schema, constant) for constant in constants]
-            self._families[rule] = list(enumerate(atoms, int(self._tables.rule["first_atom"][rule])))
+                several = Family.several(Atom.of(template, self.panel.schema, constant) for constant in constants)
+            begin = accumulate(
+                (len(family.constants) for family in several), initial=int(self._tables.rule["first_atom"][rule])
+            )
+            self._families[rule] = list(zip(begin, several, strict=False))
         return self._families[rule]
+
+    def _numbers_of(self, symbol: str) -> list[float]:
+        """The numbers that a symbol writes."""
+        if symbol not in self._numbers:
+            self._numbers[symbol] = [e.head.value for e in self._written[symbol] if isinstance(e.head, Number)]
+        return self._numbers[symbol]
 
     @cached_property
     def _written(self) -> dict[str, list[Expression]]:
@@ -220,8 +232,8 @@ class Engine(Evaluator[Population]):
         """Keep in mind with which constants the grammar compares a signal, if that is said beside it."""
         last = written.args[-1].head if written.args else None
         if atom.signal not in self.signals.grids and isinstance(last, Hole):
-            numbers = [e.head.value for e in self._written[last.symbol] if isinstance(e.head, Number)]
-            self.signals.grids[atom.signal] = {number: place for place, number in enumerate(sorted(set(numbers)))}
+            numbers = sorted(set(self._numbers_of(last.symbol)))
+            self.signals.grids[atom.signal] = {number: place for place, number in enumerate(numbers)}
 
 
 def _counterparts(template: Expression, whole: Expression, position: int) -> tuple[Expression, Expression]:

@@ -174,8 +174,8 @@ class Evaluator(abc.ABC, Generic[F]):
             for half, _ in self._halves():
                 np.minimum(found, half.margins(formulas, cutoff, of_a_shard=True), out=found)
             return found
-        used = np.unique(self._operands(everything)[0])
-        gauges = Gauges.of(self._planes.atoms(), used[used > 0], self.signals, held)
+        used = {plane: self._planes.atom(plane) for plane in np.unique(self._operands(everything)[0]).tolist() if plane}
+        gauges = Gauges.of(self._planes.used, used, self.signals, held)
         registers = len(self._scratch[0][0].words)
         scratch = MarginRegisters.of(registers, self.layout.longest)
         numbers = np.empty(registers) if self._counts else None

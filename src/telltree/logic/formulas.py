@@ -9,7 +9,7 @@ from telltree.data import Panel, Schema
 from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
 from telltree.logic.aligned import Room, aligned_words
-from telltree.logic.atoms import Atom
+from telltree.logic.atoms import Atom, Family
 from telltree.logic.evaluator import Evaluator
 from telltree.logic.instructions import CONSTANT, UNTIL, Programs
 from telltree.logic.operands import NOTHING
@@ -92,11 +92,12 @@ class Formulas(Evaluator[Sequence[Expression]]):
         return Walker(self.panel, self.signals).turning_points(formulas[0], atom)
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
-        slots = self._planes.held(atoms)
+        families = Family.several(atoms)
+        slots = self._planes.held(families)
         if slots is None:
             self._planes.forget()  # those of earlier formulas
-            slots = self._planes.held(atoms)
-        return slots
+            slots = self._planes.held(families)
+        return None if slots is None else slots.tolist()
 
 
 class _Writer:

@@ -8,7 +8,7 @@ the maximum, F the maximum over time and G the minimum. The margin is positive w
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -59,16 +59,13 @@ class Gauges(NamedTuple):
     sure: NDArray[np.float64]  # one number: the margin if distance is meaningless
 
     @classmethod
-    def of(
-        cls, atoms: Sequence[Atom], used: NDArray[np.int64], signals: Signals, held: list[NDArray[np.float64]]
-    ) -> "Gauges":
-        """Gauges for planes, some of which are `used`; `atoms` are those of planes 1, 2, …
+    def of(cls, planes: int, atoms: Mapping[int, Atom], signals: Signals, held: list[NDArray[np.float64]]) -> "Gauges":
+        """Gauges for so many planes; those that are used are given with their atoms.
 
         The arrays that they point to are appended to `held`, to keep them alive as long as the gauges.
         """
-        gauges = cls.empty(len(atoms) + 1, 1.0)
-        for plane in used:
-            atom = atoms[plane - 1]
+        gauges = cls.empty(planes, 1.0)
+        for plane, atom in atoms.items():
             if atom.graded:
                 values, spread = signals.values(atom.signal), signals.spread(atom.signal)
                 held.append(values)

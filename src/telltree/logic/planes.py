@@ -3,7 +3,8 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from telltree.compiled import kernel
 from telltree.data.on_disk import rest, secure
 from telltree.grammar.derivations.naming import place_of
 from telltree.logic.aligned import Room, aligned_words
-from telltree.logic.atoms import Atom
+from telltree.logic.atoms import Atom, Family
 from telltree.logic.coding import MOST, encode, pack_codes
 from telltree.logic.instructions import EQUAL, GREATER
 from telltree.logic.layout import Layout
@@ -86,8 +87,9 @@ class Planes:
         self.used = 1
         self._age += 1
         self.numbered[:] = UNKNOWN
-        self._atoms: list[Atom] = []
-        self._slot: dict[Atom, int] = {}
+        self._atoms: list[tuple[Expression, int, float, bool]] = []  # as `Atom` has them
+        self._places: dict[tuple[Expression, int], dict[float, int]] = {}
+        """For a signal and outcomes, the plane of each constant."""
         self.keys = np.zeros(1024, np.uint64)
         """The names of all other atoms, as a hash table; `slots` has their planes, in the same two rows."""
         self.slots = np.zeros((2, 1024), np.int32)
@@ -134,43 +136,52 @@ class Planes:
         names = np.array([name for name, _ in named], np.uint64)
         if self._source is not None and self._source[0].add(named):
             return self.adopt(names, False) is not None
-        return self._hold_as(names, [atom for _, atom in named], False)
+        return self._hold_as(names, Family.several(atom for _, atom in named), False)
 
-    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, Atom]) -> bool:
+    def add_numbered(self, numbers: NDArray[np.uint64], families: Mapping[int, Family]) -> bool:
         """Make planes for atoms that have these numbers; False if they do not fit into memory.
 
-        `families` has them, and others that are worth making with them while there is room: to fetch the numbers of a
-        signal takes many times as long as to compare them once more.
+        `families` has them, by the number of the first of each, and others that are worth making with them while there
+        is room: to fetch the numbers of a signal takes many times as long as to compare them once more.
         """
         if self._source is not None and self._source[0].add_numbered(numbers, families):
             return self.adopt(numbers, True) is not None
-        if 2 * (self.used + len(families)) <= self.capacity:
-            known = self.numbered[1, list(families)] >= 0
-            wanted = [number for number, held in zip(families, known.tolist(), strict=True) if not held]
-            numbers = np.array(wanted, np.uint64)
-        return self._hold_as(numbers, [families[number] for number in numbers.tolist()], True)
+        several: Iterable[Family] = families.values()
+        if 2 * (self.used + sum(len(family.constants) for family in several)) <= self.capacity:
+            numbers = np.concatenate([np.arange(first, first + len(one.constants)) for first, one in families.items()])
+        else:
+            several = _only(families, numbers.tolist())
+        return self._hold_as(numbers, several, True)
 
-    def _hold_as(self, names: NDArray[np.uint64], atoms: Sequence[Atom], numbers: bool) -> bool:
+    def _hold_as(self, names: NDArray[np.uint64], families: Iterable[Family], numbers: bool) -> bool:
         """Know atoms by these names, or numbers; False if their planes do not fit into memory."""
-        slots = self.held(atoms)
+        slots = self.held(families)
         if slots is None:
             return False
-        self._enter(names, np.array(slots, np.int64), numbers)
+        self._enter(names, slots, numbers)
         return True
 
-    def held(self, atoms: Sequence[Atom]) -> list[int] | None:
+    def held(self, families: Iterable[Family]) -> NDArray[np.int64] | None:
         """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
-        wanted: dict[Atom, int] = {}
-        found, signal, outcomes, negated = [], None, 0, 0
-        for atom in atoms:
-            if atom.signal is not signal or atom.outcomes != outcomes:  # those of a signal often come together
-                signal, outcomes, negated = atom.signal, atom.outcomes, self._is_negated(atom)
-            kept = atom.complement if negated else atom
-            plane = self._slot.get(kept)
-            if plane is None:
-                plane = wanted.setdefault(kept, self.used + len(wanted))
-            found.append(2 * plane + negated)
-        return found if self._hold(wanted) else None
+        found, new, planes = list[NDArray[np.int64]](), list[tuple[Family, int]](), self.used
+        for family in families:
+            negated = self._is_negated(family)
+            kept = family.complement if negated else family
+            places = self._places.setdefault((kept.signal, kept.outcomes), {})
+            fresh = [constant for constant in dict.fromkeys(kept.constants) if constant not in places]
+            if fresh:
+                places.update(zip(fresh, count(planes), strict=False))
+                new.append((kept._replace(constants=fresh), planes))
+                planes += len(fresh)
+            found.append(2 * np.array([places[constant] for constant in kept.constants]) + negated)
+        if not self._have_room(planes - self.used):
+            for family, _ in new:
+                places = self._places[family.signal, family.outcomes]
+                for constant in family.constants:
+                    del places[constant]
+            return None
+        self._make(new)
+        return np.concatenate(found) if found else np.empty(0, np.int64)
 
     def share(self, memory: int) -> None:
         """Use at most this many bytes from now on, to leave room for the planes of a subset."""
@@ -184,17 +195,14 @@ class Planes:
         self._codes.clear()
         self.bits, self.reduced = self.bits[:1].copy(), self.reduced[:2].copy()
 
-    def _hold(self, wanted: dict[Atom, int]) -> bool:
-        """Make planes for new atoms, which get the next places; False if they do not fit into memory."""
-        if self.used + len(wanted) + len(self._codes) * _PLANES_FOR_CODES > self.capacity:
+    def _have_room(self, new: int) -> bool:
+        """Have room for so many new planes, which get the next places; False if they do not fit into memory."""
+        if self.used + new + len(self._codes) * _PLANES_FOR_CODES > self.capacity:
             self._codes.clear()
-        if self.used + len(wanted) > self.capacity:
+        if self.used + new > self.capacity:
             return False
-        self._slot |= wanted
-        self._atoms += wanted
-        self.used += len(wanted)
-        self._make_room(len(wanted))
-        self._make(wanted)
+        self.used += new
+        self._make_room(new)
         return True
 
     def _pick(self, planes: NDArray[np.signedinteger]) -> bool:
@@ -218,22 +226,24 @@ class Planes:
         pick(whole.bits, new, subset, layout.blocks, layout.valid, slots, self.bits, self.reduced)
         return True
 
-    def _make(self, wanted: dict[Atom, int]) -> None:
-        by_signal: dict[Expression, list[Atom]] = {}
-        for atom in wanted:
-            by_signal.setdefault(atom.signal, []).append(atom)
+    def _make(self, new: Sequence[tuple[Family, int]]) -> None:
+        """Make the planes of families; each is given with the place of its first."""
+        by_signal: dict[Expression, list[tuple[Family, int]]] = {}
+        for family, first in new:
+            self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
+            by_signal.setdefault(family.signal, []).append((family, first))
         layout = self._layout
-        for signal, atoms in by_signal.items():
-            outcomes = np.array([atom.outcomes for atom in atoms])
-            constants = np.array([atom.constant for atom in atoms])
-            slots = np.array([wanted[atom] for atom in atoms])
+        for signal, several in by_signal.items():
+            outcomes = np.concatenate([np.full(len(family.constants), family.outcomes) for family, _ in several])
+            slots = np.concatenate([np.arange(first, first + len(family.constants)) for family, first in several])
+            constants = [constant for family, _ in several for constant in family.constants]
             grid = self._signals.grids.get(signal, {})
-            places = [grid.get(atom.constant, -1) for atom in atoms]
+            places = [grid.get(constant, -1) for constant in constants]
             codes = self._codes_of(signal, grid) if min(places) >= 0 else None
             if codes is None:
                 values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
-                pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, constants, slots, self.bits,
-                     self.reduced)  # fmt: skip
+                pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, np.array(constants), slots,
+                     self.bits, self.reduced)  # fmt: skip
             else:
                 pack_codes(codes, layout.blocks, layout.valid, outcomes, np.array(places), slots, self.bits,
                            self.reduced)  # fmt: skip
@@ -259,11 +269,11 @@ class Planes:
         ever, ever_not = self.reduced[slots].any(axis=1), self.reduced[slots ^ 1].any(axis=1)
         return np.where(ever_not, np.where(ever, slots, 0), 1)
 
-    def atoms(self) -> list[Atom]:
-        """The atoms of planes 1, 2, …"""
-        return self._atoms
+    def atom(self, plane: int) -> Atom:
+        """The atom of a plane."""
+        return Atom(*self._atoms[plane - 1])
 
-    def _is_negated(self, atom: Atom) -> int:
+    def _is_negated(self, atom: Atom | Family) -> int:
         """Whether the plane is that of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
         missing."""
         return int(atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal))
@@ -318,6 +328,16 @@ def find(keys, slots, names):
         place = place_of(keys, names[k])
         found[k] = slots[place] if keys[place] == names[k] else UNKNOWN
     return found
+
+
+def _only(families: Mapping[int, Family], numbers: Iterable[int]) -> list[Family]:
+    """Of families, by the number of the first of each, the atoms that have these numbers, in their order."""
+    constants = {
+        number: (family, constant)
+        for first, family in families.items()
+        for number, constant in enumerate(family.constants, first)
+    }
+    return [family._replace(constants=[constant]) for family, constant in map(constants.__getitem__, numbers)]
 
 
 def _grown(array: NDArray[np.uint64], larger: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -11,7 +11,7 @@ from telltree.operators import Attribute, Expression, Level, Number, Operator, T
 from telltree.operators.parameters import Parameter, Quantity
 from telltree.operators.table import DIFFERENCE, TIMES
 from telltree.speech.atoms import has_own_words
-from telltree.speech.phrases import PHRASES, pieces
+from telltree.speech.phrases import PHRASES, Phrase, Span, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
@@ -52,14 +52,20 @@ class Nouns:
         if e.head is DIFFERENCE:
             return f"the difference {self.noun(e)}"
         if isinstance(e.head, Operator) and (e.head in PHRASES or PHRASES.about(e.head)):
-            return self._phrase(e, e.head)
+            return self._phrase(e, PHRASES[e.head])
         return self.quotation(e)
 
-    def _phrase(self, e: Expression, operator: Operator) -> str:
+    def of_record(self, e: Expression) -> str:
+        """What is kept whole, in words for the whole record, if its operator has such."""
+        phrase = PHRASES[e.head].of_record if isinstance(e.head, Operator) and e.head in PHRASES else None
+        return self.part(e) if phrase is None or has_own_words(e) else self._phrase(e, phrase)
+
+    def _phrase(self, e: Expression, phrase: Phrase) -> str:
         """In the words of its operator."""
+        operator = e.head
+        assert isinstance(operator, Operator)
         said = []
-        values = {row.name: e.parameter(row.name) for row in operator.parameters}
-        words = pieces(operator, PHRASES[operator].fitting(values))
+        words = pieces(operator, phrase.fitting({row.name: e.parameter(row.name) for row in operator.parameters}))
         for piece in words:
             match piece:
                 case str():
@@ -69,9 +75,12 @@ class Nouns:
                     said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
                 case Parameter():
                     said.append(self.parameter(e, piece))
+                case Span():
+                    bounds = e.parameter(piece.first.name), e.parameter(piece.last.name)
+                    said.append(self.steps.span(*bounds, self.careful))
         if isinstance(words[-1], int) and not operator.makes_numbers and joins_items(said[-1]):
             said[-1] = f"{DASH} {said[-1]} {DASH}"  # what comes next would seem to belong to the list
-        return " ".join(said)
+        return " ".join(said).replace(" ,", ",")
 
     def parameter(self, e: Expression, row: Parameter) -> str:
         """A parameter; steps as the time that they take, if they are of the same length."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from telltree.operators import Operator, Type
 from telltree.operators.cells import Cells
@@ -37,17 +38,22 @@ from telltree.operators.table import (
 )
 from telltree.speech.normal import APART, KeptWhole
 
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACE = re.compile(r"\{([\w-]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words with {0}, {1} … for operands and {k}, by their names, for parameters. They begin with some of their own."""
+    """Words with {0}, {1} … for operands, {k}, by their names, for parameters, and {a-b} for two that bound a window.
+
+    They begin with some of their own.
+    """
 
     words: str
     first: bool = False
     """Whether they are looked for before a column's: nothing but telltree has words for what they say."""
     short: "Short | None" = None
+    of_record: "Phrase | None" = None
+    """Other words for the same of a whole record, which begins where it is asked: "after the start", not "later"."""
 
     def fitting(self, parameters: Mapping[str, float]) -> str:
         """The words for these values of the parameters."""
@@ -70,14 +76,27 @@ class Short:
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Two parameters that bound a window: "3 to 6 steps"."""
+
+    first: Parameter
+    last: Parameter
+
+
+Piece: TypeAlias = str | int | Parameter | Span
+"""Words, the number of an operand, a parameter, or two of them."""
+
+
 @lru_cache(maxsize=256)
-def pieces(operator: Operator, words: str) -> tuple[str | int | Parameter, ...]:
+def pieces(operator: Operator, words: str) -> tuple[Piece, ...]:
     """The words of an operator's phrase, operands by their numbers, and parameters, in order."""
     rows = {row.name: row for row in operator.parameters}
-    found: list[str | int | Parameter] = []
+    found: list[Piece] = []
     for i, piece in enumerate(_PLACE.split(words)):
         if i % 2:
-            found.append(int(piece) if piece.isdigit() else rows[piece])
+            first, _, last = piece.partition("-")
+            found.append(int(piece) if piece.isdigit() else Span(rows[first], rows[last]) if last else rows[piece])
         elif piece.strip():
             found.append(piece.strip())
     return tuple(found)
@@ -101,31 +120,43 @@ PHRASES: Cells[Phrase] = Cells(
         LEFT: Phrase("the time until the end", first=True),
         CHANGE: Phrase("the change of {0} within {k}", first=True),
         EVENTUALLY_WITHIN: Phrase(
-            "at some step {a} to {b} later {0}", first=True, short=Short("some time in the next {b} {0}", "a", 0.0)
+            "some time {a-b} later {0}",
+            first=True,
+            short=Short("some time in the next {b} {0}", "a", 0.0),
+            of_record=Phrase(
+                "some time {a-b} after the start {0}", short=Short("some time within {b} of the start {0}", "a", 0.0)
+            ),
         ),
         GLOBALLY_WITHIN: Phrase(
-            "at every step {a} to {b} later {0}", first=True, short=Short("throughout the next {b} {0}", "a", 0.0)
+            "all the time from {a-b} later {0}",
+            first=True,
+            short=Short("throughout the next {b} {0}", "a", 0.0),
+            of_record=Phrase(
+                "all the time from {a-b} after the start {0}",
+                short=Short("all the time until {b} after the start {0}", "a", 0.0),
+            ),
         ),
         ONCE_WITHIN: Phrase(
-            "at some time {a} to {b} before {0}", first=True, short=Short("some time in the last {b} {0}", "a", 0.0)
+            "some time {a-b} earlier {0}", first=True, short=Short("some time in the last {b} {0}", "a", 0.0)
         ),
         HISTORICALLY_WITHIN: Phrase(
-            "at all times {a} to {b} before {0}", first=True, short=Short("throughout the last {b} {0}", "a", 0.0)
+            "all the time from {a-b} earlier {0}", first=True, short=Short("throughout the last {b} {0}", "a", 0.0)
         ),
-        ONCE: Phrase("then or before {0}", first=True),
+        ONCE: Phrase("then or earlier {0}", first=True),
         HISTORICALLY: Phrase("all the time until then {0}", first=True),
-        NEXT: Phrase("at the next step {0}", first=True),
+        NEXT: Phrase("at the next step {0}", first=True, of_record=Phrase("at the second step {0}")),
         PREVIOUS: Phrase("at the step before {0}", first=True),
-        UNTIL: Phrase("until a step at which {1} it holds that {0}", first=True),
-        UNLESS: Phrase("to the end or until a step at which {1} it holds that {0}", first=True),
-        SINCE: Phrase("since a step at which {1} it holds that {0}", first=True),
-        RISE: Phrase("it begins that {0}", first=True),
-        FALL: Phrase("it ends that {0}", first=True),
-        BEFORE: Phrase("first {0} and later {1}", first=True),
+        UNTIL: Phrase("until {1}, {0}", first=True),
+        UNLESS: Phrase("unless and until {1}, {0}", first=True),
+        SINCE: Phrase("since the last time {1}, {0}", first=True),
+        RISE: Phrase("it becomes true that {0}", first=True),
+        FALL: Phrase("it stops being true that {0}", first=True),
+        BEFORE: Phrase("then first {0} and later {1}", first=True, of_record=Phrase("first {0} and later {1}")),
         BEFORE_WITHIN: Phrase(
-            "it takes {a} to {b} from a step at which {0} to one at which {1}",
+            "then first {0} and {a-b} later {1}",
             first=True,
-            short=Short("no later than {b} after a step at which {0} comes one at which {1}", "a", 0.0),
+            short=Short("then first {0} and within {b} {1}", "a", 0.0),
+            of_record=Phrase("first {0} and {a-b} later {1}", short=Short("first {0} and within {b} {1}", "a", 0.0)),
         ),
         EPISODES: Phrase("the number of episodes in which {0}", first=True),
         LONGEST: Phrase("the most steps in a row at which {0}", first=True),

@@ -223,7 +223,7 @@ class _Reader:
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)
-                found = found or self._when.take_passed()
+                found = found or self._when.take_passed() or (None if nested else self._clauses.of_record())
                 if found is not None:
                     return found
             return self._clauses.clause(lone)

@@ -70,6 +70,11 @@ class ClauseReader:
             return Clause(Own(subject, True))
         return self._about(subject, lone)
 
+    def of_record(self) -> Own | None:
+        """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
+        found = self._nouns.of_record()
+        return None if found is None else Own(found, True)
+
     def of_same_subject(self, first: Clause) -> list[Clause]:
         """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""
         facts: dict[str, Fact] = {}

@@ -1,6 +1,6 @@
 """Reading the names of signals."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from telltree.data import Column, ColumnType
@@ -8,7 +8,7 @@ from telltree.operators import Attribute, Expression, Number, Operator, Type, Us
 from telltree.operators.parameters import Parameter, Quantity
 from telltree.operators.table import DIFFERENCE
 from telltree.speech.cursor import Cursor
-from telltree.speech.phrases import PHRASES, asks_truth, pieces
+from telltree.speech.phrases import PHRASES, Piece, Span, asks_truth, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
@@ -68,37 +68,77 @@ class NounReader:
 
     def _phrase(self, first: bool) -> Expression | None:
         """In the words of an operator, such as are looked for before a column's, or behind them."""
-        for operator, phrase in PHRASES.items():
-            for words, left_out in phrase.ways() if phrase.first == first else ():
-                opening, *others = pieces(operator, words)
-                if isinstance(opening, str) and self.cursor.take(opening):
-                    return self._filled(operator, others, left_out)
-        return None
+        return self._said(way for way in _ways() if way.first == first)
+
+    def of_record(self) -> Expression | None:
+        """What an operator says of a whole record, in its words for that; None if there are none."""
+        truths = (way for way in _ways() if way.first and not way.operator.makes_numbers)
+        return self._said([*truths, *_ways(of_record=True)])
+
+    def _said(self, ways: Iterable["_Way"]) -> Expression | None:
+        """What is said in one of these ways, which may begin alike; None, without moving the cursor, if in none."""
+        user, _ = self.cursor.entries()  # a column whose words are more goes first
+        left = [way for way in ways if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
+        operands: dict[int, Expression] = {}
+        values: dict[Parameter, Expression] = {}
+        place = 0
+        while any(place < len(way.pieces) for way in left):
+            nexts = [way.pieces[place] for way in left]
+            words = sorted({piece for piece in nexts if isinstance(piece, str)}, key=len, reverse=True)
+            piece: Piece | None = self.cursor.take(*words)
+            if piece is None and place == 0:
+                return None
+            if piece is None:
+                piece = next((other for other in nexts if not isinstance(other, str)), None)
+                if piece is None:
+                    self.cursor.expect(*words)
+            match piece:
+                case int():
+                    operands[piece] = self._operand(left[0].operator, piece)
+                case Parameter():
+                    values[piece] = self.parameter(piece)
+                case Span():
+                    values |= self._span(piece)
+            left = [way for way in left if way.pieces[place] == piece]
+            place += 1
+        return self._filled(left[0], operands, values) if left else None
+
+    def _operand(self, operator: Operator, place: int) -> Expression:
+        within = self.cursor.take(DASH) is not None
+        found = self.truth() if asks_truth(operator, place) else self.part()
+        if within:
+            self.cursor.expect(DASH)
+        return found
 
     def _filled(
-        self, operator: Operator, others: list[str | int | Parameter], left_out: Mapping[str, float]
+        self, way: "_Way", operands: Mapping[int, Expression], values: Mapping[Parameter, Expression]
     ) -> Expression:
-        """Operands and parameters, and the words between them."""
-        found: dict[int, Expression] = {
-            place: Expression(Number(left_out[row.name]))
-            for place, row in enumerate(operator.parameters, operator.takes)
-            if row.name in left_out
-        }
-        for piece in others:
-            match piece:
-                case str():
-                    self.cursor.expect(piece)
-                case int():
-                    within = self.cursor.take(DASH) is not None
-                    found[piece] = self.truth() if asks_truth(operator, piece) else self.part()
-                    if within:
-                        self.cursor.expect(DASH)
-                case Parameter():
-                    found[operator.takes + operator.parameters.index(piece)] = self.parameter(piece)
-        whole = self.applied(operator, *(found[place] for place in sorted(found)))
-        if operator.is_empty([whole.parameter(row.name) for row in operator.parameters]):
+        """An operator with all that was said of it, and what is left out."""
+        rows = way.operator.parameters
+        given = [values[row] if row in values else Expression(Number(way.left_out[row.name])) for row in rows]
+        whole = self.applied(way.operator, *(operands[place] for place in sorted(operands)), *given)
+        if way.operator.is_empty([whole.parameter(row.name) for row in rows]):
             self.cursor.fail("a window that does not end before it begins")
         return whole
+
+    def _span(self, span: Span) -> dict[Parameter, Expression]:
+        """Both bounds of a window; the first may lack its unit."""
+        cursor, begun = self.cursor, self.cursor.at
+        if cursor.take("exactly"):
+            both = self.parameter(span.last)
+            return {span.first: both, span.last: both}
+        number = cursor.take_number(())
+        if number is None or not cursor.take("to"):
+            cursor.at = begun
+            first = self.parameter(span.first)
+            cursor.expect("to")
+            return {span.first: first, span.last: self.parameter(span.last)}
+        last, unit = self._counted(span.last)
+        steps = number if unit == "steps" else self.steps.steps(number)
+        if not span.first.allows(steps):
+            cursor.at = begun
+            cursor.fail(self._some_steps)
+        return {span.first: Expression(Number(steps)), span.last: last}
 
     def parameter(self, row: Parameter) -> Expression:
         """The value of a parameter; steps are said as such, or as the time they take."""
@@ -112,16 +152,24 @@ class NounReader:
         return Expression(Number(value))
 
     def _steps(self, row: Parameter) -> Expression:
-        cursor, begun = self.cursor, self.cursor.at
+        return self._counted(row)[0]
+
+    def _counted(self, row: Parameter) -> tuple[Expression, str]:
+        """A number of steps, and what it was counted in."""
+        cursor, begun, unit = self.cursor, self.cursor.at, "steps"
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
-            cursor.at = begun
-            amount = cursor.take_number([self.steps.unit]) if self.steps.period is not None else None
+            cursor.at, unit = begun, self.steps.unit
+            amount = cursor.take_number([unit]) if self.steps.period is not None else None
             steps = None if amount is None else self.steps.steps(amount)
         if steps is None or not row.allows(steps):
             cursor.at = begun
-            cursor.fail("a whole number of steps" + ("" if self.steps.period is None else ", or the time they take"))
-        return Expression(Number(steps))
+            cursor.fail(self._some_steps)
+        return Expression(Number(steps)), unit
+
+    @property
+    def _some_steps(self) -> str:
+        return "a whole number of steps" + ("" if self.steps.period is None else ", or the time they take")
 
     def _keyword(self) -> Expression | None:
         if not self.cursor.take("the excess of"):
@@ -204,6 +252,24 @@ class NounReader:
 
     def _choices(self) -> list[str]:
         return list(self.cursor.vocabulary.by_words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Words for an operator, piece by piece, and the parameters that they leave out."""
+
+    operator: Operator
+    pieces: tuple[Piece, ...]
+    left_out: Mapping[str, float]
+    first: bool
+
+
+def _ways(of_record: bool = False) -> Iterator[_Way]:
+    """All words of operators; or those for whole records, of the operators that have such."""
+    for operator, usual in PHRASES.items():
+        phrase = usual.of_record if of_record else usual
+        for words, left_out in () if phrase is None else phrase.ways():
+            yield _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
 
 
 def is_truth(e: Expression) -> bool:

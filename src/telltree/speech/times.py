@@ -72,9 +72,22 @@ class Steps:
 
     def window(self, steps: float, careful: bool) -> str:
         """A number of steps as a span of time: "5 s", or "5 steps"."""
-        if self.period is not None and self.steps(float(self._amount(steps))) == steps:
+        if self._in_time(steps):
             return f"{self._amount(steps)} {bare_or_quoted(self.unit, careful)}"
         return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
+
+    def span(self, first: float, last: float, careful: bool) -> str:
+        """From one number of steps to another: "3 to 6 s", or "exactly 3 s"."""
+        end = self.window(last, careful)
+        if first == last:
+            return f"exactly {end}"
+        if self._in_time(first) != self._in_time(last):
+            return f"{self.window(first, careful)} to {end}"
+        return f"{self._amount(first) if self._in_time(first) else number_words(first)} to {end}"
+
+    def _in_time(self, steps: float) -> bool:
+        """Whether the time that so many steps take says how many they are."""
+        return self.period is not None and self.steps(float(self._amount(steps))) == steps
 
     def steps(self, amount: float) -> float:
         """How many steps an amount of time is; rounded if it is nearly a whole number."""

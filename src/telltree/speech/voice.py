@@ -169,7 +169,7 @@ class Voice:
             return lasts
         match term:
             case Says() | Compares() | Own():
-                return self._literal(term, closed=not lone)
+                return self._literal(term, closed=not lone, of_record=not nested)
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
             case All((_, _, *_)):
@@ -196,8 +196,8 @@ class Voice:
         """Whether a term is about static columns only, so that it needs no time."""
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
-    def _literal(self, term: Says | Compares | Own, closed: bool) -> Said:
-        wording = self._literals.wording(term, closed)
+    def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> Said:
+        wording = self._literals.wording(term, closed, of_record=of_record)
         return said(str(wording), _NEGATION * wording.negations)
 
     def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:

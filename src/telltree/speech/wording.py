@@ -68,8 +68,9 @@ class Literals:
     wary: bool = False
     """lists of what one signal may be have no commas"""
 
-    def wording(self, literal: Says | Compares | Own, closed: bool = False) -> Wording:
-        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing"."""
+    def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
+        """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing";
+        `of_record` if it is said of the record, not of a step."""
         match literal:
             case Says(values=Truths()):
                 return self._truth(literal, closed)
@@ -78,7 +79,7 @@ class Literals:
             case Compares():
                 return self._order(literal)
             case Own():
-                return self._own(literal)
+                return self._own(literal, of_record)
 
     def _truth(self, literal: Says, closed: bool) -> Wording:
         values, column = literal.values, self.nouns.column(literal.signal)
@@ -219,7 +220,7 @@ class Literals:
         negations = int(words in ("unequal to", "different from"))
         return Wording(Clause(subject, "is", f"{words} {second_noun}"), negations, UNKNOWN if orders.missing else "")
 
-    def _own(self, literal: Own) -> Wording:
+    def _own(self, literal: Own, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
             assert isinstance(e.head, Operator)
@@ -228,7 +229,8 @@ class Literals:
             relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
         else:
-            clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else self.nouns.part(e))
+            words = self.nouns.of_record if of_record else self.nouns.part
+            clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else words(e))
         if literal.holds:
             return Wording(clause)
         return Wording(Clause("it", "is", f"not so that {clause}"), 1)

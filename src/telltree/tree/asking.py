@@ -24,7 +24,6 @@ from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
-from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
 from telltree.search.search import Remember
@@ -77,6 +76,12 @@ class Task(NamedTuple):
     def depth(self) -> int:
         """Branches from the root."""
         return self.number.bit_length() - 1
+
+    def below(self, answer: "Answer") -> "list[Task]":
+        """The nodes that a question leads to, the true side first."""
+        if answer.question is None:
+            return []
+        return [Task(2 * self.number, answer.question.true), Task(2 * self.number + 1, answer.question.false)]
 
 
 class Question(NamedTuple):
@@ -179,6 +184,16 @@ class LocalBench:
         self._signals.rest()
 
 
+class _Here(NamedTuple):
+    """What judges formulas at one node."""
+
+    engine: OfPopulations
+    objective: SplitObjective
+    criterion: Fitness
+    late: Callable[[], bool]
+    """Whether the rest of the work at the node must be cut short."""
+
+
 @dataclass(frozen=True)
 class Asking:
     """How to find the question of a node, for all nodes of one tree."""
@@ -194,6 +209,8 @@ class Asking:
     progress: Callable[[NodeProgress], None] | None
     stop: Callable[[], bool]
     """Whether Ctrl-C was pressed."""
+    keep: int
+    """How many runners-up a node keeps."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -220,39 +237,54 @@ class Asking:
         leaf, too_few = Leaf(labels.summary()), len(members) < 2 * max(1, limits.min_members)
         if self.stop() or labels.settled or task.depth >= limits.max_depth or too_few:
             return Answer(leaf)
-        late, engine = self._lateness(), bench.engine(members)
-        criterion = fitness_at(self._criterion, len(members))
-        objective = SplitObjective(engine, labels, criterion, limits.min_members)
+        here = self._here(task, bench)
         found = self.search.run(
             self.grammar,
-            objective,
+            here.objective,
             _seed(self.seed, task.number),
             self._report(task),
-            tolerance=getattr(criterion, "tolerance", 0.0),
+            tolerance=getattr(here.criterion, "tolerance", 0.0),
             stop=self.stop,
             state=state,
             remember=remember,
         )
         if found.best is None:
             return Answer(leaf, found)
-        ties = Ties(criterion, limits.max_depth - task.depth - 1, late)
-        best, margin = chosen(found, engine, self.grammar, labels, ties)
-        alone = Population.of([best], self.grammar.has_random_constants)
-        truth, fitness = engine.truth(alone)[0], float(objective(alone, np.arange(1)).fitness[0])
-        gain = gain_of(criterion, labels.totals(), len(best), fitness)
-        sides = members[truth], members[~truth]
-        if not self._worth(criterion, gain, sides):
+        ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
+        asked = self._asked(*chosen(found, here.engine, self.grammar, labels, ties), task, here)
+        if not self._worth(here.criterion, asked):
             return Answer(leaf, found)
-        formula, margin = self._kept(best.expression, margin, members, bench, late)
-        return Answer(leaf, found, Question(formula, best, *sides, fitness, gain, margin))
+        return Answer(leaf, found, self._kept(asked, task, bench, here.late))
 
-    def _worth(self, criterion: Fitness, gain: float, sides: tuple[NDArray[np.int64], NDArray[np.int64]]) -> bool:
-        """Whether a split with this gain is made."""
+    def question(self, found: Derivation, task: Task, bench: Bench) -> Question:
+        """What a node asks if that is to be this formula, whatever it is worth."""
+        here = self._here(task, bench)
+        alone = Population.of([found], self.grammar.has_random_constants)
+        asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
+        return self._kept(asked, task, bench, here.late)
+
+    def _here(self, task: Task, bench: Bench) -> "_Here":
+        late, engine = self._lateness(), bench.engine(task.members)
+        criterion = fitness_at(self._criterion, len(task.members))
+        objective = SplitObjective(engine, self.labels[task.members], criterion, self.limits.min_members)
+        return _Here(engine, objective, criterion, late)
+
+    def _asked(self, found: Derivation, margin: float, task: Task, here: "_Here") -> Question:
+        """The question as it was found."""
+        alone = Population.of([found], self.grammar.has_random_constants)
+        truth, fitness = here.engine.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])
+        gain = gain_of(here.criterion, self.labels[task.members].totals(), len(found), fitness)
+        return Question(
+            Formula(found.expression), found, task.members[truth], task.members[~truth], fitness, gain, margin
+        )
+
+    def _worth(self, criterion: Fitness, asked: Question) -> bool:
+        """Whether a split is made."""
         limits = self.limits
         least = getattr(criterion, "least_gain", None) if limits.min_gain is None else limits.min_gain
-        if least is not None and not gain >= least:
+        if least is not None and not asked.gain >= least:
             return False
-        true, false = (self.labels[side].summary().predicted for side in sides)
+        true, false = (self.labels[side].summary().predicted for side in (asked.true, asked.false))
         return not limits.prevent_same_label or true != false
 
     def _lateness(self) -> Callable[[], bool]:
@@ -265,18 +297,16 @@ class Asking:
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
         return lambda: self.stop() or time.monotonic() >= end
 
-    def _kept(
-        self, found: Expression, margin: float, members: NDArray[np.int64], bench: Bench, late: Callable[[], bool]
-    ) -> tuple[Formula, float]:
-        """The formula to keep, and its margin.
+    def _kept(self, asked: Question, task: Task, bench: Bench, late: Callable[[], bool]) -> Question:
+        """The question with the formula to keep, and its margin.
 
         Parts that decide nothing for these records are dropped, and constants are centred in their gaps if requested.
         """
-        formulas = bench.formulas(members)
+        formulas, found = bench.formulas(task.members), asked.found.expression
         kept = centred(trimmed(found, formulas, late), formulas, self.centre, late)
         if kept == found:
-            return Formula(found), margin
-        return Formula(kept), float(formulas.margins([kept])[0])
+            return asked
+        return asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
 
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node for a question, with these subtrees.
@@ -286,13 +316,14 @@ class Asking:
         """
         asked, search = answer.question, answer.search
         assert asked is not None
-        assert search is not None
-        others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
-            _runners_up(others), naming=self._naming[min(len(asked.found), LARGEST)],
-            by_size=_runners_up([best for best, _ in search.by_size]), proof=search.proof,
+            naming=self._naming[min(len(asked.found), LARGEST)],
         )  # fmt: skip
+        if search is not None:
+            others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
+            by_size = _runners_up([best for best, _ in search.by_size])
+            node = replace(node, runners_up=_runners_up(others[: self.keep]), by_size=by_size, proof=search.proof)
         expression, found = asked.formula.expression, Formula(asked.found.expression)
         if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
             return node if asked.formula == found else replace(node, found=found)

@@ -14,6 +14,7 @@ from telltree.search import Found, GeneticProgramming, Search
 from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
+from telltree.tree.growth.settings import Optimal
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import Labels
@@ -45,13 +46,15 @@ class Induction:
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
     ledger: Ledger = NO_LEDGER
     """What was found out about nodes before, and where to keep what is found out now."""
+    growth: Optimal | None = None
+    """How the tree is grown; None: greedily, one question at a time."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
         with Interruption() as interruption:
             asking = Asking(
-                panel, labels, self.grammar, self.search, self.fitness, self.limits, self.seed, self.centre,
-                self.progress, lambda: interruption.asked,
+                panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
+                self.progress, lambda: interruption.asked, self.search.keep,
             )  # fmt: skip
             benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
 
@@ -65,14 +68,25 @@ class Induction:
                 return answer
 
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
-        questions = sum(answer.question is not None for answer in answers.values())
+            grown, optimum = answers, None
+            if self.growth is not None and not interruption.asked:
+                from telltree.tree.growth.optimal import regrown  # few trees are grown so
+
+                grown, optimum = regrown(answers, self.growth, asking, benches[0])
+        questions = sum(answer.question is not None for answer in grown.values())
         if interruption.asked:
             logger.warning("telltree: interrupted; the tree keeps the best splits found so far, %d of them", questions)
         schema = Schema(replace(column, static=column.name in asking.static) for column in panel.schema.values())
-        tree = Tree(_grown(answers, asking), schema, asking.missing, panel.step, panel.how_read)
+        tree = Tree(_grown(grown, asking), schema, asking.missing, panel.step, panel.how_read, optimum)
         searches = {number: answer.search for number, answer in sorted(answers.items()) if answer.search is not None}
         useful = {number: found for number, found in searches.items() if found.best is not None}
         return Learned(tree, useful, interruption.asked)
+
+    def _search(self) -> Search:
+        """The search, which also keeps what a pool of questions takes."""
+        if self.growth is None:
+            return self.search
+        return replace(self.search, keep=max(self.search.keep, self.growth.pool))
 
     def _bench(self, panel: Panel) -> Bench:
         if self.bench is not None:
@@ -98,7 +112,7 @@ def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, A
         while pending:
             task = pending.pop()
             answers[task.number] = ask(task, benches[0])
-            pending += reversed(_below(task, answers[task.number]))
+            pending += reversed(task.below(answers[task.number]))
         return answers
     return _answers_side_by_side(first, ask, benches)
 
@@ -116,15 +130,8 @@ def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> di
                 task, bench = running.pop(done)
                 free.append(bench)
                 answers[task.number] = done.result()
-                pending += reversed(_below(task, answers[task.number]))
+                pending += reversed(task.below(answers[task.number]))
     return answers
-
-
-def _below(task: Task, answer: Answer) -> list[Task]:
-    """The nodes that a question leads to, the true side first."""
-    if answer.question is None:
-        return []
-    return [Task(2 * task.number, answer.question.true), Task(2 * task.number + 1, answer.question.false)]
 
 
 def _grown(answers: dict[int, Answer], asking: Asking) -> Node | Leaf:

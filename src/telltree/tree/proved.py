@@ -1,11 +1,14 @@
-"""What is proved of the questions of a tree, in a sentence."""
+"""What is proved of a tree and its questions, in a sentence."""
 
 from telltree.search.proof import in_words
 from telltree.tree.tree import Tree
 
 
 def proved(tree: Tree) -> str | None:
-    """What is proved of all questions of a tree; None if nothing is."""
+    """What is proved of a tree as a whole, or else of all its questions; None if nothing is."""
+    if tree.optimum is not None:
+        whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
+        return f"{whole}{tree.optimum}"
     proofs = [node.proof for node in tree.nodes]
     least = min((0 if proof is None else proof.atoms for proof in proofs), default=0)
     if not least:

@@ -46,18 +46,6 @@ class Places(abc.ABC):
         """The answers, in the order of the questions."""
 
 
-class InProcess(Places):
-    """Shards in this process, one after the other."""
-
-    def __init__(self, panel: Panel, grammar: Grammar, bounds: Sequence[int]) -> None:
-        super().__init__(bounds)
-        self._shards = [Shard(panel[low:high], grammar) for low, high in pairwise(bounds)]
-
-    def ask(self, messages: Sequence[Message]) -> list[Any]:
-        """The answers, in the order of the questions."""
-        return [answered(self._shards[message.shard], message) for message in messages]
-
-
 def answered(shard: Shard, message: Message) -> Any:
     """What a shard says, which is told of the node first where it must be."""
     if message.open_first:

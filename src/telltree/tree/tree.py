@@ -19,6 +19,7 @@ from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.search.proof import Proof
+from telltree.tree.growth.optimum import Optimum
 from telltree.tree.target import Summary, Target
 
 _BAR = "│   "
@@ -109,6 +110,8 @@ class Tree:
     Counts are told as durations by it, and `elapsed()` means times in this unit, or else steps."""
     how_read: HowRead = AS_USUAL
     """How the training records were read."""
+    optimum: Optimum | None = None
+    """What is proved of the whole tree, if it was grown so that something is."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:

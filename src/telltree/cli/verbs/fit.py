@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
+    from telltree.tree.growth.settings import Optimal
 
     SearchName = str
 else:
     SearchName = Literal[*SEARCHES]
 
+GrowthName = Literal["greedy", "optimal"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
@@ -88,6 +90,14 @@ class TreeOptions:
             "--search-seed", metavar="FORMULA", help="A formula, or sentence, to try first and breed from (repeatable)."
         ),
     ] = None
+    growth: Annotated[
+        GrowthName,
+        typer.Option(
+            help="greedy: each question is the best by itself; optimal: the best of all trees of up to --max-depth 3 "
+            "levels over a pool of questions, with a proof."
+        ),
+    ] = "greedy"
+    growth_pool: Annotated[int | None, _number("Questions that trees are made of, with --growth optimal.")] = None
     search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
@@ -238,6 +248,7 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         min_members="auto" if options.min_members is None else options.min_members,
         min_gain=options.min_gain,
         prevent_same_label=options.prevent_same_label,
+        growth=_growth(options),
         centre=options.centre,
         simplicity=options.simplicity,
         random_state=options.random_state,
@@ -268,6 +279,16 @@ def _search(options: TreeOptions) -> "Search":
         fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {options.search}", USAGE)
     changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
     return changed
+
+
+def _growth(options: TreeOptions) -> "Optimal | None":
+    from telltree.tree.growth.settings import Optimal
+
+    if options.growth == "greedy":
+        if options.growth_pool is not None:
+            fail("--growth-pool is for --growth optimal, not for greedy", USAGE)
+        return None
+    return Optimal() if options.growth_pool is None else Optimal(options.growth_pool)
 
 
 def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:

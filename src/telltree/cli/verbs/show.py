@@ -49,6 +49,7 @@ def show(
     from telltree.explain import english as in_words
     from telltree.explain.groups import groups_text
     from telltree.tree.model import load_model
+    from telltree.tree.proved import proved
 
     tree = load_model(model).tree
     rules = rules_table(tree)
@@ -61,6 +62,8 @@ def show(
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
+        if not english and (certain := proved(tree)):
+            put(f"\n{certain}", wrap=True)
 
 
 def _more(tree: "Tree", number: int) -> dict[str, Any]:

@@ -168,6 +168,8 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
         value = getattr(fitted, name, None)
         if value is not None and isinstance(value, int | float | str | dict | np.integer):
             rows.append((name, words(value)))
+    if getattr(fitted, "growth", None) is not None:
+        rows.append(("growth", _settings(fitted.growth)))
     if found:
         tried = sum(search.evaluations for search in found.values())
         rows.append(("formulas tried", f"{tried:,} in {counted(len(found), 'search', 'searches')}"))

@@ -18,6 +18,7 @@ from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.front import Front, Score
+from telltree.tree.growth.settings import Optimal
 from telltree.tree.model.document import (
     MOST_PARTS,
     BitsEntry,
@@ -186,6 +187,7 @@ def _parameters(
         "cv": settings.cv,
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
+        "growth": None if settings.growth is None else Optimal(settings.growth.pool),
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
     }

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from telltree.grammar.text.amount import has_more_parts
 from telltree.search import SEARCHES
+from telltree.tree.growth.settings import DEEPEST, MOST_POOLED
 
 FORMAT, VERSION = "telltree model", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
@@ -108,6 +109,19 @@ class ProofEntry(Entry):
     wanted: Count
     fitness: Number
     sampled: Count
+
+
+class OptimumEntry(Entry):
+    """What is proved of the whole tree: none over these questions costs less."""
+
+    levels: Annotated[int, Field(ge=1, le=DEEPEST)]
+    pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
+    leaves: Count
+    compared: Count
+    left_out: Count
+    cost: float
+    greedy: float
+    told_in: Literal["bits", "of fitness"]
 
 
 class Branch(Entry):
@@ -262,6 +276,13 @@ class ClassWeight(Entry):
     weight: float
 
 
+class GrowthEntry(Entry):
+    """How the tree was grown."""
+
+    name: Literal["Optimal"]
+    pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
+
+
 class Settings(Entry):
     """The parameters of the classifier."""
 
@@ -276,6 +297,7 @@ class Settings(Entry):
     cv: Count | None = None
     simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
+    growth: GrowthEntry | None = None
     functions: Many[str]
     random_state: Count | None
 
@@ -294,6 +316,7 @@ class Document(Entry):
     tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
     """In preorder, the true side first."""
     front: FrontEntry | None = None
+    optimum: OptimumEntry | None = None
     training: TrainingEntry
     settings: Settings
 

@@ -74,6 +74,7 @@ def _document(model: Model, others: int) -> Document:
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "tree": list(_preorder(model.tree.root, others)),
         "front": _front(model, others),
+        "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
@@ -194,6 +195,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
         "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
+        "growth": _growth(given["growth"]),
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
     }
@@ -231,6 +233,10 @@ def _fitness(fitness: Any) -> dict[str, Any] | str | None:
     if type(fitness) not in (Bits, GiniSize):
         return "custom"
     return {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+
+
+def _growth(growth: Any) -> dict[str, Any] | None:
+    return None if growth is None else {"name": type(growth).__name__, "pool": int(growth.pool)}
 
 
 def _class_weight(given: Any) -> list[dict[str, Any]] | str | None:

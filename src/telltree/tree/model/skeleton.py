@@ -13,6 +13,7 @@ from telltree.grammar.text.source import Source
 from telltree.grammar.text.syntax import parse_expression
 from telltree.logic import Formula
 from telltree.operators import UserFunction
+from telltree.tree.growth.optimum import Optimum
 from telltree.tree.model.document import (
     Branch,
     ColumnEntry,
@@ -66,7 +67,8 @@ def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
     still = frozenset(kept.still)
     known = Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
     step = None if kept.step is None else (kept.step.length, kept.step.unit)
-    return Tree(root, known, frozenset(kept.missing), step, _how_read(kept.how_read))
+    optimum = None if document.optimum is None else Optimum(**document.optimum.model_dump())
+    return Tree(root, known, frozenset(kept.missing), step, _how_read(kept.how_read), optimum)
 
 
 def target_of(document: Document) -> Target:

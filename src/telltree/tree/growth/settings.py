@@ -1,0 +1,32 @@
+"""How a tree is grown, if not one question at a time."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from telltree.whole import require_whole
+
+DEEPEST = 3
+"""The most levels of an optimal tree. With each, the work is multiplied by the number of answers in the pool."""
+MOST_POOLED = 10_000
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """Of all trees of up to `max_depth` levels over a pool of questions, the one that costs least as a whole.
+
+    The tree is first grown greedily. The pool are its questions, and of what the searches of its nodes found the best
+    that answer differently. What a tree costs is the fitness, taken of all leaves and questions together: with `Bits`
+    the bits that tell the labels in all leaves, and the price of all formulas; with `GiniSize` the mean impurity of all
+    leaves by their weight, and the size of all formulas. So the tree is never worse than the greedy one, and
+    `Tree.optimum` says what was proved.
+
+    pool: how many questions there are to choose from, at most. Work grows with its square for two levels, and with
+        its cube for three.
+    """
+
+    pool: int = 500
+
+    usual_depth: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        require_whole("pool", self.pool, 1, MOST_POOLED)
