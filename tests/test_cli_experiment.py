@@ -58,6 +58,7 @@ def test_the_same_command_goes_on_after_ctrl_c(home):
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not in ../shared/data")
 def test_pictures_are_of_the_data_that_were_named(tmp_path):
     drawn = tmp_path / "drawn"
+    drawn.mkdir()
     ended = telltree("auslan", "--trials", 1, "--searches", "gp", "--jobs", 1, "--data", REAL, "--pictures", drawn)
     assert "in the paper" in ended.stdout
     assert sorted(path.name for path in drawn.iterdir()) == ["auslan-tree-english.png", "auslan-tree-formula.png"]
