@@ -29,15 +29,15 @@ STEPS, COLUMNS, AT_A_TIME = 50, 20, 10_000
 NAMES = {"id": "run", "time": "t", "label": "end"}
 
 
-def make(path: Path, records: int) -> None:
+def make(path: Path, records: int, columns: int = COLUMNS) -> None:
     """Random walks, with classes that a formula of two atoms tells apart, but for a tenth of them."""
     rng, fields = np.random.default_rng(1), [("run", pa.int32()), ("t", pa.int16()), ("end", pa.string())]
-    schema = pa.schema(fields + [(f"x{k}", pa.float64()) for k in range(COLUMNS)])
+    schema = pa.schema(fields + [(f"x{k}", pa.float64()) for k in range(columns)])
     unfinished = path.with_suffix(".unfinished")
     with pq.ParquetWriter(unfinished, schema, compression="NONE", use_dictionary=["run", "t", "end"]) as file:
         for first in range(0, records, AT_A_TIME):
             number = min(AT_A_TIME, records - first)
-            cube = rng.normal(scale=0.2, size=(COLUMNS, number, STEPS)).cumsum(axis=2)
+            cube = rng.normal(scale=0.2, size=(columns, number, STEPS)).cumsum(axis=2)
             classes = (cube[0].max(axis=1) > 1).astype(int) + (cube[1].min(axis=1) < -1)
             classes = np.where(rng.random(number) < 0.1, rng.integers(0, 3, number), classes)
             rows = {
@@ -45,7 +45,7 @@ def make(path: Path, records: int) -> None:
                 "t": np.tile(np.arange(STEPS, dtype=np.int16), number),
                 "end": np.repeat(np.array(["low", "middle", "high"])[classes], STEPS),
             }
-            file.write_table(pa.table({**rows, **{f"x{k}": cube[k].ravel() for k in range(COLUMNS)}}, schema))
+            file.write_table(pa.table({**rows, **{f"x{k}": cube[k].ravel() for k in range(columns)}}, schema))
     unfinished.rename(path)
 
 

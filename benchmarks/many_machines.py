@@ -11,25 +11,29 @@ them and the client spend of the processor is told apart, so other work on this 
 
 import argparse
 import pickle
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
-from two_atoms import random_walks
+from larger_than_memory import NAMES, STEPS, make
 
+import telltree
 from telltree import GeneticProgramming, Grammar, GrammarTreeClassifier, Panel
 from telltree.estimators import classifier
 from telltree.logic.walking import signals_of
 from telltree.tree import cluster as on_cluster
+from telltree.tree.asking import LocalBench
 from telltree.tree.shard import Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
 
-STEPS, COLUMNS, CLASSES = 50, 10, 3
+COLUMNS = 10
 PLANES = 4 << 30
 """Bytes for the planes of all shards together."""
 WIRE, ROUND_TRIP = 1.25e8, 2e-3
@@ -50,13 +54,13 @@ class Traffic:
     """Seconds in which the client waited for them."""
 
 
-def records_of(number: int) -> tuple[Panel, np.ndarray]:
-    """Random walks, with classes that a formula of two atoms tells apart, but for a tenth of them."""
-    cube = random_walks(number, COLUMNS)
-    rng = np.random.default_rng(1)
-    y = (cube[:, :, 0].max(axis=1) > 1).astype(int) + (cube[:, :, 1].min(axis=1) < -1)
-    y = np.where(rng.random(number) < 0.1, rng.integers(0, CLASSES, number), y)
-    return Panel.from_arrays(cube, layout="records, steps, columns"), y
+def records_of(number: int, folder: Path) -> tuple[Panel, np.ndarray]:
+    """Random walks in a Parquet file, read; workers read it themselves."""
+    path = folder / f"{number}.parquet"
+    if not path.exists():
+        make(path, number, COLUMNS)
+    panel, y = telltree.read(path, **NAMES)
+    return panel, np.asarray(y)
 
 
 def model_for(panel: Panel, evaluations: int) -> GrammarTreeClassifier:
@@ -107,8 +111,8 @@ def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int) -> tuple[
             return time.perf_counter() - began, traffic, str(model.tree_)
 
 
-def compare(records: int, evaluations: int) -> None:
-    panel, y = records_of(records)
+def compare(records: int, evaluations: int, folder: Path) -> None:
+    panel, y = records_of(records, folder)
     model_for(panel[:200], 200).fit(panel[:200], y[:200])  # compiles
     found = {workers: timed(panel, y, evaluations, workers) for workers in (0, 1, 2)}
     assert len({tree for _, _, tree in found.values()}) == 1, "the trees differ"
@@ -131,7 +135,8 @@ class InTurn(Places):
         super().__init__(even_bounds(panel, shards))
         each = PLANES // shards  # machines have memory of their own; these share that of one
         self._shards = [
-            Shard(panel[low:high].alone(), grammar, memory=each) for low, high in pairwise(self.bounds.tolist())
+            Shard(LocalBench(panel[low:high].alone(), grammar, memory=each))
+            for low, high in pairwise(self.bounds.tolist())
         ]
         self.spent, self._traffic = np.zeros(len(self.bounds) - 1), traffic
 
@@ -150,9 +155,9 @@ class InTurn(Places):
         return answers
 
 
-def parts(records: int, evaluations: int) -> None:
+def parts(records: int, evaluations: int, folder: Path) -> None:
     """What a fit consists of, by the number of machines."""
-    panel, y = records_of(records)
+    panel, y = records_of(records, folder)
     model_for(panel[:200], 200).fit(panel[:200], y[:200])  # compiles
     wires = "| machines | questions | client | busiest shard | all shards | bytes a generation to and from a machine |"
     print(f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth 3")
@@ -186,9 +191,9 @@ def parts(records: int, evaluations: int) -> None:
     )
 
 
-def linear(evaluations: int) -> None:
+def linear(evaluations: int, folder: Path) -> None:
     sizes, costs = [10_000, 30_000, 100_000, 300_000, 1_000_000], []
-    whole, labels = records_of(sizes[-1])
+    whole, labels = records_of(sizes[-1], folder)
     print("| records | seconds on two processes | seconds for 100,000 |\n|---|---|---|")
     for size in sizes:
         seconds, _, _ = timed(whole[:size], labels[:size], evaluations, 2)
@@ -204,8 +209,11 @@ if __name__ == "__main__":
     parser.add_argument("--evaluations", type=int, default=5_000, help="for each node")
     parser.add_argument("--linear", action="store_true")
     parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--folder", type=Path, help="where the records are, or are written to and kept")
     options = parser.parse_args()
-    if options.linear:
-        linear(options.evaluations)
-    else:
-        (parts if options.parts else compare)(options.records, options.evaluations)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        if options.linear:
+            linear(options.evaluations, folder)
+        else:
+            (parts if options.parts else compare)(options.records, options.evaluations, folder)

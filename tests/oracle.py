@@ -7,6 +7,7 @@ Functions are a dict from name to a plain function on such lists.
 """
 
 import json
+import math
 import operator
 import re
 
@@ -75,6 +76,48 @@ def window(a, t, first, last):
     return a[t + low : t + high + 1]
 
 
+def looked_back_at(made):
+    """What is made of the numbers from so many to so many steps before, of those that there are."""
+
+    def moving(n, x, first, last):
+        seen = [[x[s] for s in range(t + 1) if first[t] <= t - s <= last[t] and x[s] is not None] for t in range(n)]
+        return [made(numbers) if numbers else None for numbers in seen]
+
+    return moving
+
+
+def added(numbers):
+    infinite = [x for x in numbers if math.isinf(x)]
+    return sum(infinite) if infinite else math.fsum(numbers)
+
+
+def mean(numbers):
+    return added(numbers) / len(numbers)
+
+
+def latest(n, x, a):
+    steps = [[s for s in range(t + 1) if a[s] is True] for t in range(n)]
+    return [x[held[-1]] if held else None for held in steps]
+
+
+def of_record(made):
+    """What is made of the numbers of the record, of those that there are, with their steps; the same at every step."""
+
+    def whole(n, x):
+        there = [t for t in range(n) if x[t] is not None]
+        return [made(there, [x[t] for t in there]) if there else None] * n
+
+    return whole
+
+
+def slope(steps, numbers):
+    if any(map(math.isinf, numbers)):
+        return None
+    n, width = len(steps), sum((s - t) ** 2 for s in steps for t in steps)  # twice n times the squares about the mean
+    weights = [n * t - sum(steps) for t in steps]
+    return math.fsum(w * x for w, x in zip(weights, numbers, strict=True)) / (width // 2) if width else 0.0
+
+
 def comes(a, b):
     """Whether b comes, and a holds at all steps before it."""
     return any(b[t] and all(a[:t]) for t in range(len(b)))
@@ -139,6 +182,21 @@ MEANING = {
     "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
     "gone": lambda n: [t / (n - 1) if n > 1 else 0.0 for t in range(n)],
     "change": change,
+    "mean[]": looked_back_at(mean),
+    "min[]": looked_back_at(min),
+    "max[]": looked_back_at(max),
+    "spread[]": looked_back_at(lambda numbers: max(numbers) - min(numbers)),
+    "total": lambda n, x: looked_back_at(added)(n, x, [0] * n, [n] * n),
+    "latest": latest,
+    "mean": of_record(lambda steps, numbers: mean(numbers)),
+    "min": of_record(lambda steps, numbers: min(numbers)),
+    "max": of_record(lambda steps, numbers: max(numbers)),
+    "spread": of_record(lambda steps, numbers: max(numbers) - min(numbers)),
+    "slope": of_record(slope),
+    "first": of_record(lambda steps, numbers: numbers[0]),
+    "last": of_record(lambda steps, numbers: numbers[-1]),
+    "when_min": of_record(lambda steps, numbers: float(steps[numbers.index(min(numbers))])),
+    "when_max": of_record(lambda steps, numbers: float(steps[numbers.index(max(numbers))])),
 }
 """Of each operator, by name: from the number of steps, and the values of operands and parameters at every step, to its
 values at every step."""

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 import polars as pl
-from oracle import COMPARE, UNSEEN
+from oracle import ARITHMETIC, COMPARE, UNSEEN
 
 from telltree.data import Panel
 from telltree.errors import DataWarning
@@ -151,6 +151,7 @@ class Formulas:
         self.clocks = usable(Type.REAL_VECTOR)
         self.of_one = usable(Type.REAL_VECTOR, Type.REAL_VECTOR)
         self.of_two = usable(Type.REAL_VECTOR, Type.REAL_VECTOR, Type.REAL_VECTOR)
+        self.of_event = usable(Type.REAL_VECTOR, Type.REAL_VECTOR, Type.BOOLEAN_VECTOR)
         self.counted = [row.name for row in usable(Type.COUNT, Type.BOOLEAN_VECTOR)]
         self.of_counts = usable(Type.COUNT, Type.COUNT)
 
@@ -223,15 +224,19 @@ class Formulas:
         if depth < -2 or rng.random() < 0.6:
             return self.attribute("real")
         ways = [self.difference, lambda depth: ("abs", self.difference(depth)), self.real_call]
-        return rng.choice([*ways, *[self.made] * len(self.of_one), *[self.clock] * self.looks_back])(depth)
+        return rng.choice([*ways, *[self.made] * 4, *[self.clock, self.event] * self.looks_back])(depth)
 
     def clock(self, depth):
         return written(self.rng, self.rng.choice(self.clocks))
 
     def made(self, depth):
         """A signal of another."""
-        operators = [row for row in self.of_one if self.looks_back or not row.parameters]
+        operators = [row for row in self.of_one if self.looks_back or row.name in ARITHMETIC]
         return written(self.rng, self.rng.choice(operators), self.real(depth - 1))
+
+    def event(self, depth):
+        """A signal of another and of a condition."""
+        return written(self.rng, self.rng.choice(self.of_event), self.real(depth - 1), self.vector(depth - 1))
 
     def difference(self, depth):
         """A signal of two."""

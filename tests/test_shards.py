@@ -10,7 +10,7 @@ from strategies import Column, panel_of
 
 from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.logic.formulas import Formulas, signals_of
-from telltree.tree.asking import Limits
+from telltree.tree.asking import Limits, LocalBench
 from telltree.tree.induction import Induction
 from telltree.tree.shard import Shard
 from telltree.tree.sharded import Places, ShardedBench, answered
@@ -45,7 +45,7 @@ class InProcess(Places):
 
     def __init__(self, panel, grammar, bounds):
         super().__init__(bounds)
-        self._shards = [Shard(panel[low:high], grammar) for low, high in pairwise(bounds)]
+        self._shards = [Shard(LocalBench(panel[low:high], grammar)) for low, high in pairwise(bounds)]
 
     def ask(self, messages):
         return [answered(self._shards[message.shard], message) for message in messages]
@@ -61,6 +61,23 @@ def in_shards(bounds, places=InProcess):
 def in_turns(panel, grammar, bounds):
     """Shards of which one is in memory at a time, with room for few planes."""
     return Turns(panel, grammar, bounds, threads=1, memory=1)
+
+
+class Nested(InProcess):
+    """Shards as workers have them if their planes do not fit into memory: each is cut into some that take turns."""
+
+    def __init__(self, panel, grammar, bounds):
+        super().__init__(panel, grammar, bounds)
+        parts = [panel[low:high].alone() for low, high in pairwise(bounds)]
+        inner = [sorted({*range(0, len(part), 64), len(part)}) for part in parts]
+        self._shards = [
+            Shard(ShardedBench(in_turns(part, grammar, cuts), panel.schema, grammar, _unknown))
+            for part, cuts in zip(parts, inner, strict=True)
+        ]
+
+
+def _unknown(signal):
+    raise AssertionError(f"the spread of {signal} is that of all records, which a shard does not know by itself")
 
 
 TARGET = ClassTarget(("a", "b", "c"))
@@ -94,7 +111,7 @@ def grown(panel, labels, bench, fitness, search):
         ]
     ),
     st.booleans(),
-    st.sampled_from([InProcess, in_turns]),
+    st.sampled_from([InProcess, in_turns, Nested]),
 )
 def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one for each thing that is drawn
     seed, records, missing, cuts, fitness, search, weighed, places

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
+from telltree.data import Panel, Schema
 from telltree.data.clock import duration_text, duration_texts
 from telltree.logic import Formula
-from telltree.operators import Expression, Operator
+from telltree.operators import Attribute, Expression, Operator
 from telltree.operators.table import NOT
 
 _HOW = {
@@ -35,10 +35,15 @@ def _seeks(e: Expression) -> bool | None:
 
 def has_moments(formula: Formula, panel: Panel) -> bool:
     """Whether it is meaningful when a formula was decided: it mentions something that may change within a record."""
-    e = formula.expression
-    moves = any(isinstance(part.head, Operator) and part.head.traits.moves for part in e.walk())
-    changing = moves or any(not panel.schema[name].static for name in e.attributes())
-    return changing and bool((panel.lengths > 1).any())
+    return _changes(formula.expression, panel.schema) and bool((panel.lengths > 1).any())
+
+
+def _changes(e: Expression, schema: Schema) -> bool:
+    if isinstance(e.head, Attribute):
+        return not schema[e.head.name].static
+    if isinstance(e.head, Operator) and (e.head.traits.moves or e.head.traits.lasts):
+        return e.head.traits.moves
+    return any(_changes(arg, schema) for arg in e.args)
 
 
 @dataclass(frozen=True)

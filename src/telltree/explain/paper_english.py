@@ -102,7 +102,7 @@ class _Voice:
             return False
         if isinstance(e.head, Attribute):
             return self.missing is None or e.head.name in self.missing
-        return isinstance(e.head, UserFunction) or any(self._may_miss(arg) for arg in e.args)
+        return isinstance(e.head, UserFunction) or e.has_gaps or any(self._may_miss(arg) for arg in e.args)
 
     def _unit(self, e: Expression) -> str | None:
         """The unit of constants that are compared with attributes or subtracted, if the attributes agree."""
@@ -116,7 +116,7 @@ class _Voice:
             case Number():
                 return set()
         if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
-            return set().union(*map(self._units, e.operands))
+            return set().union(*map(self._units, e.signals))
         return {None}
 
 

@@ -27,6 +27,7 @@ from telltree.operators.table import (
     EVENTUALLY,
     EVENTUALLY_WITHIN,
     FALL,
+    FIRST,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -35,10 +36,18 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LAST,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -49,8 +58,14 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
 )
 from telltree.tree.tree import Leaf, Node
 
@@ -215,6 +230,21 @@ def _calls(function: str, turned: bool = False) -> _Said:
     return said
 
 
+def _over_window(function: str) -> _Said:
+    """What a function of the runtime makes of the values in a window."""
+
+    def said(e: Expression, reads: Reads) -> str:
+        x, *bounds = (code(arg, reads) for arg in e.args)
+        return f"moving({x}, {', '.join(bounds)}, {function})"
+
+    return said
+
+
+def _of_record(function: str) -> _Said:
+    """What a function of the runtime makes of all values of the record."""
+    return lambda e, reads: f"whole({code(e.args[0], reads)}, {function})"
+
+
 def _equal(e: Expression, reads: Reads) -> str:
     left, right = (code(arg, reads) for arg in e.args)
     if e.args[0].type is Type.CATEGORICAL_VECTOR:
@@ -286,6 +316,21 @@ PYTHON: Cells[_Said | Refused] = Cells(
         **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES), lambda e, reads: code(spelt_out(e), reads)),
         LONGEST: _calls("longest"),
         CHANGE: _calls("change"),
+        MEAN_WITHIN: _over_window("average"),
+        MIN_WITHIN: _over_window("min"),
+        MAX_WITHIN: _over_window("max"),
+        SPREAD_WITHIN: _over_window("spread"),
+        TOTAL: _calls("total"),
+        LATEST: _calls("latest"),
+        MEAN: _of_record("average"),
+        MIN: _of_record("min"),
+        MAX: _of_record("max"),
+        SPREAD: _of_record("spread"),
+        SLOPE: _calls("slope"),
+        FIRST: _of_record("first"),
+        LAST: _of_record("last"),
+        WHEN_MIN: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, min)",
+        WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
     },
 )
 """Code that gives a list with one value a step; what it calls is in `export/runtime.py`."""

@@ -98,13 +98,102 @@ def same(a: Any, b: Any, levels: list[str]) -> list[bool]:
 
 def difference(a: Any, b: Any) -> list[Any]:
     """a - b; infinity minus infinity is missing."""
-    found = [x - y if known else None for known, x, y in _known(a, b)]
-    return [None if x is None or x != x else x for x in found]  # noqa: PLR0124 - NaN alone does
+    return [number(x - y) if known else None for known, x, y in _known(a, b)]
 
 
 def change(a: list[Any], window: float) -> list[Any]:
     """The difference from the value `window` steps before, or from the first step if there are fewer."""
     return difference(a, [a[max(0, t - int(window))] for t in range(len(a))])
+
+
+def number(x: Any) -> Any:
+    """What is neither missing nor NaN, as infinity minus infinity is."""
+    return None if x is None or x != x else x  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def moving(a: list[Any], first: float, last: float, made: Any) -> list[Any]:
+    """What is made of the values in a window, counted back from each step; missing if there are none."""
+    near, far = int(min(first, len(a))), int(min(last, len(a)))
+    windows = [[x for x in a[max(0, t - far) : max(0, t - near + 1)] if x is not None] for t in range(len(a))]
+    return [number(made(window)) if window else None for window in windows]
+
+
+def _plus(high: float, low: float, x: float) -> tuple[float, float]:
+    """A sum and what was lost by rounding it, with a number more."""
+    found = high + x
+    lost = (high - found) + x if abs(high) >= abs(x) else (x - found) + high
+    return (found, low + lost) if found - found == 0 else (found, 0.0)
+
+
+def summed(values: Any) -> float:
+    """The sum."""
+    high, low = 0.0, 0.0
+    for x in values:
+        high, low = _plus(high, low, x)
+    return high + low
+
+
+def average(values: list[float]) -> float:
+    """The mean."""
+    return summed(values) / len(values)
+
+
+def spread(values: list[float]) -> float:
+    """By how much the greatest is above the least."""
+    return max(values) - min(values)
+
+
+def first(values: list[float]) -> float:
+    """The first of them."""
+    return values[0]
+
+
+def last(values: list[float]) -> float:
+    """The last of them."""
+    return values[-1]
+
+
+def whole(a: list[Any], made: Any) -> list[Any]:
+    """What is made of all values of the record; missing if there are none."""
+    values = [x for x in a if x is not None]
+    return constant(a, number(made(values)) if values else None)
+
+
+def slope(a: list[Any]) -> list[Any]:
+    """Of the line that is nearest to all values, by least squares, a step; 0 of a single value."""
+    known = [(t, x) for t, x in enumerate(a) if x is not None]
+    if not known or any(x - x != 0 for _, x in known):  # infinity is nowhere near a line
+        return constant(a, None)
+    n, steps_summed = len(known), sum(t for t, _ in known)
+    width = n * sum(t * t for t, _ in known) - steps_summed**2
+    rise = summed((n * t - steps_summed) * x for t, x in known)
+    return constant(a, rise / width if width else 0.0)
+
+
+def when(a: list[Any], times: list[float], best: Any) -> list[Any]:
+    """The time of the first step at which it is at its least or greatest; missing if there is no value."""
+    values = [x for x in a if x is not None]
+    return constant(a, times[a.index(best(values))] if values else None)
+
+
+def total(a: list[Any]) -> list[Any]:
+    """The sum of the values up to each step; missing before the first."""
+    found, high, low, any_yet = [], 0.0, 0.0, False
+    for x in a:
+        if x is not None:
+            high, low = _plus(high, low, x)
+            any_yet = True
+        found.append(number(high + low) if any_yet else None)
+    return found
+
+
+def latest(a: list[Any], holds: list[bool]) -> list[Any]:
+    """The value when something last held; missing if it never did."""
+    found, value = [], None
+    for x, held in zip(a, holds, strict=True):
+        value = x if held else value
+        found.append(value)
+    return found
 
 
 def counted(record: Any, period: float) -> list[float]:

@@ -34,6 +34,7 @@ from telltree.operators.table import (
     EVENTUALLY,
     EVENTUALLY_WITHIN,
     FALL,
+    FIRST,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -42,10 +43,18 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LAST,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -56,8 +65,14 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
 )
 from telltree.tree.tree import Tree
 
@@ -350,16 +365,115 @@ def _within(how: str) -> _Said:
     """Over the steps of a window; beyond the end of the record, nothing speaks for or against it."""
 
     def said(steps: _Steps, e: Expression) -> str:
-        first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
-        if first == "UNBOUNDED":
-            raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
-        back = isinstance(e.head, Operator) and isinstance(e.head.means, Joins) and e.head.means.code in BEHIND
-        rows = f"{last} PRECEDING AND {first} PRECEDING" if back else f"{first} FOLLOWING AND {last} FOLLOWING"
-        frame = f"PARTITION BY record ORDER BY step ROWS BETWEEN {rows}"
-        found = steps.over_time(e, f"{how}({{}}) OVER ({frame})")
+        found = steps.over_time(e, f"{how}({{}}) OVER {_frame(e)}")
         return f"(COALESCE({found}, {int(how == 'MIN')}) = 1)"
 
     return said
+
+
+def _frame(e: Expression) -> str:
+    """The steps of a window."""
+    first, last = (int(bound) if bound < LONGEST_WINDOW else "UNBOUNDED" for bound in e.window)
+    if first == "UNBOUNDED":
+        raise unsayable(e, f"SQL, whose windows begin less than {LONGEST_WINDOW:,} steps away")
+    assert isinstance(e.head, Operator)
+    ahead = isinstance(e.head.means, Joins) and e.head.means.code not in BEHIND
+    rows = f"{first} FOLLOWING AND {last} FOLLOWING" if ahead else f"{last} PRECEDING AND {first} PRECEDING"
+    return f"(PARTITION BY record ORDER BY step ROWS BETWEEN {rows})"
+
+
+def _sum(x: str, over: str, divided: str = "") -> str:
+    """A sum; infinities apart, because what leaves a moving window is subtracted again."""
+    return (
+        f"CASE WHEN MAX({x}) {over} >= {_INFINITY} THEN CASE WHEN MIN({x}) {over} > -{_INFINITY} THEN {_INFINITY} END "
+        f"WHEN MIN({x}) {over} <= -{_INFINITY} THEN -{_INFINITY} "
+        f"ELSE SUM(CASE WHEN ABS({x}) < {_INFINITY} THEN {x} END) {over}{divided} END"
+    )
+
+
+def _mean(x: str, over: str) -> str:
+    return _sum(x, over, f" / COUNT({x}) {over}")
+
+
+def _least(x: str, over: str) -> str:
+    return f"MIN({x}) {over}"
+
+
+def _greatest(x: str, over: str) -> str:
+    return f"MAX({x}) {over}"
+
+
+def _spread(x: str, over: str) -> str:
+    return f"{_greatest(x, over)} - {_least(x, over)}"
+
+
+def _over_window(text: Callable[[str, str], str]) -> _Said:
+    """A number made of those in a window, by the signal and what it is taken over; NULL where there are none."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        made = text(steps.number(e.args[0]), f"OVER {_frame(e)}")
+        return f"({_number_or_null(steps.named(e, made))})"
+
+    return said
+
+
+def _total(steps: _Steps, e: Expression) -> str:
+    return f"({_number_or_null(steps.named(e, _sum(steps.number(e.args[0]), 'OVER behind')))})"
+
+
+def _of_record(text: Callable[[str, str], str]) -> _Said:
+    """A number made of all of the record, by the signal and what it is taken over."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        return f"({_number_or_null(steps.named(e, text(steps.number(e.args[0]), 'OVER whole')))})"
+
+    return said
+
+
+def _slope(steps: _Steps, e: Expression) -> str:
+    """By least squares, all numbers whole but the values; see `logic.along.slope`."""
+    x = steps.number(e.args[0])
+    known = f"CASE WHEN {x} IS NOT NULL THEN {{}} END"
+    first, second = (f"SUM({known.format(power)}) OVER whole" for power in ("step - 1", "(step - 1) * (step - 1)"))
+    part = Expression(NOT, (e,))  # no formula has the like: names for what is worked out on the way
+    width = steps.named(part, f"COUNT({x}) OVER whole * {second} - {first} * {first}")
+    weight = steps.named(Expression(AND, (e, e)), f"COUNT({x}) OVER whole * (step - 1) - {first}")
+    slope = (
+        f"CASE WHEN MAX(ABS({x})) OVER whole >= {_INFINITY} THEN NULL WHEN {width} = 0 THEN 0e0 "
+        f"ELSE SUM(CAST({weight} AS DOUBLE) * {x}) OVER whole / {width} END"
+    )
+    return f"({_number_or_null(steps.known_as(e, Expression(NOT, (part,)), slope))})"
+
+
+def _end(which: str) -> _Said:
+    """The first (MIN) or last (MAX) value that there is."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        x, place = steps.number(e.args[0]), Expression(NOT, (e,))
+        end = steps.named(place, f"{which}(CASE WHEN {x} IS NOT NULL THEN step END) OVER whole")
+        return steps.known_as(e, Expression(NOT, (place,)), f"MAX(CASE WHEN step = {end} THEN {x} END) OVER whole")
+
+    return said
+
+
+def _when(extreme: Operator) -> _Said:
+    """The time of the first step at which a signal is at its extreme."""
+
+    def said(steps: _Steps, e: Expression) -> str:
+        x, best, elapsed = steps.number(e.args[0]), Expression(extreme, e.args), Expression(ELAPSED)
+        time = f"MIN(CASE WHEN {x} = {steps.number(best)} THEN {steps.number(elapsed)} END) OVER whole"
+        return steps.known_as(e, Expression(AND, (best, elapsed)), time)
+
+    return said
+
+
+def _latest(steps: _Steps, e: Expression) -> str:
+    """Steps are grouped by the last one at which the condition held, whose value goes for all of them."""
+    x, holds = steps.number(e.args[0]), steps.condition(e.args[1])
+    last = Expression(NOT, (e,))  # no formula has the like: a name for what is worked out on the way
+    event = steps.named(last, f"MAX(CASE WHEN {holds} THEN step END) OVER behind")
+    value = f"MAX(CASE WHEN step = {event} THEN {x} END) OVER (PARTITION BY record, {event})"
+    return steps.known_as(e, Expression(NOT, (last,)), value)
 
 
 def _until(weak: bool) -> _Said:
@@ -439,6 +553,21 @@ SQL: Cells[_Said | Refused] = Cells(
         SINCE: _since,
         **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda steps, e: steps.condition(spelt_out(e))),
         EPISODES: lambda steps, e: steps.number(spelt_out(e)),
+        MEAN_WITHIN: _over_window(_mean),
+        MIN_WITHIN: _over_window(_least),
+        MAX_WITHIN: _over_window(_greatest),
+        SPREAD_WITHIN: _over_window(_spread),
+        TOTAL: _total,
+        LATEST: _latest,
+        MEAN: _of_record(_mean),
+        MIN: _of_record(_least),
+        MAX: _of_record(_greatest),
+        SPREAD: _of_record(_spread),
+        SLOPE: _slope,
+        FIRST: _end("MIN"),
+        LAST: _end("MAX"),
+        WHEN_MIN: _when(MIN),
+        WHEN_MAX: _when(MAX),
         LONGEST: _longest,
         ELAPSED: lambda steps, e: steps.elapsed(e),
     },

@@ -30,6 +30,7 @@ from telltree.operators.table import (
     EVENTUALLY,
     EVENTUALLY_WITHIN,
     FALL,
+    FIRST,
     GLOBALLY,
     GLOBALLY_WITHIN,
     GONE,
@@ -38,10 +39,18 @@ from telltree.operators.table import (
     HISTORICALLY,
     HISTORICALLY_WITHIN,
     IMPLIES,
+    LAST,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
     LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
     MISSING,
     NEXT,
     NOT,
@@ -52,8 +61,14 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
 )
 
 _WORDS = frozenset({
@@ -302,6 +317,13 @@ STL: Cells[_Said | Refused] = Cells(
         EPISODES: Refused(_NO_COUNTS),
         LONGEST: Refused(_NO_COUNTS),
         CHANGE: Refused(_NO_PAST),
+        **dict.fromkeys(
+            (
+                *(MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST),
+                *(MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX),
+            ),
+            Refused("which makes no numbers of those at several steps"),
+        ),
     },
 )
 """A formula, or a number."""

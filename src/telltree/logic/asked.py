@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from telltree.data import Schema
 from telltree.grammar.derivations.population import Population
 from telltree.logic.atoms import Atom
+from telltree.logic.findings import Findings
 from telltree.logic.machine import Tally
 from telltree.operators import Expression
 
@@ -29,9 +30,13 @@ class AnyEvaluator(Protocol[F_contra]):
 
     def evaluate(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Tally: ...
 
+    def findings(self, formulas: F_contra, wanted: NDArray[np.int64], masks: Masks) -> Findings: ...
+
     def truth(self, formulas: F_contra) -> NDArray[np.bool_]: ...
 
-    def margins(self, formulas: F_contra, cutoff: float | None = None) -> NDArray[np.float64]: ...
+    def margins(
+        self, formulas: F_contra, cutoff: float | None = None, of_a_shard: bool = False
+    ) -> NDArray[np.float64]: ...
 
     def distinct(self, signal: Expression) -> NDArray[np.float64]: ...
 

@@ -112,7 +112,7 @@ class Engine(Evaluator[Population]):
         return ~steps if negated else steps
 
     def _marks_of(self, steps: NDArray[np.uint64]) -> tuple[bytes, bytes]:
-        sides = steps & self.layout.valid, ~steps & self.layout.valid
+        sides = steps & self.layout.steps, ~steps & self.layout.steps
         true, false = (blake2b(side.tobytes(), digest_size=16).digest() for side in sides)
         return true, false
 

@@ -56,6 +56,12 @@ class Layout:
         return self.masks([np.ones(self.records, np.bool_)])[:, 0].copy()
 
     @cached_property
+    def steps(self) -> NDArray[np.uint64]:
+        """Which bits of each word stand for a step of a record that is looked at."""
+        found: NDArray[np.uint64] = self.valid & np.repeat(self.occupied, np.diff(self.blocks))
+        return found
+
+    @cached_property
     def longest(self) -> int:
         return int(self.lengths.max(initial=0))
 

@@ -18,6 +18,8 @@ from telltree.data import Panel, on_disk
 from telltree.data.statistics import Statistics
 from telltree.errors import DataError, FunctionError
 from telltree.grammar.text.names import attribute
+from telltree.logic import along
+from telltree.logic.along import Window
 from telltree.logic.atoms import Atom
 from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
 from telltree.operators.cells import Cells
@@ -29,14 +31,29 @@ from telltree.operators.table import (
     DIFFERENCE,
     ELAPSED,
     EQUAL,
+    FIRST,
     GONE,
     GREATER,
     GREATER_EQUAL,
+    LAST,
+    LATEST,
     LEFT,
     LESS,
     LESS_EQUAL,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
     MISSING,
     SIGN,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
+    WHEN_MAX,
+    WHEN_MIN,
 )
 
 Floats = NDArray[np.float64]
@@ -300,6 +317,56 @@ def _change(signals: Signals, e: Expression) -> Floats:
     return signals.along_records(e.args[0], made)
 
 
+def _within(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
+    """What is made of the values in a window."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        return signals.along_records(e.args[0], lambda x, numbers: made(x, numbers, Window.of(*e.window, numbers)))
+
+    return signal
+
+
+def _latest(signals: Signals, e: Expression) -> Floats:
+    """A signal's value when a condition last held."""
+    holds = np.equal(signals.values(e.args[1])[signals.panel.rows()], 1.0)
+    return signals.along_records(e.args[0], lambda x, numbers: along.at_last(x, numbers, holds))
+
+
+def _total(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, numbers: along.total(x, numbers, Window.so_far(numbers)))
+
+
+def _whole(made: Callable[[Floats, NDArray[np.int64], Window], Floats]) -> Callable[[Signals, Expression], Floats]:
+    """What is made of all values of the record."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        lengths = signals.panel.lengths
+        return signals.along_records(
+            e.args[0], lambda x, numbers: along.whole(made(x, numbers, Window.so_far(numbers)), lengths)
+        )
+
+    return signal
+
+
+def _slope(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, numbers: along.slope(x, numbers, signals.panel.lengths))
+
+
+def _first(signals: Signals, e: Expression) -> Floats:
+    return signals.along_records(e.args[0], lambda x, _: along.at_first(x, signals.panel.lengths, ~np.isnan(x)))
+
+
+def _when(extreme: Operator) -> Callable[[Signals, Expression], Floats]:
+    """The time of the first step at which a signal is at its extreme, as `elapsed` tells it."""
+
+    def signal(signals: Signals, e: Expression) -> Floats:
+        best = signals.values(Expression(extreme, e.args))[signals.panel.rows()]
+        times = signals.values(Expression(ELAPSED))[signals.panel.rows()]
+        return signals.along_records(e.args[0], lambda x, _: along.at_first(times, signals.panel.lengths, x == best))
+
+    return signal
+
+
 def _difference(signals: Signals, e: Expression) -> Any:
     with np.errstate(invalid="ignore"):  # inf − inf is missing, and that is all there is to say
         return signals.values(e.args[0]) - signals.values(e.args[1])
@@ -326,6 +393,21 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         GONE: _gone,
         LEFT: _left,
         CHANGE: _change,
+        MEAN_WITHIN: _within(along.mean),
+        MIN_WITHIN: _within(partial(along.extreme, better=np.fmin)),
+        MAX_WITHIN: _within(partial(along.extreme, better=np.fmax)),
+        SPREAD_WITHIN: _within(along.spread),
+        TOTAL: _total,
+        LATEST: _latest,
+        MEAN: _whole(along.mean),
+        MIN: _whole(partial(along.extreme, better=np.fmin)),
+        MAX: _whole(partial(along.extreme, better=np.fmax)),
+        SPREAD: _whole(along.spread),
+        SLOPE: _slope,
+        FIRST: _first,
+        LAST: _whole(lambda x, numbers, _: along.at_last(x, numbers, ~np.isnan(x))),
+        WHEN_MIN: _when(MIN),
+        WHEN_MAX: _when(MAX),
     },
     about=lambda operator: isinstance(operator.means, Makes),
 )

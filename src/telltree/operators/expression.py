@@ -102,6 +102,17 @@ class Expression:
         """The arguments without the parameters of an operator."""
         return self.args[: self.head.takes] if isinstance(self.head, Operator) else self.args
 
+    @property
+    def signals(self) -> tuple["Expression", ...]:
+        """The operands that are not true or false."""
+        return tuple(e for e in self.operands if e.type not in (Type.BOOLEAN, Type.BOOLEAN_VECTOR))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether it may be missing where no operand is: what looks back may find nothing there."""
+        traits = self.head.traits if isinstance(self.head, Operator) else None
+        return traits is not None and (traits.gaps or (traits.window is not None and self.window[0] > 0))
+
     def parameter(self, name: str) -> float:
         """The value of a parameter of its operator; KeyError if it has none of this name."""
         rows = self.head.parameters if isinstance(self.head, Operator) else ()

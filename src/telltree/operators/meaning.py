@@ -144,6 +144,12 @@ class Makes:
     finite: Finite = Finite.NO
     moves: bool = False
     """Whether it differs from step to step, whatever its operands do."""
+    lasts: bool = False
+    """Whether it is the same at every step of a record, whatever its operands do."""
+    window: tuple[Bound, Bound] | None = None
+    """Of what looks back: the first and the last step it looks at, counted back from that at which it is asked for."""
+    gaps: bool = False
+    """Whether it may be missing where no operand is."""
 
 
 Meaning: TypeAlias = Joins | Makes

@@ -104,7 +104,7 @@ class Operator:
     @property
     def window(self) -> tuple[Bound, Bound] | None:
         """Of what looks along time: from which step to which, by numbers or parameters."""
-        return self.means.window if isinstance(self.means, Joins) else None
+        return self.means.window
 
     @property
     def seeks(self) -> bool | None:
@@ -198,6 +198,10 @@ def _of_time(types: tuple[Type, ...]) -> Type | None:
 
 def _of_signal(types: tuple[Type, ...]) -> Type | None:
     return Type.REAL_VECTOR if types == (Type.REAL_VECTOR,) else None
+
+
+def _of_event(types: tuple[Type, ...]) -> Type | None:
+    return Type.REAL_VECTOR if types[0] is Type.REAL_VECTOR and fits(types[1], Type.BOOLEAN_VECTOR) else None
 
 
 def _missing(types: tuple[Type, ...]) -> Type | None:
@@ -361,11 +365,78 @@ CHANGE = Operator(
     r"\mathrm{change}", "change of {0} within {1} steps", Makes(keeps_unit=True, subtracts=True),
     parameters=(Parameter("k", "steps"),),
 )  # fmt: skip
+_BACK = ("a", "b")
+_SIGNAL, _SIGNAL_WITHIN = "a real vector", "a real vector, and a window of steps"
+MEAN_WITHIN = Operator(
+    "mean[]", "mean", ("mean[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{mean}",
+    "mean of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, window=_BACK),
+    parameters=_FROM_TO,
+)  # fmt: skip
+MIN_WITHIN = Operator(
+    "min[]", "min", ("min[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{min}",
+    "minimum of {0} from {2} to {1} steps before",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, window=_BACK), parameters=_FROM_TO,
+)  # fmt: skip
+MAX_WITHIN = Operator(
+    "max[]", "max", ("max[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{max}",
+    "maximum of {0} from {2} to {1} steps before",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, window=_BACK), parameters=_FROM_TO,
+)  # fmt: skip
+SPREAD_WITHIN = Operator(
+    "spread[]", "spread", ("spread[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{spread}",
+    "spread of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, window=_BACK),
+    parameters=_FROM_TO,
+)  # fmt: skip
+TOTAL = Operator(
+    "total", "total", ("total",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{total}", "sum of {0} so far",
+    Makes(keeps_unit=True, subtracts=True, moves=True), yields=True,
+)  # fmt: skip
+LATEST = Operator(
+    "latest", "latest", ("latest",), Form.CALL, 2, _of_event, "a real vector and a Boolean vector",
+    r"\mathrm{latest}", "value of {0} when last {1}",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, gaps=True), yields=True,
+)  # fmt: skip
+MEAN = Operator(
+    "mean", "mean", ("mean",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{mean}", "mean of {0} over the record",
+    Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+MIN = Operator(
+    "min", "min", ("min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{min}", "minimum of {0} over the record",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+MAX = Operator(
+    "max", "max", ("max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{max}", "maximum of {0} over the record",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+SPREAD = Operator(
+    "spread", "spread", ("spread",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{spread}",
+    "spread of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+SLOPE = Operator(
+    "slope", "slope", ("slope",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{slope}",
+    "slope of {0} a step over the record", Makes(subtracts=True, lasts=True), yields=True,
+)  # fmt: skip
+FIRST = Operator(
+    "first", "first", ("first",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{first}", "first value of {0}",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+LAST = Operator(
+    "last", "last", ("last",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{last}", "last value of {0}",
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, lasts=True), yields=True,
+)  # fmt: skip
+WHEN_MIN = Operator(
+    "when_min", "when_min", ("when_min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_min}",
+    "time of the first minimum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+)  # fmt: skip
+WHEN_MAX = Operator(
+    "when_max", "when_max", ("when_max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_max}",
+    "time of the first maximum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+)  # fmt: skip
 
 OPERATORS: list[Operator] = []
 """All there are."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
-TIMES: tuple[Operator, ...] = (ELAPSED, LEFT)
+TIMES: tuple[Operator, ...] = (ELAPSED, LEFT, WHEN_MIN, WHEN_MAX)
 """How long since the start, or until the end, in the unit of times."""
 CLOCKS: tuple[Operator, ...] = (ELAPSED, GONE, LEFT)
 """The operators for where in the record a step is; they take no operands."""
@@ -411,5 +482,7 @@ for _row in (
     EVENTUALLY_WITHIN, GLOBALLY_WITHIN, LEFT,
     NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
     RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES, LONGEST,
+    MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST,
+    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX,
 ):  # fmt: skip
     register(_row)

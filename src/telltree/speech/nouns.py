@@ -163,7 +163,7 @@ class Nouns:
         if e.head in TIMES:
             return {self.steps.unit or None}
         if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
-            return set().union(*map(self._units, e.operands))
+            return set().union(*map(self._units, e.signals))
         return {None}
 
 

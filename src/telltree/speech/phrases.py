@@ -20,12 +20,21 @@ from telltree.operators.table import (
     EPISODES,
     EVENTUALLY_WITHIN,
     FALL,
+    FIRST,
     GLOBALLY_WITHIN,
     GONE,
     HISTORICALLY,
     HISTORICALLY_WITHIN,
+    LAST,
+    LATEST,
     LEFT,
     LONGEST,
+    MAX,
+    MAX_WITHIN,
+    MEAN,
+    MEAN_WITHIN,
+    MIN,
+    MIN_WITHIN,
     NEXT,
     ONCE,
     ONCE_WITHIN,
@@ -33,8 +42,14 @@ from telltree.operators.table import (
     RISE,
     SIGN,
     SINCE,
+    SLOPE,
+    SPREAD,
+    SPREAD_WITHIN,
+    TOTAL,
     UNLESS,
     UNTIL,
+    WHEN_MAX,
+    WHEN_MIN,
 )
 from telltree.speech.normal import APART, KeptWhole
 
@@ -107,6 +122,12 @@ def asks_truth(operator: Operator, place: int) -> bool:
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
 
+def _over_window(noun: str) -> Phrase:
+    """What is made of the values in a window that is counted back."""
+    opening = f"the {noun} of {{0}}"
+    return Phrase(f"{opening} {{a-b}} earlier", first=True, short=Short(f"{opening} over the last {{b}}", "a", 0.0))
+
+
 PHRASES: Cells[Phrase] = Cells(
     "plain English, said and read back",
     "speech/phrases.py",
@@ -158,6 +179,21 @@ PHRASES: Cells[Phrase] = Cells(
             short=Short("then first {0} and within {b} {1}", "a", 0.0),
             of_record=Phrase("first {0} and {a-b} later {1}", short=Short("first {0} and within {b} {1}", "a", 0.0)),
         ),
+        MEAN_WITHIN: _over_window("mean"),
+        MIN_WITHIN: _over_window("minimum"),
+        MAX_WITHIN: _over_window("maximum"),
+        SPREAD_WITHIN: _over_window("spread"),
+        TOTAL: Phrase("the sum of {0} so far", first=True),
+        LATEST: Phrase("the value of {0}, when last {1},", first=True),
+        MEAN: Phrase("the mean of {0} over the record", first=True),
+        MIN: Phrase("the minimum of {0} over the record", first=True),
+        MAX: Phrase("the maximum of {0} over the record", first=True),
+        SPREAD: Phrase("the spread of {0} over the record", first=True),
+        SLOPE: Phrase("the slope of {0} per step over the record", first=True),
+        FIRST: Phrase("the first value of {0}", first=True),
+        LAST: Phrase("the last value of {0}", first=True),
+        WHEN_MIN: Phrase("the time of the first minimum of {0}", first=True),
+        WHEN_MAX: Phrase("the time of the first maximum of {0}", first=True),
         EPISODES: Phrase("the number of episodes in which {0}", first=True),
         LONGEST: Phrase("the most steps in a row at which {0}", first=True),
     },

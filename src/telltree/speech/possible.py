@@ -25,12 +25,12 @@ class Possible:
     """The columns with one value per record."""
 
     def misses(self, signal: Expression) -> bool:
-        """Whether a signal may be missing. Arithmetic may be even where no column is: inf - inf."""
+        """Whether a signal may be missing. It may be even where no column is: inf - inf, or nothing to look back at."""
         if isinstance(signal.head, Attribute):
             return self._doubtful(signal.head.name)
-        if _traits(signal).subtracts and not any(map(self._finite, signal.operands)):
+        if signal.has_gaps or (_traits(signal).subtracts and not any(map(self._finite, signal.operands))):
             return True
-        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.operands))
+        return isinstance(signal.head, UserFunction) or any(map(self.misses, signal.signals))
 
     def _doubtful(self, column: str) -> bool:
         return self.missing is None or column in self.missing
@@ -43,7 +43,7 @@ class Possible:
             case Number(value=value):
                 return math.isfinite(value)
         finite = _traits(signal).finite
-        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.operands)))
+        return finite is Finite.ALWAYS or (finite is Finite.LIKE_OPERANDS and all(map(self._finite, signal.signals)))
 
     def lasts(self, literal: Literal) -> bool:
         """Whether a literal says the same at every step of a record."""
@@ -58,8 +58,8 @@ class Possible:
     def _one_value(self, signal: Expression) -> bool:
         if isinstance(signal.head, Attribute):
             return signal.head.name in self.static
-        if _traits(signal).moves:
-            return False
+        if _traits(signal).moves or _traits(signal).lasts:
+            return _traits(signal).lasts
         return not isinstance(signal.head, UserFunction) and all(map(self._one_value, signal.operands))
 
     def eventual(self, term: Term) -> bool:

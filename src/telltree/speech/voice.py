@@ -78,6 +78,8 @@ class Voice:
         match term:
             case All((_, _, *_)):
                 return [sentence for part in term.parts for sentence in self._sentences(part)]
+            case Sometime(All((_, _, *_) as parts)) if self._is_timeless(term.part):
+                return [self._sentence(Sometime(part)) for part in parts]
             case Always(All((_, _, *_) as parts)):
                 apart = [self._sentence(Always(part)) for part in parts]
                 whole = self._sentence(term)
@@ -193,7 +195,9 @@ class Voice:
                 return said("from then on") + always if nested else always
 
     def _is_timeless(self, term: Term) -> bool:
-        """Whether a term is about static columns only, so that it needs no time."""
+        """Whether a term is about whole records only, such as static columns, so that it needs no time."""
+        if isinstance(term, All | Some) and term.parts:
+            return all(map(self._is_timeless, term.parts))
         return isinstance(term, Says | Compares) and self.possible.lasts(term)
 
     def _literal(self, term: Says | Compares | Own, closed: bool, of_record: bool = False) -> Said:

@@ -24,6 +24,7 @@ from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
 from telltree.logic.walking import signals_of
+from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
 from telltree.search.search import Remember
@@ -33,6 +34,7 @@ from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
 from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
+from telltree.tree.growth.settings import LookAhead
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, RunnerUp
@@ -113,11 +115,18 @@ class Answer(NamedTuple):
 class Bench(Protocol):
     """Evaluators for one node at a time, wherever the records are."""
 
-    def engine(self, members: NDArray[np.int64]) -> OfPopulations:
-        """An evaluator of populations on these records."""
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
+        """An evaluator of populations on these records.
 
-    def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
+        `before`: of a shard, the blocks of records in the shards that come first.
+        """
+
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
         """An evaluator of formulas on these records."""
+
+    @property
+    def spreads(self) -> dict[Expression, float]:
+        """The standard deviations of signals that are known, the units of margins: of a shard, those of all shards."""
 
     @property
     def cuts(self) -> NDArray[np.int64]:
@@ -149,15 +158,17 @@ class LocalBench:
         return LocalBench(self._panel[members], self._grammar, self._threads, (self, members), memory=self._memory)
 
     @property
+    def spreads(self) -> dict[Expression, float]:
+        """Of signals that were asked for, or told."""
+        return self._signals.spreads
+
+    @property
     def cuts(self) -> NDArray[np.int64]:
         """None, for all are here."""
         return np.empty(0, np.int64)
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> Engine:
-        """What evaluates formulas for these records, with the planes of all.
-
-        `before`: of a shard, the blocks of records in the shards that come first.
-        """
+        """What evaluates populations on these records, with the planes of all."""
         whole, own = (self, members) if self._part_of is None else (self._part_of[0], self._part_of[1][members])
         everything = whole is self and len(members) == len(self._panel)
         found = self._whole if everything else self._engine(self._panel[members], (whole._whole, own))
@@ -211,6 +222,8 @@ class Asking:
     """Whether Ctrl-C was pressed."""
     keep: int
     """How many runners-up a node keeps."""
+    look_ahead: LookAhead | None = None
+    """Whether a question is judged together with those below it, and how many there are to choose from."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -251,7 +264,11 @@ class Asking:
         if found.best is None:
             return Answer(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
-        asked = self._asked(*chosen(found, here.engine, self.grammar, labels, ties), task, here)
+        best, margin = chosen(found, here.engine, self.grammar, labels, ties)
+        if self.look_ahead is not None and ties.levels:
+            ahead = self._ahead(best, found, self.look_ahead.pool, task, here)
+            return Answer(leaf, found, None if ahead is None else self.question(ahead, task, bench))
+        asked = self._asked(best, margin, task, here)
         if not self._worth(here.criterion, asked):
             return Answer(leaf, found)
         return Answer(leaf, found, self._kept(asked, task, bench, here.late))
@@ -262,6 +279,15 @@ class Asking:
         alone = Population.of([found], self.grammar.has_random_constants)
         asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
         return self._kept(asked, task, bench, here.late)
+
+    def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: "_Here") -> Derivation | None:
+        """The question that is best together with those below it."""
+        from telltree.tree.growth.ahead import best_ahead  # few trees are grown so
+        from telltree.tree.growth.whole import whole_of
+
+        labels, least = self.labels[task.members], self.limits.min_members
+        whole = whole_of(self.fitness, self.grammar, self.labels, labels)
+        return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
     def _here(self, task: Task, bench: Bench) -> "_Here":
         late, engine = self._lateness(), bench.engine(task.members)

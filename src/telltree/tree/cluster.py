@@ -17,6 +17,7 @@ from telltree.grammar import Grammar
 from telltree.logic.walking import signals_of
 from telltree.tree.shard import NotOpenError, Shard
 from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_bounds
+from telltree.tree.turns import local_bench
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -107,7 +108,8 @@ class _Workers(Places):
         self._sending = False
         """Whether workers were found not to see the files of the records."""
         self._homes = [workers[k % len(workers)] for k in range(len(self.bounds) - 1)]
-        self._actors = [self._begun(shard) for shard in range(len(self._homes))]
+        beginnings = [self._beginning(shard) for shard in range(len(self._homes))]  # all at the same time
+        self._actors = [self._begun(shard, *beginning) for shard, beginning in enumerate(beginnings)]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
@@ -159,30 +161,36 @@ class _Workers(Places):
         alive = _workers(self._client)
         if self._homes[shard] not in alive:
             self._homes[shard] = min(alive, key=lambda worker: (self._homes.count(worker), worker))
-        self._actors[shard] = self._begun(shard)
+        self._actors[shard] = self._begun(shard, *self._beginning(shard))
         return self._submit(message)
 
-    def _begun(self, shard: int) -> Any | None:
-        """Let a worker read the records of its shard, or send them, and make a shard of them there.
+    def _beginning(self, shard: int) -> tuple[Any | None, bool]:
+        """Let a worker read the records of its shard, or send them, and begin to make a shard of them there.
 
-        None if the worker is lost.
+        Gives its future, None if the worker is lost, and whether it reads them.
         """
         low, high = self.bounds[shard : shard + 2].tolist()
-        home = [self._homes[shard]]
+        home, part = [self._homes[shard]], self._part(shard)
         try:
-            records = self._part(shard) or self._client.scatter(self._panel[low:high], workers=home, hash=False)
+            records = part or self._client.scatter(self._panel[low:high], workers=home, hash=False)
             begun = self._client.submit(_begin, records, self._grammar, workers=home, actor=True, pure=False)
-            return self._waited(shard, begun)
-        except KeyError:  # the scheduler knows no such worker any more
-            return None
-        except _lost():
+        except _lost(also=KeyError):  # the scheduler may know no such worker any more
+            begun = None
+        return begun, part is not None
+
+    def _begun(self, shard: int, beginning: Any | None, reads: bool) -> Any | None:
+        """What came of a beginning; None if the worker is lost."""
+        try:
+            return None if beginning is None else self._waited(shard, beginning)
+        except _lost(also=KeyError):
             return None
         except DataError as error:
-            if self._sending:
+            if not reads:
                 raise
-            warn(f"a worker could not read records by itself ({error}), so they are sent to the workers")
-            self._sending = True
-            return self._begun(shard)
+            if not self._sending:
+                warn(f"a worker could not read records by itself ({error}), so they are sent to the workers")
+                self._sending = True
+            return self._begun(shard, *self._beginning(shard))
 
     def _part(self, shard: int) -> Part | None:
         """What the worker reads by itself; None if the records must be sent."""
@@ -208,14 +216,14 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
     panel = records.read() if isinstance(records, Part) else records
-    return RemoteShard(panel, grammar, get_worker().state.nthreads)
+    return RemoteShard(local_bench(panel, grammar, get_worker().state.nthreads, quiet=True))
 
 
-def _lost() -> tuple[type[BaseException], ...]:
+def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:
     """What is raised when a worker died, or was started again."""
     from distributed import KilledWorker
 
-    return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError
+    return CancelledError, Cancelled, KilledWorker, OSError, TimeoutError, NotOpenError, also
 
 
 def _workers(client: "Client") -> list[str]:

@@ -7,11 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.data import Panel
-from telltree.grammar import Grammar
-from telltree.logic.evaluator import Evaluator
+from telltree.logic.asked import AnyEvaluator, Masks
 from telltree.operators import Expression
-from telltree.tree.asking import LocalBench
+from telltree.tree.asking import Bench
 
 _NODES_KEPT = 4
 """A node is asked about populations, then about formulas as they stand; nothing is asked about it later."""
@@ -53,34 +51,23 @@ class NotOpenError(LookupError):
 class Shard:
     """Some records, and evaluators for the nodes at hand."""
 
-    def __init__(
-        self,
-        panel: Panel,
-        grammar: Grammar,
-        threads: int = 1,
-        **bench: Any,
-    ) -> None:
-        """`bench`: options of `LocalBench`."""
-        self._bench = LocalBench(panel, grammar, threads, **bench)
-        self._open: OrderedDict[int, tuple[Evaluator[Any], list[Any]]] = OrderedDict()
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._open: OrderedDict[int, tuple[AnyEvaluator[Any], list[Masks]]] = OrderedDict()
 
     def open(self, opening: Opening) -> None:
         """Make ready for questions about a node."""
-        evaluator: Evaluator[Any] = getattr(self._bench, opening.form)(opening.members, opening.before)
+        evaluator: AnyEvaluator[Any] = getattr(self._bench, opening.form)(opening.members, opening.before)
         self._open[opening.node] = evaluator, [evaluator.masks(groups) for groups in opening.masks]
         while len(self._open) > _NODES_KEPT:
             self._open.popitem(last=False)
-
-    def rest(self) -> None:
-        """Take little memory until the next question."""
-        self._bench.rest()
 
     def answer(self, call: Call) -> Any:
         """What the evaluator of a node says."""
         if call.node not in self._open:
             raise NotOpenError
         evaluator, masks = self._open[call.node]
-        evaluator.signals.spreads.update(call.spread)
+        self._bench.spreads.update(call.spread)
         if call.question == "masks":
             masks.append(evaluator.masks(*call.given))
             return None

@@ -13,7 +13,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.derivations.population import Population
 from telltree.logic.asked import Masks, OfFormulas, OfPopulations
 from telltree.logic.atoms import Atom
-from telltree.logic.findings import joined
+from telltree.logic.findings import Findings, joined
 from telltree.logic.formulas import graded_signals
 from telltree.logic.machine import LANES, Tally
 from telltree.operators import Expression
@@ -64,16 +64,23 @@ class ShardedBench:
 
     def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
         """`spread`: the standard deviation of a signal over the records of all shards."""
-        self.places, self.schema, self.grammar, self.spread = places, schema, grammar, spread
+        self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
+        self.spreads: dict[Expression, float] = {}
         self.serial = count()
 
-    def engine(self, members: NDArray[np.int64]) -> OfPopulations:
+    def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """What evaluates populations on these records."""
-        return _PopulationShards(self, members, "engine")
+        return _PopulationShards(self, members, before, "engine")
 
-    def formulas(self, members: NDArray[np.int64]) -> OfFormulas:
+    def formulas(self, members: NDArray[np.int64], before: int = 0) -> OfFormulas:
         """What evaluates formulas as they stand on these records."""
-        return _FormulaShards(self, members, "formulas")
+        return _FormulaShards(self, members, before, "formulas")
+
+    def spread(self, signal: Expression) -> float:
+        """The standard deviation of a signal, the unit of its margins."""
+        if signal not in self.spreads:
+            self.spreads[signal] = self._spread(signal)
+        return self.spreads[signal]
 
     @property
     def cuts(self) -> NDArray[np.int64]:
@@ -87,7 +94,7 @@ class _NodeShards(abc.ABC, Generic[F]):
     All are asked alike, and their answers are joined in the order of the shards, so that nothing depends on time.
     """
 
-    def __init__(self, bench: ShardedBench, members: NDArray[np.int64], form: Form) -> None:
+    def __init__(self, bench: ShardedBench, members: NDArray[np.int64], before: int, form: Form) -> None:
         bounds = bench.places.bounds
         cuts = np.searchsorted(members, bounds).tolist()
         own = [(k, low, high) for k, (low, high) in enumerate(pairwise(cuts)) if low < high]
@@ -95,7 +102,8 @@ class _NodeShards(abc.ABC, Generic[F]):
         self._shards = [k for k, _, _ in own]
         self._parts = [slice(low, high) for _, low, high in own]  # of the node's records, those of each shard
         self._openings = [
-            Opening(self._node, form, members[low:high] - bounds[k], bench.places.blocks[k]) for k, low, high in own
+            Opening(self._node, form, members[low:high] - bounds[k], before + bench.places.blocks[k])
+            for k, low, high in own
         ]
 
     def _each(self, question: str, *given: Any, own: Sequence[Any] | None = None, **more: Any) -> list[Any]:
@@ -120,16 +128,18 @@ class _NodeShards(abc.ABC, Generic[F]):
 
     def evaluate(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Tally:
         """Count, mask by mask, the records for which each of the formulas `wanted` is true, in that order."""
-        return joined(
-            self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks)
-        ).of_all()
+        return self.findings(formulas, wanted, masks).of_all()
+
+    def findings(self, formulas: F, wanted: NDArray[np.int64], masks: Masks) -> Findings:
+        """The same, to be joined with the findings of others: where shards are parts of a shard."""
+        return joined(self._each("findings", self._some(formulas, wanted), np.arange(len(wanted)), masks=masks))
 
     def truth(self, formulas: F) -> NDArray[np.bool_]:
         """The truth of every formula for every record."""
         found: NDArray[np.bool_] = np.concatenate(self._each("truth", formulas), axis=1)
         return found
 
-    def margins(self, formulas: F, cutoff: float | None = None) -> NDArray[np.float64]:
+    def margins(self, formulas: F, cutoff: float | None = None, of_a_shard: bool = False) -> NDArray[np.float64]:
         """The smallest absolute margin of each formula over the records; exact if it is no less than `cutoff`."""
         signals = {s for e in self._expressions(formulas) for s in graded_signals(e, self.schema)}
         spread = {signal: self._bench.spread(signal) for signal in signals}

@@ -46,10 +46,11 @@ class Turns(Places):
         super().__init__(bounds)
         allow_files(_FILES * (len(bounds) - 1))
         signals = None if panel.on_disk else SIGNALS // (len(bounds) - 1)  # those in memory are kept by all shards
-        self._shards = [
-            Shard(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
+        self._benches = [
+            LocalBench(panel[low:high].alone(), grammar, threads, memory=memory, signals=signals, room=words_on_disk)
             for low, high in pairwise(bounds)
         ]
+        self._shards = [Shard(bench) for bench in self._benches]
         self._at_work = 0
         self._backwards = False
 
@@ -60,7 +61,7 @@ class Turns(Places):
         for place in reversed(places) if self._backwards else places:
             number = messages[place].shard
             if number != self._at_work:
-                self._shards[self._at_work].rest()
+                self._benches[self._at_work].rest()
                 self._at_work = number
             answers[place] = answered(self._shards[number], messages[place])
         self._backwards = not self._backwards
