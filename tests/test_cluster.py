@@ -29,7 +29,6 @@ from telltree.experiments import run_experiment
 from telltree.tree import checkpoint as keeping
 
 SEARCH = GeneticProgramming(evaluations=400, population=100)
-TREE = {"search": SEARCH, "max_depth": 3, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +66,11 @@ def saved(model, folder):
 @pytest.fixture(scope="module")
 def alone(records, tmp_path_factory):
     """The model of one machine."""
-    return saved(GrammarTreeClassifier(**TREE).fit(*records), tmp_path_factory.mktemp("alone"))
+    return saved(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*records), tmp_path_factory.mktemp("alone"))
 
 
 def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
-    model = GrammarTreeClassifier(**TREE).fit(*records, client=client)
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*records, client=client)
     assert saved(model, tmp_path) == alone
 
 
@@ -88,15 +87,15 @@ def parquet(records, tmp_path_factory):
 
 def test_workers_read_parquet_by_themselves(client, parquet, tmp_path, monkeypatch):
     read_here = read(parquet, id="id", time="time", label="label")
-    models = [GrammarTreeClassifier(**TREE).fit(*read_here)]
+    models = [GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here)]
     with monkeypatch.context() as patch:
         patch.setattr(client, "scatter", lambda *_, **__: pytest.fail("records were sent"))
         for given in (read_here, scan(parquet, id="id", time="time", label="label")):
-            models.append(GrammarTreeClassifier(**TREE).fit(*given, client=client))
+            models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*given, client=client))
     for path in parquet.iterdir():
         os.utime(path, ns=(0, 0))
     with pytest.warns(DataWarning, match=r"\.parquet' has changed since .*, so they are sent to the workers"):
-        models.append(GrammarTreeClassifier(**TREE).fit(*read_here, client=client))
+        models.append(GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*read_here, client=client))
     assert len({saved(model, tmp_path) for model in models}) == 1
 
 
@@ -108,17 +107,20 @@ def test_a_fit_goes_on_from_its_checkpoint_with_or_without_workers(client, recor
 
     for number, clients in enumerate([(client, client), (client, None), (None, client)]):
         path = tmp_path / f"checkpoint {number}"
-        cut = GrammarTreeClassifier(**TREE, progress=stop)
+        cut = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=stop)
         assert cut.fit(*records, client=clients[0], checkpoint=path).interrupted_
         events = []
-        model = GrammarTreeClassifier(**TREE, progress=events.append)
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
         model.fit(*records, client=clients[1], checkpoint=path)
         assert 1 not in {event.node for event in events}  # the root was finished
         assert saved(model, tmp_path) == alone
 
 
 def test_folds_are_learnt_on_workers(client, records, tmp_path):
-    models = [GrammarTreeClassifier(**TREE, cv=2).fit(*records, **given) for given in ({}, {"client": client})]
+    models = [
+        GrammarTreeClassifier(search=SEARCH, random_state=0, cv=2).fit(*records, **given)
+        for given in ({}, {"client": client})
+    ]
     assert np.array_equal(models[0].validation_.chances, models[1].validation_.chances)
     assert saved(models[0], tmp_path) == saved(models[1], tmp_path)
 
@@ -126,7 +128,7 @@ def test_folds_are_learnt_on_workers(client, records, tmp_path):
 def test_cross_validation_is_spread_over_workers(client, records):
     panel, y = records
     parts, told = folds(np.unique(y, return_inverse=True)[1], None, 3, 0), []
-    model = GrammarTreeClassifier(**TREE | {"max_depth": 2})
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=2, random_state=0)
     here = cross_validate(model, panel, y, parts)
     there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
     assert np.array_equal(here, there)
@@ -141,7 +143,7 @@ def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, mo
         if next(told) == moment:
             os.kill(victims[0], signal.SIGKILL)
 
-    model = GrammarTreeClassifier(**TREE, progress=kill).fit(*records, client=client)
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=kill).fit(*records, client=client)
     assert next(told) > moment
     assert saved(model, tmp_path) == alone
 
@@ -179,7 +181,7 @@ def test_a_shard_that_always_fails_is_named(parquet, monkeypatch, function, erro
     panel, y = read(parquet, id="id", time="time", label="label")
     column = next(name for name, kind in panel.schema.items() if kind.type == "real")
     grammar = f"Start ::= F({function.name}(`{column}`) > grid(-9, 9, 5))"
-    model = GrammarTreeClassifier(grammar, functions=[function], **TREE)
+    model = GrammarTreeClassifier(grammar, SEARCH, functions=[function], random_state=0)
     own = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
     with own, Client(own) as client, pytest.raises(error, match=says):
         model.fit(panel, y, client=client)
@@ -194,11 +196,11 @@ def test_a_scheduler_that_goes_away_is_one_error_and_a_checkpoint(records, alone
             if event.node > 1:
                 own.close()
 
-        model = GrammarTreeClassifier(**TREE, progress=leave)
+        model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=leave)
         with pytest.raises(ClusterError, match=r"scheduler .* again"):
             model.fit(*records, client=client, checkpoint=path)
     events = []
-    model = GrammarTreeClassifier(**TREE, progress=events.append)
+    model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=events.append)
     model.fit(*records, checkpoint=path)
     assert 1 not in {event.node for event in events}
     assert saved(model, tmp_path) == alone

@@ -61,6 +61,20 @@ def test_larger_formulas_are_found():
     assert found.proof.atoms == 2
 
 
+def test_the_best_are_joined_with_every_atom_on_either_side():
+    panel, _, labels = drawn(4, 60)
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V | V implies V | on | off | x < 1", SCHEMA)
+    watched = Watched(objective_of(panel, labels, grammar), grammar)
+    Auto(evaluations=2_000, max_atoms=1).run(grammar, watched, 0)
+    asked = [str(derivation.expression) for derivation in watched.asked]
+    atoms = ("on", "off", "x < 1")
+    covered = [f"F({a})" for a in atoms]
+    joined = [f"F({a} {joins} {b})" for a in atoms for b in atoms for joins in ("and", "implies")]
+    wanted = [{str(grammar.derive(text).expression) for text in texts} for texts in (covered, joined)]
+    assert set(asked[:3]) == wanted[0]
+    assert set(asked[3 : 3 + len(wanted[1])]) == wanted[1]
+
+
 def test_a_small_budget_covers_less():
     panel, _, labels = drawn(2)
     grammar = Grammar.parse(text_of(GENERIC), SCHEMA)
