@@ -10,6 +10,8 @@ READY := .venv/.ready-$(VERSION)
 .PHONY: help demo test check lowest newest bench soak mutants site clean
 SECONDS ?= 300
 NUMBER ?= 150
+# A file of tests is run by one process, so that what its tests share is made once; in the order of names, long ones early.
+PYTEST := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -18,7 +20,7 @@ demo: $(READY)  ## learn from aircraft encounters of a real study, and write tel
 	$(BIN)/telltree demo --output telltree-demo.html --force
 
 test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python $(PYTEST) $(ARGS)
 
 check: $(READY)  ## formatting, lint, types and import directions
 	$(BIN)/ruff format --check .
@@ -38,7 +40,7 @@ define tested_with
 	$(BIN)/uv pip compile --quiet --resolution $(2) --python .venv-$(1) --all-extras --group frames \
 	  --output-file .venv-$(1)/versions.txt pyproject.toml
 	$(BIN)/uv pip install --quiet --python .venv-$(1) --constraint .venv-$(1)/versions.txt --editable '.[all]' --group dev
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels .venv-$(1)/bin/python -m pytest -n 2 $(3) $(ARGS)
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(1)/kernels .venv-$(1)/bin/python $(PYTEST) $(3) $(ARGS)
 endef
 
 site: $(READY)  ## build the documentation into site/

@@ -226,17 +226,21 @@ def _fit_on_two(moment: float | None) -> tuple[GrammarTreeClassifier, float, boo
     from distributed import Client, LocalCluster
 
     quiet = {"dashboard_address": ":0", "silence_logs": "CRITICAL"}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as cluster, Client(cluster) as client:
-        client.wait_for_workers(2)
-        victim = random.choice(list(cluster.workers.values())).pid
-        timer = threading.Timer(moment or 0.0, os.kill, (victim, signal.SIGKILL))
-        if moment is not None:
-            timer.start()
-        began = time.monotonic()
-        model = fitted(evaluations=1_000, client=client)
-        took, dead = time.monotonic() - began, moment is not None and not timer.is_alive()
-        timer.cancel()
-        return model, took, dead
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, **quiet)
+    try:
+        with Client(cluster) as client:
+            client.wait_for_workers(2)
+            victim = random.choice(list(cluster.workers.values())).pid
+            timer = threading.Timer(moment or 0.0, os.kill, (victim, signal.SIGKILL))
+            if moment is not None:
+                timer.start()
+            began = time.monotonic()
+            model = fitted(evaluations=1_000, client=client)
+            took, dead = time.monotonic() - began, moment is not None and not timer.is_alive()
+            timer.cancel()
+            return model, took, dead
+    finally:
+        cluster.close(timeout=120)  # a worker that was started again may take long to end on a busy machine
 
 
 PARTS: dict[str, Callable[[int, Path], Iterator[str]]] = {

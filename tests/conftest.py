@@ -55,6 +55,13 @@ def mixed_records(number, seed=0):
 MIXED = (Column("speed", "real"), Column("height", "real"), Column("on", "Boolean"), Column("mode", "categorical"))
 
 
+def mixed_labels(records):
+    """Three classes that formulas tell apart."""
+    fast = [any(x is not None and x > 2.5 for x in record["speed"]) for record in records]
+    high = [any(h is not None and h >= 4 for h in record["height"]) for record in records]
+    return ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
+
+
 @pytest.fixture(scope="session")
 def plain():
     """The records of `panel`, as the oracle reads them."""
@@ -70,9 +77,7 @@ def panel(plain):
 @pytest.fixture(scope="session")
 def labels(plain):
     """Three classes that formulas can nearly tell apart."""
-    fast = [any(x is not None and x > 2.5 for x in record["speed"]) for record in plain]
-    high = [any(h is not None and h >= 4 for h in record["height"]) for record in plain]
-    found = ["fast" if f else "high" if h else "calm" for f, h in zip(fast, high, strict=True)]
+    found = mixed_labels(plain)
     found[7] = "calm" if found[7] != "calm" else "high"
     return found
 

@@ -6,12 +6,14 @@ import itertools
 import os
 import re
 import runpy
+import shlex
 import subprocess
-import sys
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
+
+from programs import telltree
 
 ROOT = Path(__file__).parent.parent
 END = "--- end of block ---"
@@ -103,18 +105,20 @@ def run(text, folder):
 
 
 def shell(command, folder):
-    """What a command prints on standard output; telltree is the one installed beside this Python."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONUTF8": "1", "COLUMNS": "200"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, f"$ {command}\n{done.stderr}"
-    return done.stdout
+    """What a command prints on standard output; a `telltree` at its beginning is forked, as in other tests."""
+    program, _, rest = command.partition(" | ")
+    ours = program.startswith("telltree ")
+    with mock.patch.dict(os.environ, PYTHONUTF8="1", COLUMNS="200"):
+        ended = telltree(*shlex.split(program)[1:], cwd=folder) if ours else _sh(command, folder)
+        if ours and rest and not ended.returncode:
+            ended = _sh(rest, folder, input=ended.stdout)
+    assert ended.returncode == 0, f"$ {command}\n{ended.stderr}"
+    return ended.stdout
+
+
+def _sh(command, folder, **more):
+    line = ["/bin/sh", "-c", command]
+    return subprocess.run(line, cwd=folder, capture_output=True, encoding="utf-8", check=False, **more)
 
 
 def trimmed(text):

@@ -19,6 +19,7 @@ from telltree.grammar.text import syntax
 from telltree.grammar.text.amount import MOST_PARTS as MOST_GRAMMAR_PARTS
 from telltree.grammar.text.amount import has_more_parts, room_for
 from telltree.logic import Formula
+from telltree.operators import Expression, operator_named
 from telltree.tree.front import Front
 from telltree.tree.model import reading
 from telltree.tree.model.decode import LONG_GRAMMAR
@@ -295,16 +296,24 @@ def test_a_tree_of_a_thousand_leaves_is_saved_and_loaded_with_the_runners_up_tha
     model = load(GOLDEN)
     leaf = model.tree_.leaves[0][0]
 
+    def parsed(text):
+        return Formula.parse(text, model.training_.schema)
+
+    def both(*formulas):
+        """That both atoms hold at once; parsing twenty thousand of these would take long."""
+        atoms = tuple(formula.expression.args[0] for formula in formulas)
+        return Formula(Expression(operator_named("F"), (Expression(operator_named("and"), atoms),)))
+
+    heights = [parsed(f"F(height > {i}.25)") for i in range(20)]
+
     def grown(low, high):
         """A tree that asks for each constant below which so many leaves lie."""
         if high - low == 1:
             return leaf
         middle = (low + high) // 2
-        others = tuple(
-            RunnerUp(Formula.parse(f"F((speed < {middle}) ∧ (height > {i}.25))", model.training_.schema), 1.0 + i)
-            for i in range(20)
-        )
-        formula = Formula.parse(f"F((speed < {middle}) ∧ (on ∨ (height > {middle})))", model.training_.schema)
+        speed = parsed(f"F(speed < {middle})")
+        others = tuple(RunnerUp(both(speed, height), 1.0 + i) for i, height in enumerate(heights))
+        formula = parsed(f"F((speed < {middle}) ∧ (on ∨ (height > {middle})))")
         return Node(formula, grown(low, middle), grown(middle, high), 1.0, 1.0, 1.0, others)
 
     model.tree_ = replace(model.tree_, root=grown(0, 1000), schema=model.training_.schema)

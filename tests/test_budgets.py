@@ -36,9 +36,9 @@ class Counting:
 
 
 class Clock:
-    """A clock that moves when it is told to."""
+    """A clock that moves when it is told to, and that has run for some time."""
 
-    def __init__(self, now=0.0):
+    def __init__(self, now=1_000.0):
         self.now = now
 
     def monotonic(self):

@@ -392,31 +392,39 @@ import os, signal, sys
 from telltree.tree import checkpoint as keeping
 from test_checkpoint import fitted
 
+path = sys.argv[1]
+fitted("genetic programming")  # loads the kernels for all processes
 keeping.EVERY, keeping.SHARE = 0.0, 1e9
-path, last, moment = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-replace, number = os.replace, 0
 
-def counted(source, target):
-    global number
-    number += 1
-    if number == last and moment == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    replace(source, target)
-    if number == last and moment == "after":
-        os.kill(os.getpid(), signal.SIGKILL)
+def fit(last, moment):
+    replace, number = os.replace, 0
 
-os.replace = counted
-fitted("genetic programming", path).save(path + ".json")
+    def counted(source, target):
+        nonlocal number
+        number += 1
+        if number == last and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace(source, target)
+        if number == last and moment == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.replace = counted
+    fitted("genetic programming", path).save(path + ".json")
+
+for last, moment in ((5, "before"), (5, "after"), (10**9, "never")):
+    process = os.fork()
+    if not process:
+        fit(last, moment)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are ended otherwise here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are begun and ended otherwise here")
 def test_a_process_that_was_killed_is_followed_by_one_that_ends_the_work(tmp_path):
-    path, env = tmp_path / "checkpoint", os.environ | {"PYTHONPATH": beside_tests()}
-    for last, moment in ((5, "before"), (5, "after"), (10**9, "never")):
-        command = [sys.executable, "-c", SCRIPT, path, str(last), moment]
-        ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert ended.returncode == (0 if moment == "never" else -signal.SIGKILL), ended.stderr
+    command, env = [sys.executable, "-c", SCRIPT, tmp_path / "checkpoint"], {"PYTHONPATH": beside_tests()}
+    ended = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, check=False)
+    assert ended.stdout.split() == [str(-signal.SIGKILL), str(-signal.SIGKILL), "0"], ended.stderr
     assert (tmp_path / "checkpoint.json").read_bytes() == saved(fitted("genetic programming"), tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["checkpoint", "checkpoint.json", "model.json"]
 

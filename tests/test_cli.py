@@ -464,8 +464,20 @@ def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folde
     assert json.loads(good(*flights, "--growth", "optimal", "--growth-pool", "20", "--json"))["proved"].startswith(
         proved
     )
-    bad(2, *flights, "--growth-pool", "20", says="--growth-pool is for --growth optimal, not for greedy")
+    bad(2, *flights, "--growth-pool", "20", says="--growth-pool is for --growth optimal or look-ahead, not for greedy")
     bad(2, *flights, "--growth", "optimal", "--growth-pool", "0", says="pool must be a whole number of at least 1")
+
+
+def test_a_floor_for_recall_is_kept_and_told(folder, tmp_path):
+    model = tmp_path / "model.json"
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
+    told = " ".join(good(*flights, "--recall", "calm=.9", "-o", model).split())
+    assert "recall of calm is" in told
+    assert "at least 90.0 % as it was to be" in told
+    assert "recall of calm is" in " ".join(good("show", model).split())
+    bad(2, *flights, "--recall", "calm", says="--recall must be a class and a share such as bad=.95, got 'calm'")
+    bad(2, *flights, "--recall", "calm=2", says="--recall: the recall of 'calm' must be a number between 0 and 1")
+    bad(2, *flights, "--recall", "nobody=.5", says="--recall: there is no class 'nobody'; there are")
 
 
 def test_formulas_of_ones_own_may_be_tried_first(folder):

@@ -1,34 +1,28 @@
 """telltree experiment, through the installed program: its table, going on after Ctrl-C, and its pictures."""
 
 import json
-import os
 import signal
-import subprocess
 from pathlib import Path
 
+import programs
 import pytest
 from programs import PROGRAM, started
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
-SMALL = ("encounters", "--records", "60", "--trials", "4", "--searches", "mc", "--jobs", "1")
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """A cache folder of our own, and no data set anywhere."""
-    return tmp_path_factory.mktemp("home")
+SMALL = ("encounters", "--records", "60", "--trials", "2", "--searches", "mc", "--jobs", "1")
 
 
 @pytest.fixture
-def env(home):
-    there = {name: value for name, value in os.environ.items() if name != "TELLTREE_DATA"}
-    return there | {"XDG_CACHE_HOME": str(home), "XDG_DATA_HOME": str(home)}
+def home(tmp_path, monkeypatch):
+    """A cache folder of our own, and no data set anywhere."""
+    monkeypatch.delenv("TELLTREE_DATA", raising=False)
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    return tmp_path / "home"
 
 
-def telltree(env, *args):
-    ended = subprocess.run(
-        [PROGRAM, "experiment", *map(str, args)], capture_output=True, text=True, check=False, env=env
-    )
+def telltree(*args):
+    ended = programs.telltree("experiment", *args)
     assert ended.returncode == 0, ended.stderr
     return ended
 
@@ -39,31 +33,32 @@ def figures(text):
     return {model["name"]: [{**run, "seconds": None} for run in model["runs"]] for model in models}
 
 
-def test_the_same_command_goes_on_after_ctrl_c(env, home):
+def test_the_same_command_goes_on_after_ctrl_c(home):
     kept = home / "telltree" / "experiment-encounters.jsonl"
-    with started([PROGRAM, "experiment", *SMALL], env=env) as running:
-        next(line for line in running.stderr if "of 16 runs, about" in line)
+    with started([PROGRAM, "experiment", *SMALL]) as running:
+        next(line for line in running.stderr if "of 8 runs, about" in line)
         running.send_signal(signal.SIGINT)
         table, said = running.communicate()
     assert running.returncode == 130, said
     assert "(interrupted:" in table
     assert "the same command goes on from there" in said
     before = kept.read_bytes().splitlines()
-    assert 0 < len(before) < 16
-    resumed = telltree(env, *SMALL, "--json").stdout
+    assert 0 < len(before) < 8
+    resumed = telltree(*SMALL, "--json").stdout
     runs = [(json.loads(line)["model"], json.loads(line)["seconds"]) for line in before]
     by_model = {model["name"]: [run["seconds"] for run in model["runs"]] for model in json.loads(resumed)["models"]}
     assert all(seconds in by_model[name] for name, seconds in runs)  # not run again
     assert not kept.exists()  # all finished: the next experiment measures anew
-    anew = telltree(env, *SMALL, "--json", "--store", home / "runs.jsonl").stdout
+    anew = telltree(*SMALL, "--json", "--store", home / "runs.jsonl").stdout
     assert figures(anew) == figures(resumed)
-    assert len((home / "runs.jsonl").read_bytes().splitlines()) == 16
+    assert len((home / "runs.jsonl").read_bytes().splitlines()) == 8
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not in ../shared/data")
-def test_pictures_are_of_the_data_that_were_named(env, tmp_path):
-    ended = telltree(
-        env, "auslan", "--trials", 1, "--searches", "gp", "--jobs", 1, "--data", REAL, "--pictures", tmp_path
-    )
+def test_pictures_are_of_the_data_that_were_named(tmp_path):
+    drawn = tmp_path / "drawn"
+    drawn.mkdir()
+    ended = telltree("auslan", "--trials", 1, "--searches", "gp", "--jobs", 1, "--data", REAL, "--pictures", drawn)
     assert "in the paper" in ended.stdout
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["auslan-tree-english.png", "auslan-tree-formula.png"]
+    assert sorted(path.name for path in drawn.iterdir()) == ["auslan-tree-english.png", "auslan-tree-formula.png"]

@@ -106,12 +106,13 @@ def _added(a, b):
 def test_kernels_stay_inside_their_arrays():
     """Compiled code does not look where it reads and writes, unless it is told to: then the same tests must pass.
 
-    All in one process, and kept beside the cache that tests use: compiling costs more than they do.
+    All in one process, and kept beside the cache that tests use: compiling costs more than they do, so there is little
+    of what only makes kernels fast.
     """
     here = Path(__file__).parent
     files = ("search_contract", "search_draws", "logic_meaning", "logic_functions", "logic_layout", "tree_induction")
     cache = os.environ["NUMBA_CACHE_DIR"] + "-with-bounds"
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "1", "NUMBA_CACHE_DIR": cache}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += ["-k", "not another_process", *(str(here / f"test_{name}.py") for name in files)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

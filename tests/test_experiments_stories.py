@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_experiments import REAL
 
-from telltree import Grammar, MonteCarlo, SettingsError
+from telltree import GeneticProgramming, Grammar, MonteCarlo, SettingsError
 from telltree.datasets import make_encounters
 from telltree.datasets.encounters import PROXIMITY
 from telltree.experiments import auslan_study, run_experiment
@@ -71,7 +71,8 @@ def test_pictures_of_encounters(stories, tmp_path):
 @pytest.mark.skipif(not (Path(REAL) / "auslan8").is_dir(), reason="the real data are not beside the project")
 def test_pictures_of_auslan(tmp_path):
     study = auslan_study(REAL)
-    found = run_experiment(study, trials=1, searches=["gp"], baselines=[], jobs=1)
+    few = {"gp": GeneticProgramming(evaluations=500)}
+    found = run_experiment(study, trials=1, searches=few, baselines=[], jobs=1)
     drawn = list(draw_auslan(found, tmp_path, study))
     assert [path.name for path in drawn] == ["auslan-tree-formula.png", "auslan-tree-english.png"]
     assert all(path.read_bytes().startswith(PNG) for path in drawn)
@@ -80,7 +81,7 @@ def test_pictures_of_auslan(tmp_path):
         next(draw_auslan(without, tmp_path, study))
 
 
-def test_the_same_seed_tells_the_same_stories(stories):
-    again = tell_stories(make_encounters(500, 60), max_depth=3)
-    assert str(again) == str(stories)
-    assert np.array_equal(again.model.apply(again.panel), stories.model.apply(stories.panel))
+def test_the_same_seed_tells_the_same_stories():
+    once, again = (tell_stories(make_encounters(200, 60), max_depth=1) for _ in range(2))
+    assert str(again) == str(once)
+    assert np.array_equal(again.model.apply(again.panel), once.model.apply(once.panel))

@@ -24,6 +24,7 @@ from telltree import (
     Grammar,
     GrammarTreeClassifier,
     GrammaticalEvolution,
+    LookAhead,
     ModelFormatError,
     MonteCarlo,
     Optimal,
@@ -65,6 +66,7 @@ MODELS = {
     "weights": {"class_weight": {"calm": 1, "fast": 2.5, "high": np.float64(0.25)}, "fitness": GiniSize(w1=50, w2=1)},
     "evolution": {"search": GrammaticalEvolution(evaluations=100, seconds=np.inf), "max_depth": None},
     "optimal": {"growth": Optimal(30)},
+    "look ahead": {"growth": LookAhead(30)},
     "seedless": {"random_state": None},
     "generator": {"random_state": np.random.RandomState(3)},
 }

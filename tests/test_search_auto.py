@@ -1,11 +1,15 @@
 """Auto covers what is small, as the exhaustive search does, and samples the rest."""
 
+import random
+
 import numpy as np
 import pytest
 from brute_force import text_of
 from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of
 
 from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, SettingsError, load
+from telltree.grammar.derivations.population import Population
+from telltree.search.elite import Elite
 
 
 def grammar_of(name):
@@ -55,6 +59,20 @@ def test_larger_formulas_are_found():
     found = Auto(evaluations=3_000).run(grammar, objective_of(panel, labels, grammar), int(rng.integers(99)))
     assert found.best.fitness == pytest.approx(0.1 * 10)
     assert found.proof.atoms == 2
+
+
+def test_the_best_are_joined_with_every_atom_on_either_side():
+    panel, _, labels = drawn(4, 60)
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V | V implies V | on | off | x < 1", SCHEMA)
+    watched = Watched(objective_of(panel, labels, grammar), grammar)
+    Auto(evaluations=2_000, max_atoms=1).run(grammar, watched, 0)
+    asked = [str(derivation.expression) for derivation in watched.asked]
+    atoms = ("on", "off", "x < 1")
+    covered = [f"F({a})" for a in atoms]
+    joined = [f"F({a} {joins} {b})" for a in atoms for b in atoms for joins in ("and", "implies")]
+    wanted = [{str(grammar.derive(text).expression) for text in texts} for texts in (covered, joined)]
+    assert set(asked[:3]) == wanted[0]
+    assert set(asked[3 : 3 + len(wanted[1])]) == wanted[1]
 
 
 def test_a_small_budget_covers_less():
@@ -108,3 +126,19 @@ def test_the_model_tells_what_was_proved_and_what_was_sampled(tmp_path):
     loaded.report(panel, labels, path=tmp_path / "report.html")
     sentence = "no formula of up to two atoms is fitter than the best that was found; larger ones were sampled"
     assert sentence in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_that_answer_differently_are_bred_from(seed):
+    rng, elite, met = random.Random(seed), Elite(4, 1), []
+    for _ in range(6):
+        population = Population.empty(9, 1, False)
+        population.rules[:, 0], population.lengths[:] = range(len(met), len(met) + 9), 1
+        fitness, answer = ([rng.randrange(most) for _ in range(9)] for most in (20, 7))
+        elite.learn(population, np.array(fitness, np.float64), np.array(answer, np.uint64))
+        met += zip(fitness, answer, strict=True)
+        best = {}
+        for number in sorted(range(len(met)), key=lambda number: met[number][0]):  # of equals the first found
+            best.setdefault(met[number][1], number)
+        assert elite.rows.rules[:, 0].tolist() == list(best.values())[:4]
+        assert list(zip(elite.fitness, elite.answer, strict=True)) == [met[number] for number in best.values()][:4]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from telltree import Bits, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
 from telltree.data import Column, ColumnType, Schema
+from telltree.grammar.shapes import shapes
 from telltree.logic.engine import Engine
 from telltree.operators import user_function
 from telltree.search import Proof, Scores
@@ -345,6 +346,15 @@ def test_what_cannot_be_covered_is_refused(text, settings, message):
     panel, _, labels = drawn(0, 10)
     with pytest.raises(SettingsError, match=message):
         Exhaustive(**settings).run(grammar, objective_of(panel, labels, grammar), 0)
+
+
+@pytest.mark.parametrize("limit", ["MOST_SHAPES", "_MOST_TRIED"])
+def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
+    grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
+    panel, _, labels = drawn(0, 10)
+    monkeypatch.setattr(shapes, limit, 5)
+    with pytest.raises(SettingsError, match="this grammar has too many kinds of formulas to try them all; allow fewer"):
+        Exhaustive().run(grammar, objective_of(panel, labels, grammar), 0)
 
 
 def test_a_grammar_that_is_too_large_is_refused_or_searched_for_some_time():

@@ -9,7 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Column, panel_of
 
-from telltree import Bits, Exhaustive, GiniSize, GrammarTreeClassifier, MonteCarlo, Optimal, SettingsError, load
+from telltree import (
+    Bits,
+    Exhaustive,
+    GiniSize,
+    GrammarTreeClassifier,
+    LookAhead,
+    MonteCarlo,
+    Optimal,
+    SettingsError,
+    load,
+)
 from telltree.report import write_report
 from telltree.tree.growth import optimal
 from telltree.tree.growth.best import best_tree
@@ -97,22 +107,28 @@ def panel_with(records):
     return panel_of((Column("on", "Boolean"), Column("off", "Boolean"), Column("x", "real")), records)
 
 
+def priced(records, y):
+    """All formulas of one atom, and what trees of them cost: 100 × impurity, and a tenth for each terminal."""
+    formulas = list(derivations(GRAMMAR, "A", 6, 1))
+
+    def leaf_cost(members):
+        return 100 * impurity(y[members].tolist(), [1] * len(members)) / len(y)
+
+    prices, told = [0.1 * size(formula) for formula in formulas], answers(formulas, records, {})
+    return formulas, partial(
+        tree_cost, members=list(range(len(y))), answers=told, leaf_cost=leaf_cost, prices=prices, least=2
+    )
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_tree_of_formulas_of_a_grammar_costs_less(seed):
     """With all formulas of one atom in the pool, by the brute force over formulas and over trees."""
     records, rng = some_records(seed), np.random.default_rng(seed)
     y = rng.integers(0, 2, len(records))
-    formulas = list(derivations(GRAMMAR, "A", 6, 1))
-    told = answers(formulas, records, {})
-    prices = [0.1 * size(formula) for formula in formulas]
     fitted = GrammarTreeClassifier(
         text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=Optimal(), min_members=2, random_state=0
     ).fit(panel_with(records), y)
-
-    def leaf_cost(members):
-        return 100 * impurity(y[members].tolist(), [1] * len(members)) / len(y)
-
-    cost = partial(tree_cost, members=list(range(len(y))), answers=told, leaf_cost=leaf_cost, prices=prices, least=2)
+    formulas, cost = priced(records, y)
     best = min(map(cost, all_trees(range(len(formulas)), 2)))
     optimum = fitted.tree_.optimum
     assert optimum.cost == pytest.approx(best)
@@ -146,6 +162,31 @@ def test_two_questions_that_only_tell_together_are_found():
     assert (found.predict(panel) == y).all()
     assert {str(node.formula) for node in found.tree_.nodes} == {"F(on)", "F(off)"}
     assert found.tree_.optimum.cost < found.tree_.optimum.greedy
+
+
+def test_looking_ahead_finds_questions_that_only_tell_together():
+    panel, y = either_but_not_both()
+    found = learnt(grammar=PARTS, growth=LookAhead()).fit(panel, y)
+    assert (found.predict(panel) == y).all()
+    assert {str(node.formula) for node in found.tree_.nodes} == {"F(on)", "F(off)"}
+    assert found.tree_.optimum is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_question_is_the_best_with_those_below_it(seed):
+    """Of all trees of two levels, the best that begins with the question is the best of all."""
+    records, rng = some_records(seed), np.random.default_rng(seed)
+    y = rng.integers(0, 2, len(records))
+    fitted = GrammarTreeClassifier(
+        text_of(GRAMMAR), Exhaustive(max_atoms=1), fitness=GiniSize(), growth=LookAhead(), min_members=2, max_depth=2,
+        random_state=0,
+    ).fit(panel_with(records), y)  # fmt: skip
+    formulas, cost = priced(records, y)
+    costs = {tree: cost(tree) for tree in all_trees(range(len(formulas)), 2)}
+    first = fitted.front_.whole.root.formula(panel_with(records)).tolist()
+    told = answers(formulas, records, {})
+    alike = [k for k, own in enumerate(told) if list(own) in (first, [not one for one in first])]
+    assert min(costs[tree] for tree in costs if tree and tree[0] in alike) == pytest.approx(min(costs.values()))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -225,8 +266,9 @@ REFUSED = {
     "max_depth must be 1, 2, 3 or 'auto', got 4": lambda: learnt(growth=Optimal(), max_depth=4),
     "max_depth must be 1, 2, 3 or 'auto', got None": lambda: learnt(growth=Optimal(), max_depth=None),
     "min_gain is asked of one question at a time": lambda: learnt(growth=Optimal(), min_gain=1.0),
+    "min_gain is asked of one question at a time, and growth=LookAhead": lambda: learnt(growth=LookAhead(), min_gain=1),
     "prevent_same_label is asked of one": lambda: learnt(growth=Optimal(), prevent_same_label=True),
-    "growth must be Optimal() or None, got 'optimal'": lambda: learnt(growth="optimal"),
+    "growth must be Optimal(), LookAhead() or None, got 'optimal'": lambda: learnt(growth="optimal"),
     "GiniSize(gini='weighted'), not for GiniSize(": lambda: learnt(growth=Optimal(), fitness=GiniSize(gini="sum")),
 }
 

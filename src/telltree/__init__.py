@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search import MonteCarlo as MonteCarlo
     from telltree.tree import Bits as Bits
     from telltree.tree import GiniSize as GiniSize
+    from telltree.tree import LookAhead as LookAhead
     from telltree.tree import Optimal as Optimal
 
 __version__ = "0.1.0"
@@ -86,6 +87,7 @@ _HOMES = {
     "MonteCarlo": "search",
     "Bits": "tree",
     "GiniSize": "tree",
+    "LookAhead": "tree",
     "Optimal": "tree",
 }
 

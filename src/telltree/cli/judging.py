@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -104,40 +104,62 @@ def class_weights(given: list[str] | None) -> dict[str, float] | str | None:
         if len(set(given)) > 1:
             raise SettingsError("--class-weight balanced gives every class its weight: give no others")
         return "balanced"
+    return _by_class(given, _WEIGHT)
+
+
+def recall_floors(given: list[str] | None) -> dict[str, float] | None:
+    """The value of --recall, by the text of each class; SettingsError if it cannot be read."""
+    return _by_class(given, _RECALL) if given else None
+
+
+def of_classes(found: dict[str, float] | Any, labels: Any, option: str = "--class-weight") -> Any:
+    """What an option says of classes, by class; SettingsError if there is no such class."""
+    if not isinstance(found, dict):
+        return found
+    from telltree.data.schema import listed
+
+    classes = {str(label): label for label in sorted(set(labels.tolist()))}
+    unknown = [label for label in found if label not in classes]
+    if unknown:
+        raise SettingsError(f"{option}: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
+    return {classes[label]: number for label, number in found.items()}
+
+
+class _Number(NamedTuple):
+    """What an option gives to a class."""
+
+    option: str
+    name: str
+    expected: str
+    most: float
+
+
+_WEIGHT = _Number("--class-weight", "weight", "balanced, or a class and its weight such as bad=4", math.inf)
+_RECALL = _Number("--recall", "recall", "a class and a share such as bad=.95", 1.0)
+
+
+def _by_class(given: list[str], of: _Number) -> dict[str, float]:
+    """The number that each CLASS=NUMBER gives to a class."""
     found: dict[str, float] = {}
     for text in given:
         label, equals, number = text.rpartition("=")
         if not equals:
-            raise SettingsError(
-                f"--class-weight must be balanced, or a class and its weight such as bad=4, got {text!r}"
-            )
+            raise SettingsError(f"{of.option} must be {of.expected}, got {text!r}")
         if label in found:
-            raise SettingsError(f"--class-weight gives two weights to {label!r}; give one")
-        found[label] = _weight(label, number)
+            raise SettingsError(f"{of.option} gives two {of.name}s to {label!r}; give one")
+        found[label] = _read(label, number, of)
     return found
 
 
-def of_classes(weights: dict[str, float] | str | None, labels: Any) -> dict[Any, float] | str | None:
-    """The weights by class; SettingsError if there is no such class."""
-    if not isinstance(weights, dict):
-        return weights
-    from telltree.data.schema import listed
-
-    classes = {str(label): label for label in sorted(set(labels.tolist()))}
-    unknown = [label for label in weights if label not in classes]
-    if unknown:
-        raise SettingsError(f"--class-weight: there is no class {unknown[0]!r}; there are {listed(classes, 10)}")
-    return {classes[label]: weight for label, weight in weights.items()}
-
-
-def _weight(label: str, number: str) -> float:
+def _read(label: str, number: str, of: _Number) -> float:
     try:
-        weight = float(number)
+        found = float(number)
     except ValueError:
-        weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise SettingsError(f"--class-weight: the weight of {label!r} must be a number of at least 0, got {number!r}")
-    return weight
+        found = math.nan
+    if not (0 <= found <= of.most and found < math.inf):
+        bounds = "of at least 0" if of.most == math.inf else f"between 0 and {of.most:g}"
+        raise SettingsError(f"{of.option}: the {of.name} of {label!r} must be a number {bounds}, got {number!r}")
+    return found
 
 
 def _grouped(sources: list[str], data: DataOptions, groups: str | None) -> "tuple[Panel, Any, Any]":

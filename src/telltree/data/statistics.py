@@ -21,6 +21,7 @@ Tally = tuple[Array, Array]  # different values in order, and how often each occ
 
 IN_MEMORY = 1 << 22  # different values of all parts that are put in order without a file
 AT_ONCE = 1 << 20  # values that are put in order at a time otherwise
+PIECE = 1 << 15  # values of which something is made on the way to a sum
 LEAF = 128  # values that NumPy adds up before it pairs the sums
 
 
@@ -83,9 +84,8 @@ class Statistics:
         if not count:
             return 0.0
         mean = _pairwise_sum(map(_finite, self._arrays()), count) / count
-        return float(
-            np.sqrt(_pairwise_sum((_squares(_finite(array) - mean) for array in self._arrays()), count) / count)
-        )
+        squares = (_squares(_finite(piece) - mean) for array in self._arrays() for piece in _pieces(array))
+        return float(np.sqrt(_pairwise_sum(squares, count) / count))
 
     def quantiles(self, shares: npt.ArrayLike) -> Array:
         """Give NumPy's quantiles of the finite values, of which there must be some."""
@@ -168,6 +168,11 @@ def _extent(array: Array) -> Extent:
         int((array == sign * np.inf).sum()) if floats and len(finite) < len(array) else 0 for sign in (-1, 1)
     )
     return Extent(len(array) - len(finite) - below - above, below, above, len(finite), low, high)
+
+
+def _pieces(array: Array) -> Iterator[Array]:
+    """Cut it so that what is made of a piece stays in the cache."""
+    return (array[start : start + PIECE] for start in range(0, len(array), PIECE))
 
 
 def _squares(array: Array) -> Array:

@@ -26,7 +26,7 @@ from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
-from telltree.estimators.parameters import check_growth, check_parameters
+from telltree.estimators.parameters import check_floors, check_growth, check_parameters
 from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
@@ -43,10 +43,11 @@ from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
 from telltree.tree.front import Front, equals_merged
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth.settings import USUAL, LookAhead, Optimal
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
+from telltree.tree.recall import with_recall
 from telltree.tree.target import ClassLabels, ClassTarget
 from telltree.tree.training import Training
 from telltree.tree.turns import local_bench
@@ -99,7 +100,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
         taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
-    growth: None to grow the tree greedily, each question the best by itself; Optimal() for the best of all small trees
+    recall: a dict from class to the least share of its training records that shall be predicted as such, such as
+        {"failure": 0.95}. The records of a class that falls short weigh more in the leaves, by the least factor that
+        reaches it, so that more leaves predict it; `tree_.floors` says what that cost.
+    growth: None to grow the tree greedily, each question the best by itself; LookAhead() to judge each together with
+        the best below it; Optimal() for the best of all small trees
         over a pool of questions, with a proof: `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
@@ -140,7 +145,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
-        growth: Optimal | None = None,
+        recall: Mapping[Any, float] | None = None,
+        growth: Optimal | LookAhead | None = None,
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -157,6 +163,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.simplicity = simplicity
         self.class_weight = class_weight
+        self.recall = recall
         self.growth = growth
         self.functions = functions
         self.random_state = random_state
@@ -243,6 +250,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             groups = None if groups is None else np.asarray(groups)[weighing]
         else:
             weighing = np.arange(len(panel))
+        check_floors(self.recall, classes)
         coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
         if known is not None and self.random_state is None:  # any seed will do, so that of the file will
@@ -269,7 +277,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 interruption.asked |= validation is None
             if known is not None:
                 known.write()
-            tree = self._chosen(steps, validation).narrowed()
+            tree = with_recall(self._chosen(steps, validation).narrowed(), self.recall or {})
             kept = Training.of(panel, coded, tree, seed)
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
@@ -327,7 +335,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return Limits(min(DEEPEST, depth), members, self.min_gain, self.prevent_same_label)
 
     def _usual_depth(self, labels: ClassLabels) -> int:
-        return labels.depth() if self.growth is None else self.growth.usual_depth
+        return USUAL if isinstance(self.growth, Optimal) else labels.depth()
 
     def _folds(self, labels: ClassLabels, groups: Any, seed: int, weighing: NDArray[np.int64]) -> list[Fold] | None:
         """The folds that were asked for, of the records that weigh something; None if none were."""
@@ -363,7 +371,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             alone = clone(self).set_params(progress=None)
             tasks = [(alone, train, seed) for train, _ in parts]
             learn = dict(Cluster(client).finished(_fold, tasks, training)).__getitem__
-        return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity)
+        floors = self.recall or {}
+        return validate(learn, steps, panel, labels, folds=parts, simplicity=self.simplicity, floors=floors)
 
     def _learn_fold(
         self,
@@ -391,7 +400,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
         if validation is not None:
             tree = steps[validation.chosen].tree
-        elif self.growth is not None:
+        elif isinstance(self.growth, Optimal):
             return steps.whole  # what formulas cost was weighed for the whole tree
         elif isinstance(fitness, Bits):
             tree = steps.at_price(self.simplicity * price)
@@ -423,7 +432,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if not is_whole(leaves, 1):
             raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
         other = copy.copy(self)
-        other.tree_ = self.front_.at(leaves).narrowed()
+        other.tree_ = with_recall(self.front_.at(leaves).narrowed(), self.recall or {})
         return other
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -6,12 +6,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from telltree.data.schema import listed
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree.growth.settings import DEEPEST, Optimal
+from telltree.tree.growth.settings import DEEPEST, LookAhead, Optimal
 from telltree.whole import is_whole
 
 
@@ -23,18 +25,26 @@ def check_parameters(given: Mapping[str, Any]) -> None:
 
 
 def check_growth(given: Mapping[str, Any]) -> None:
-    """Refuse what an optimal tree cannot be held to: it is weighed as a whole."""
+    """Refuse what trees cannot be held to that are weighed as a whole, or two levels at a time."""
     growth, depth = given["growth"], given["max_depth"]
     if growth is None:
         return
-    if depth != "auto" and not is_whole(depth, 1, DEEPEST):
+    if isinstance(growth, Optimal) and depth != "auto" and not is_whole(depth, 1, DEEPEST):
         raise SettingsError(f"with growth={growth!r}, max_depth must be 1, 2, {DEEPEST} or 'auto', got {depth!r}")
     for name, usual in (("min_gain", None), ("prevent_same_label", False)):
         if given[name] != usual:
             raise SettingsError(
-                f"{name} is asked of one question at a time, and growth={growth!r} weighs whole trees; leave out "
-                f"{name}, or growth"
+                f"{name} is asked of one question at a time, and growth={growth!r} weighs several together; leave "
+                f"out {name}, or growth"
             )
+
+
+def check_floors(recall: Mapping[Any, float] | None, classes: NDArray[Any]) -> None:
+    """SettingsError if there is a floor for the recall of a class that no record has."""
+    known = classes.tolist()
+    for label in recall or {}:
+        if label not in known:
+            raise SettingsError(f"recall: there is no class {label!r:.200}; there are {listed(known, 10)}")
 
 
 def _is_list(value: Any) -> bool:
@@ -49,6 +59,12 @@ def _weighs_classes(value: Any) -> bool:
     if isinstance(value, Mapping):
         return all(_is_number(weight) and 0 <= weight < math.inf for weight in value.values())
     return value is None or (isinstance(value, str) and value == "balanced")
+
+
+def _are_shares(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, Mapping) and all(_is_number(share) and 0 < share <= 1 for share in value.values())
+    )
 
 
 def _are_functions(value: Any) -> bool:
@@ -74,7 +90,8 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
-    "growth": (lambda it: isinstance(it, Optimal | None), "Optimal() or None"),
+    "recall": (_are_shares, "None, or a dict from class to a share above 0, up to 1"),
+    "growth": (lambda it: isinstance(it, Optimal | LookAhead | None), "Optimal(), LookAhead() or None"),
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
     "progress": (lambda it: it is None or callable(it), "a function or None"),

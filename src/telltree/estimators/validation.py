@@ -1,7 +1,9 @@
 """Cross-validation of a front: how well each of its trees would do on unseen records."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from telltree.estimators.folds import Fold
 from telltree.estimators.probabilities import probabilities
 from telltree.tree.front import Front, Score, between
 from telltree.tree.induction import Learned
+from telltree.tree.recall import with_recall
 from telltree.tree.target import ClassLabels
 
 Floats = NDArray[np.float64]
@@ -50,30 +53,42 @@ class Validation:
 
 
 def validate(
-    learn: Learn, steps: Front, panel: Panel, labels: ClassLabels, *, folds: Sequence[Fold], simplicity: float
+    learn: Learn,
+    steps: Front,
+    panel: Panel,
+    labels: ClassLabels,
+    *,
+    folds: Sequence[Fold],
+    simplicity: float,
+    floors: Mapping[Any, float] = MappingProxyType({}),
 ) -> Validation | None:
     """Learn a tree in each fold, prune it as the trees of the front were, and try it on the records held out.
 
     The chosen tree is the smallest that is worse than the best by at most `simplicity` standard errors of the
     difference. Trees are compared by the Brier score. Unlike accuracy, it tells a likely guess from an unlikely one;
-    unlike bits (log loss), it is not dominated by a single record about which a tree was too sure. None if learning was
-    interrupted.
+    unlike bits (log loss), it is not dominated by a single record about which a tree was too sure. What is told of them
+    is with the `floors` for the recall of classes, which each tree reaches on the records that it has learnt from. None
+    if learning was interrupted.
     """
     prices, classes = between(steps), len(labels.target.classes)
     chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
+    told = chances if not floors else chances.copy()
     for number, (_, test) in enumerate(folds):
-        tree, _, interrupted = learn(number)
-        if interrupted:
+        learned = learn(number)
+        if learned.interrupted:
             return None
-        own = Front.of(tree)
+        own = Front.of(learned.tree)
         for step, price in enumerate(prices):
-            chances[step, test] = probabilities(own.at_price(price), panel[test])
+            tree = own.at_price(price)
+            chances[step, test] = probabilities(tree, panel[test])
+            if floors:
+                told[step, test] = probabilities(with_recall(tree, floors), panel[test])
     weights = np.ones(len(panel)) if labels.weights is None else labels.weights.astype(np.float64)
     weights /= weights.sum()
     misses = np.sum((chances - np.eye(classes)[labels.codes]) ** 2, axis=2)
-    right = chances.argmax(axis=2) == labels.codes
+    right = told.argmax(axis=2) == labels.codes
     chosen = _smallest(misses, weights, simplicity)
-    return Validation(tuple(folds), chances, misses, right, weights, chosen)
+    return Validation(tuple(folds), told, misses, right, weights, chosen)
 
 
 def _smallest(misses: Floats, weights: Floats, simplicity: float) -> int:

@@ -23,8 +23,9 @@ from telltree.logic.signals import Signals
 from telltree.logic.walk import Decided, Found, Program, Room
 from telltree.operators import Expression
 
-_AT_A_TIME = 1 << 15
-"""Steps of records that are walked together: their signals stay in the cache."""
+_AT_A_TIME = 1 << 13
+"""Steps of records that are walked together: their signals stay in the cache, and are not so long that where memory is
+given back at once, as by the workers of Dask, each takes fresh pages."""
 _RECORDS_LOOKED_AT = 1 << 14
 """Records on disk after which the memory that they took is let go."""
 _FEW = 1 << 18

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.tree.bits import Bits as Bits
     from telltree.tree.fitness import Fitness as Fitness
     from telltree.tree.fitness import GiniSize as GiniSize
+    from telltree.tree.growth.settings import LookAhead as LookAhead
     from telltree.tree.growth.settings import Optimal as Optimal
     from telltree.tree.induction import Induction as Induction
     from telltree.tree.induction import Learned as Learned
@@ -25,6 +26,7 @@ _HOMES = {
     "Leaf": "tree",
     "Learned": "induction",
     "Limits": "asking",
+    "LookAhead": "growth.settings",
     "Node": "tree",
     "NodeProgress": "asking",
     "Optimal": "growth.settings",

@@ -34,6 +34,7 @@ from telltree.tree.bits import LARGEST
 from telltree.tree.centring import centred
 from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
+from telltree.tree.growth.settings import LookAhead
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import Labels
 from telltree.tree.tree import Leaf, Node, RunnerUp
@@ -221,6 +222,8 @@ class Asking:
     """Whether Ctrl-C was pressed."""
     keep: int
     """How many runners-up a node keeps."""
+    look_ahead: LookAhead | None = None
+    """Whether a question is judged together with those below it, and how many there are to choose from."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -261,7 +264,11 @@ class Asking:
         if found.best is None:
             return Answer(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
-        asked = self._asked(*chosen(found, here.engine, self.grammar, labels, ties), task, here)
+        best, margin = chosen(found, here.engine, self.grammar, labels, ties)
+        if self.look_ahead is not None and ties.levels:
+            ahead = self._ahead(best, found, self.look_ahead.pool, task, here)
+            return Answer(leaf, found, None if ahead is None else self.question(ahead, task, bench))
+        asked = self._asked(best, margin, task, here)
         if not self._worth(here.criterion, asked):
             return Answer(leaf, found)
         return Answer(leaf, found, self._kept(asked, task, bench, here.late))
@@ -272,6 +279,15 @@ class Asking:
         alone = Population.of([found], self.grammar.has_random_constants)
         asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
         return self._kept(asked, task, bench, here.late)
+
+    def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: "_Here") -> Derivation | None:
+        """The question that is best together with those below it."""
+        from telltree.tree.growth.ahead import best_ahead  # few trees are grown so
+        from telltree.tree.growth.whole import whole_of
+
+        labels, least = self.labels[task.members], self.limits.min_members
+        whole = whole_of(self.fitness, self.grammar, self.labels, labels)
+        return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
     def _here(self, task: Task, bench: Bench) -> "_Here":
         late, engine = self._lateness(), bench.engine(task.members)

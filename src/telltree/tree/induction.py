@@ -14,7 +14,7 @@ from telltree.search import Found, GeneticProgramming, Search
 from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth.settings import LookAhead, Optimal
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.target import Labels
@@ -46,7 +46,7 @@ class Induction:
     """Nodes that are searched side by side, each with planes of its own. The tree is the same for any number."""
     ledger: Ledger = NO_LEDGER
     """What was found out about nodes before, and where to keep what is found out now."""
-    growth: Optimal | None = None
+    growth: Optimal | LookAhead | None = None
     """How the tree is grown; None: greedily, one question at a time."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
@@ -55,6 +55,7 @@ class Induction:
             asking = Asking(
                 panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
+                self.growth if isinstance(self.growth, LookAhead) else None,
             )  # fmt: skip
             benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
 
@@ -69,7 +70,7 @@ class Induction:
 
             answers = _all_answers(Task(1, np.arange(len(panel))), ask, benches)
             grown, optimum = answers, None
-            if self.growth is not None and not interruption.asked:
+            if isinstance(self.growth, Optimal) and not interruption.asked:
                 from telltree.tree.growth.optimal import regrown  # few trees are grown so
 
                 grown, optimum = regrown(answers, self.growth, asking, benches[0])

@@ -19,6 +19,7 @@ from telltree.logic.clocks import check_clock
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.search.proof import Proof
+from telltree.tree.floor import Floor
 from telltree.tree.growth.optimum import Optimum
 from telltree.tree.target import Summary, Target
 
@@ -112,6 +113,8 @@ class Tree:
     """How the training records were read."""
     optimum: Optimum | None = None
     """What is proved of the whole tree, if it was grown so that something is."""
+    floors: tuple[Floor, ...] = ()
+    """What became of the floors for the recall of classes, if there were any."""
 
     @cached_property
     def leaves(self) -> tuple[tuple[Leaf, tuple[Branch, ...]], ...]:

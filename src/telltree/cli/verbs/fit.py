@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records
+from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import DataOptions, Force, Json, Source
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
-    from telltree.tree.growth.settings import Optimal
+    from telltree.tree.growth.settings import LookAhead, Optimal
 
     SearchName = str
 else:
     SearchName = Literal[*SEARCHES]
 
-GrowthName = Literal["greedy", "optimal"]
+GrowthName = Literal["greedy", "look-ahead", "optimal"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
@@ -76,6 +76,15 @@ class TreeOptions:
             help="What a record of a class weighs, such as bad=4 (repeatable); balanced gives all classes the same.",
         ),
     ] = None
+    recall: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recall",
+            metavar="CLASS=SHARE",
+            help="The least share of the training records of a class to be found, such as bad=.95 (repeatable); its "
+            "records weigh more in the leaves if need be.",
+        ),
+    ] = None
     random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
@@ -93,11 +102,11 @@ class TreeOptions:
     growth: Annotated[
         GrowthName,
         typer.Option(
-            help="greedy: each question is the best by itself; optimal: the best of all trees of up to --max-depth 3 "
-            "levels over a pool of questions, with a proof."
+            help="greedy: each question is the best by itself; look-ahead: together with the best below it; optimal: "
+            "the best of all trees of up to --max-depth 3 levels over a pool of questions, with a proof."
         ),
     ] = "greedy"
-    growth_pool: Annotated[int | None, _number("Questions that trees are made of, with --growth optimal.")] = None
+    growth_pool: Annotated[int | None, _number("Questions between which growth may choose, if not greedy.")] = None
     search_max_atoms: Annotated[int | None, _number("Up to how many atoms all formulas are tried.")] = None
 
 
@@ -142,13 +151,14 @@ def fit(
     """
     check_output(output, force=force)
     judge.check()
-    weights = class_weights(tree.class_weight)
+    weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
     from telltree.tree.proved import proved
 
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
+    classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
         with client_of(dask) as client:
@@ -168,8 +178,9 @@ def fit(
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
-        if told := proved(classifier.tree_):
-            put(f"\n{told}", wrap=True)
+        told = proved(classifier.tree_)
+        for remark in (*([] if told is None else [told]), *classifier.tree_.floors):
+            put(f"\n{remark}", wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
     if json:
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
@@ -281,14 +292,15 @@ def _search(options: TreeOptions) -> "Search":
     return changed
 
 
-def _growth(options: TreeOptions) -> "Optimal | None":
-    from telltree.tree.growth.settings import Optimal
+def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":
+    from telltree.tree.growth.settings import LookAhead, Optimal
 
     if options.growth == "greedy":
         if options.growth_pool is not None:
-            fail("--growth-pool is for --growth optimal, not for greedy", USAGE)
+            fail("--growth-pool is for --growth optimal or look-ahead, not for greedy", USAGE)
         return None
-    return Optimal() if options.growth_pool is None else Optimal(options.growth_pool)
+    kind: type[Optimal | LookAhead] = Optimal if options.growth == "optimal" else LookAhead
+    return kind() if options.growth_pool is None else kind(options.growth_pool)
 
 
 def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
@@ -308,6 +320,7 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "terminals": tree.terminals,
         "interrupted": classifier.interrupted_,
         "proved": proved(tree),
+        "recall": [str(floor) for floor in tree.floors],
         "left_out": _left_out(classifier),
         "rules": as_records(classifier.rules()),
     }

@@ -62,8 +62,9 @@ def show(
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
-        if not english and (certain := proved(tree)):
-            put(f"\n{certain}", wrap=True)
+        certain = proved(tree)
+        for remark in () if english else (*([] if certain is None else [certain]), *tree.floors):
+            put(f"\n{remark}", wrap=True)
 
 
 def _more(tree: "Tree", number: int) -> dict[str, Any]:

@@ -176,6 +176,7 @@ def _search(fitted: Any) -> list[tuple[str, str]]:
     tree = getattr(fitted, "tree_", None)
     if tree is not None and (told := proved(tree)):
         rows.append(("proved", words(told)))
+    rows += [("recall", words(floor)) for floor in (() if tree is None else tree.floors)]
     return rows
 
 

@@ -1,12 +1,12 @@
 """How a tree is grown, if not one question at a time."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from telltree.whole import require_whole
 
-DEEPEST = 3
-"""The most levels of an optimal tree. With each, the work is multiplied by the number of answers in the pool."""
+USUAL, DEEPEST = 2, 3
+"""The levels of an optimal tree if nobody says, and the most. With each level, the work is multiplied by the number of
+answers in the pool."""
 MOST_POOLED = 10_000
 
 
@@ -26,7 +26,23 @@ class Optimal:
 
     pool: int = 500
 
-    usual_depth: ClassVar[int] = 2
+    def __post_init__(self) -> None:
+        require_whole("pool", self.pool, 1, MOST_POOLED)
+
+
+@dataclass(frozen=True)
+class LookAhead:
+    """Each question is judged by what it costs together with the best question on each of its sides.
+
+    A question that tells nothing by itself may tell all with another one below it: whether one of two things happened,
+    but not both. At each node that leaves another level below, the pool are the best of what its search found that
+    answer differently. What questions and leaves cost is as for `Optimal`, of two levels; the node stays a leaf if none
+    of them costs less than that. Below, the search begins anew.
+
+    pool: how many questions there are to choose from, at most. Work grows with its square.
+    """
+
+    pool: int = 200
 
     def __post_init__(self) -> None:
         require_whole("pool", self.pool, 1, MOST_POOLED)

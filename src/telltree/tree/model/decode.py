@@ -17,13 +17,15 @@ from telltree.operators import UserFunction
 from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
+from telltree.tree.floor import Floor, Found
 from telltree.tree.front import Front, Score
-from telltree.tree.growth.settings import Optimal
+from telltree.tree.growth.settings import LookAhead, Optimal
 from telltree.tree.model.document import (
     MOST_PARTS,
     BitsEntry,
     Branch,
     Document,
+    FloorEntry,
     FrontEntry,
     GiniSizeEntry,
     GrammarEntry,
@@ -52,6 +54,7 @@ from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
 """Words and signs; a longer one is read when it is first asked for."""
+_GROWTHS: dict[str, type[Optimal | LookAhead]] = {"Optimal": Optimal, "LookAhead": LookAhead}
 _QUOTED = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`')
 _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 
@@ -84,7 +87,7 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         check_shape(entries)
         return tree_of(document, schema, _tree(iter(entries), formulas, target))
 
-    tree = read(document.tree)
+    tree = dataclasses.replace(read(document.tree), floors=tuple(map(_floor, document.floors)))
     spread = {entry.signal: entry.deviation for entry in kept.spread}
     return Model(
         tree=tree.narrowed(),
@@ -143,6 +146,11 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof))
 
 
+def _floor(entry: FloorEntry) -> Floor:
+    before, after = (Found(found.recall, found.precision) for found in (entry.before, entry.after))
+    return Floor(entry.label, entry.floor, entry.factor, before, after)
+
+
 def _proof(entry: ProofEntry | None) -> Proof | None:
     if entry is None:
         return None
@@ -187,7 +195,8 @@ def _parameters(
         "cv": settings.cv,
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
-        "growth": None if settings.growth is None else Optimal(settings.growth.pool),
+        "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
+        "growth": None if settings.growth is None else _GROWTHS[settings.growth.name](settings.growth.pool),
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
     }

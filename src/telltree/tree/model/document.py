@@ -124,6 +124,23 @@ class OptimumEntry(Entry):
     told_in: Literal["bits", "of fitness"]
 
 
+class FoundEntry(Entry):
+    """How well a class is found."""
+
+    recall: Annotated[float, Field(ge=0, le=1)]
+    precision: Annotated[float, Field(ge=0, le=1)] | None
+
+
+class FloorEntry(Entry):
+    """What became of the floor for the recall of a class."""
+
+    label: Label
+    floor: Annotated[float, Field(gt=0, le=1)]
+    factor: Annotated[float, Field(gt=0)]
+    before: FoundEntry
+    after: FoundEntry
+
+
 class Branch(Entry):
     """A node; the subtree for records for which the formula is true follows, then the other."""
 
@@ -276,10 +293,17 @@ class ClassWeight(Entry):
     weight: float
 
 
+class RecallEntry(Entry):
+    """The least recall of a class."""
+
+    label: Label
+    recall: Annotated[float, Field(gt=0, le=1)]
+
+
 class GrowthEntry(Entry):
     """How the tree was grown."""
 
-    name: Literal["Optimal"]
+    name: Literal["Optimal", "LookAhead"]
     pool: Annotated[int, Field(ge=1, le=MOST_POOLED)]
 
 
@@ -297,6 +321,7 @@ class Settings(Entry):
     cv: Count | None = None
     simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
+    recall: Many[RecallEntry] | None = None
     growth: GrowthEntry | None = None
     functions: Many[str]
     random_state: Count | None
@@ -317,6 +342,7 @@ class Document(Entry):
     """In preorder, the true side first."""
     front: FrontEntry | None = None
     optimum: OptimumEntry | None = None
+    floors: Many[FloorEntry] = []
     training: TrainingEntry
     settings: Settings
 

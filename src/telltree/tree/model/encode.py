@@ -18,6 +18,7 @@ from telltree.operators import UserFunction
 from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
+from telltree.tree.floor import Floor
 from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, bounded, checked
@@ -75,6 +76,7 @@ def _document(model: Model, others: int) -> Document:
         "tree": list(_preorder(model.tree.root, others)),
         "front": _front(model, others),
         "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
+        "floors": [_floor(floor) for floor in model.tree.floors],
         "training": {
             "seed": training.seed,
             "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
@@ -147,9 +149,12 @@ def _others(formulas: Sequence[RunnerUp]) -> list[dict[str, Any]]:
 
 
 def _front(model: Model, others: int) -> dict[str, Any] | None:
-    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored."""
+    """The whole tree and the scores of its parts; None if the model's is the whole one, and nothing was scored.
+
+    Where the recall of classes has floors, the model's leaves have other weights than those of the front.
+    """
     scores = [step.score._asdict() for step in model.front if step.score is not None]
-    if not scores and len(model.front.whole.leaves) == len(model.tree.leaves):
+    if not scores and not model.tree.floors and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
     return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores}
 
@@ -195,6 +200,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "cv": _plain(given["cv"]) if isinstance(given["cv"], int | np.integer) else None,  # folds are of records
         "simplicity": float(given["simplicity"]),
         "class_weight": _class_weight(given["class_weight"]),
+        "recall": None if given["recall"] is None else _recall(given["recall"]),
         "growth": _growth(given["growth"]),
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
@@ -233,6 +239,15 @@ def _fitness(fitness: Any) -> dict[str, Any] | str | None:
     if type(fitness) not in (Bits, GiniSize):
         return "custom"
     return {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+
+
+def _floor(floor: Floor) -> dict[str, Any]:
+    found = {"before": floor.before._asdict(), "after": floor.after._asdict()}
+    return {"label": floor.label, "floor": floor.floor, "factor": floor.factor, **found}
+
+
+def _recall(given: Mapping[Any, float]) -> list[dict[str, Any]]:
+    return [{"label": _plain(label), "recall": float(share)} for label, share in given.items()]
 
 
 def _growth(growth: Any) -> dict[str, Any] | None:
