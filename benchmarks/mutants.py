@@ -49,7 +49,7 @@ WIDER = {
     "model_hostile",
     "logic": "logic_walk language_windows language_when budgets explain_evidence explain_counts data_panel shards "
     "tree_induction",
-    "search": "search_exhaustive search_seeds search_state search_auto tree_induction tree_golden cli_edges "
+    "search": "search_exhaustive search_seeds search_state search_auto checkpoint tree_induction tree_golden cli_edges "
     "estimator_settings",
     "tree": "budgets shards checkpoint scan explain_categories explain_english estimator_settings model_hostile "
     "speech_truth tree_golden numeric_target",

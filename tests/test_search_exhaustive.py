@@ -348,6 +348,14 @@ def test_what_cannot_be_covered_is_refused(text, settings, message):
         Exhaustive(**settings).run(grammar, objective_of(panel, labels, grammar), 0)
 
 
+def test_conditions_that_leave_no_choice_are_part_of_every_formula():
+    grammar = Grammar.parse("A ::= F(on and V)\nV ::= off | x < 1", SCHEMA)
+    panel, _, labels = drawn(0, 10)
+    found = Exhaustive().run(grammar, objective_of(panel, labels, grammar), 0)
+    assert found.proof.formulas == 2
+    assert str(found.best.derivation) in {str(grammar.derive(f"F(on and {other})")) for other in ("off", "x < 1")}
+
+
 @pytest.mark.parametrize("limit", ["MOST_SHAPES", "_MOST_TRIED"])
 def test_grammars_of_too_many_shapes_are_refused(limit, monkeypatch):
     grammar = Grammar.parse("A ::= F(V) | G(V)\nV ::= on | off | V and V | not V", SCHEMA)
