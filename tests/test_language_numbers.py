@@ -184,7 +184,7 @@ SAID = [
     ("F(total(t) > 90)", "at some point the sum of the temperature so far is above 90 °C"),
     (
         "F(latest(t, door) < 19)",
-        "at some point the value of the temperature, when last the door is open, is below 19 °C",
+        "at some point the value of the temperature – when last the door is open – is below 19 °C",
     ),
     (
         "F(mean[0, 3](t) - t > 1)",
@@ -233,7 +233,7 @@ def test_what_may_be_missing_is_told():
     assert said == [
         "at some point the maximum of the temperature over the last 2 steps is at most 21 °C",
         "at some point the maximum of the temperature 1 to 2 steps earlier is at most 21 °C or missing",
-        "at some point the value of the temperature, when last the door is open, is at most 21 °C or missing",
+        "at some point the value of the temperature – when last the door is open – is at most 21 °C or missing",
     ]
 
 

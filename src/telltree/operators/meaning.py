@@ -143,7 +143,7 @@ class Makes:
     """Whether it takes values from each other: infinity less infinity is missing, though no operand is."""
     finite: Finite = Finite.NO
     moves: bool = False
-    """Whether it differs from step to step, whatever its operands do."""
+    """Whether it may differ from step to step even where its operands do not: before a window there may be nothing."""
     lasts: bool = False
     """Whether it is the same at every step of a record, whatever its operands do."""
     window: tuple[Bound, Bound] | None = None

@@ -369,22 +369,22 @@ _BACK = ("a", "b")
 _SIGNAL, _SIGNAL_WITHIN = "a real vector", "a real vector, and a window of steps"
 MEAN_WITHIN = Operator(
     "mean[]", "mean", ("mean[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{mean}",
-    "mean of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, window=_BACK),
+    "mean of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
     parameters=_FROM_TO,
 )  # fmt: skip
 MIN_WITHIN = Operator(
     "min[]", "min", ("min[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{min}",
     "minimum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, window=_BACK), parameters=_FROM_TO,
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
 )  # fmt: skip
 MAX_WITHIN = Operator(
     "max[]", "max", ("max[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{max}",
     "maximum of {0} from {2} to {1} steps before",
-    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, window=_BACK), parameters=_FROM_TO,
+    Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, window=_BACK), parameters=_FROM_TO,
 )  # fmt: skip
 SPREAD_WITHIN = Operator(
     "spread[]", "spread", ("spread[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{spread}",
-    "spread of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, window=_BACK),
+    "spread of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
     parameters=_FROM_TO,
 )  # fmt: skip
 TOTAL = Operator(

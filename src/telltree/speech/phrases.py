@@ -52,6 +52,7 @@ from telltree.operators.table import (
     WHEN_MIN,
 )
 from telltree.speech.normal import APART, KeptWhole
+from telltree.speech.words import DASH
 
 _PLACE = re.compile(r"\{([\w-]+)\}")
 
@@ -184,7 +185,7 @@ PHRASES: Cells[Phrase] = Cells(
         MAX_WITHIN: _over_window("maximum"),
         SPREAD_WITHIN: _over_window("spread"),
         TOTAL: Phrase("the sum of {0} so far", first=True),
-        LATEST: Phrase("the value of {0}, when last {1},", first=True),
+        LATEST: Phrase(f"the value of {{0}} {DASH} when last {{1}} {DASH}", first=True),
         MEAN: Phrase("the mean of {0} over the record", first=True),
         MIN: Phrase("the minimum of {0} over the record", first=True),
         MAX: Phrase("the maximum of {0} over the record", first=True),
