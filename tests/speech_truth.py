@@ -137,9 +137,8 @@ def _drawn(rng, draw, case, labels, weights):
     gaps = frozenset(name for row in rows for name, values in case.records[row].items() if any(map(in_doubt, values)))
     tree = class_tree(node(rows, rng.randint(0, 3)), classes, schema, rng.choice((gaps, gaps, None)))
     step = rng.choice((None, (1.0, "s"), (0.5, "min")))
-    tree = replace(
-        tree, step=None if {"elapsed()", "left()"} & {*re.findall(r"\w+\(\)", str(tree))} else step
-    )  # the records have no times
+    asks_times = re.search(r"\b(elapsed|left|when_min|when_max)\(", str(tree))
+    tree = replace(tree, step=None if asks_times else step)  # the records have no times
     return with_headlines(rng.choice((tree, tree.plain())), case.panel[rows])
 
 

@@ -151,13 +151,16 @@ def _within(x, value, back, sure, out):
     further = further if further < steps else np.int64(steps - 1)
     for t in range(steps):
         there = t + sign * near
-        out[t] = x[there] if 0 <= there < steps else -sure
+        out[t] = x[there] if 0 <= there < steps else -np.inf
     while seen <= further:
         more = seen if 2 * seen <= further + 1 else further + 1 - seen
         for k in range(steps - more):
             t = steps - 1 - k if back else k  # those that are read were not written yet
             out[t] = max(out[t], out[t + sign * more])
         seen = seen + more
+    for t in range(steps):
+        if not 0 <= t + sign * near < steps:  # the window is empty
+            out[t] = -sure
 
 
 @small

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data.schema import listed
 from telltree.errors import SettingsError
 from telltree.tree.floor import Floor, Found
@@ -83,7 +84,7 @@ def _factors(leaves: _Leaves, wanted: Mapping[int, float], tree: Tree) -> NDArra
     classes = listed([tree.target.parts[k] for k in met])
     raise SettingsError(
         f"the recall of {classes} cannot all be as high as asked for: each takes leaves from the others in this tree "
-        f"of {len(leaves.counts)} leaves; ask for less, for fewer classes, or for a larger tree"
+        f"of {counted(len(leaves.counts), 'leaf', 'leaves')}; ask for less, for fewer classes, or for a larger tree"
     )
 
 
