@@ -142,7 +142,7 @@ def test_plain_is_plain_already(seed, kind):
             assert cost(again) <= cost(term), f"{e}\n{once}"
             twice, same = said(once, judged(once), records, missing, columns)
             assert same == answers
-            assert twice.terminals <= once.terminals or not cost(again)  # what is never true is any contradiction
+            assert twice.terminals <= once.terminals
 
 
 @pytest.mark.parametrize("seed", range(3))

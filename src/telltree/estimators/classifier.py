@@ -104,8 +104,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         {"failure": 0.95}. The records of a class that falls short weigh more in the leaves, by the least factor that
         reaches it, so that more leaves predict it; `tree_.floors` says what that cost.
     growth: None to grow the tree greedily, each question the best by itself; LookAhead() to judge each together with
-        the best below it; Optimal() for the best of all small trees
-        over a pool of questions, with a proof: `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
+        the best below it; Optimal() for the best of all small trees over a pool of questions, with a proof:
+        `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
     n_jobs: threads for evaluation; −1 for all cores.

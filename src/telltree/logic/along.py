@@ -68,6 +68,11 @@ def count(values: Floats, numbers: Ints, window: Window) -> Ints:
 
 def total(values: Floats, numbers: Ints, window: Window) -> Floats:
     """The sum of the values in a window."""
+    return np.where(count(values, numbers, window) > 0, _summed(values, numbers, window), np.nan)
+
+
+def _summed(values: Floats, numbers: Ints, window: Window) -> Floats:
+    """The same, but 0 of no values."""
     block = _Sum.of(np.where(np.isnan(values), 0.0, values))
     found, taken, reach, left = _Sum.of(np.zeros_like(values)), 0, 1, window.steps
     while left:
@@ -76,13 +81,13 @@ def total(values: Floats, numbers: Ints, window: Window) -> Floats:
         left //= 2
         if left:
             block, reach = block.plus(block.earlier(numbers, reach)), 2 * reach
-    summed = earlier(found.rounded, numbers, window.near, 0.0)
-    return np.where(count(values, numbers, window) > 0, summed, np.nan)
+    return earlier(found.rounded, numbers, window.near, 0.0)
 
 
 def mean(values: Floats, numbers: Ints, window: Window) -> Floats:
     """The mean of the values in a window."""
-    return total(values, numbers, window) / np.maximum(count(values, numbers, window), 1)
+    known = count(values, numbers, window)
+    return np.where(known > 0, _summed(values, numbers, window) / np.maximum(known, 1), np.nan)
 
 
 def spread(values: Floats, numbers: Ints, window: Window) -> Floats:

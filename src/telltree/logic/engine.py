@@ -61,7 +61,7 @@ class Engine(Evaluator[Population]):
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
         self._families: dict[int, list[tuple[int, Family]]] = {} if part_of is None else part_of[0]._families
-        self._numbers: dict[str, list[float]] = {}
+        self._numbers: dict[str, list[float]] = {} if part_of is None else part_of[0]._numbers
 
     @staticmethod
     def _how_many(formulas: Population) -> int:

@@ -273,10 +273,10 @@ class Planes:
         """The atom of a plane."""
         return Atom(*self._atoms[plane - 1])
 
-    def _is_negated(self, atom: Atom | Family) -> int:
-        """Whether the plane is that of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
+    def _is_negated(self, family: Family) -> int:
+        """Whether planes are those of the complement: x ≥ c is ¬(x < c) and needs none of its own, unless something is
         missing."""
-        return int(atom.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(atom.signal))
+        return int(family.outcomes in (GREATER, GREATER | EQUAL) and not self._signals.misses(family.signal))
 
     def _make_room(self, new: int) -> None:
         """Have room for all planes in use, of which the last are new."""

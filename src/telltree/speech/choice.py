@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable
 
-from telltree.operators import Attribute, Expression
+from telltree.operators import Attribute, Expression, Operator
 from telltree.operators.table import NOT
 from telltree.speech.cost import cost
 from telltree.speech.normal import term_of
@@ -45,7 +45,8 @@ def question(
 
 
 def _written(term: Term, formula: Expression, missing: Container[str] | None) -> Expression:
-    witness = next((e for e in formula.walk() if isinstance(e.head, Attribute)), formula)
+    leaves = [e for e in formula.walk() if isinstance(e.head, Attribute | Operator) and not e.args]  # x, or left()
+    witness = min(leaves, key=lambda e: not isinstance(e.head, Attribute), default=formula)
     return expression_of(term, missing, witness)
 
 

@@ -280,7 +280,7 @@ class Asking:
         asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
         return self._kept(asked, task, bench, here.late)
 
-    def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: "_Here") -> Derivation | None:
+    def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: _Here) -> Derivation | None:
         """The question that is best together with those below it."""
         from telltree.tree.growth.ahead import best_ahead  # few trees are grown so
         from telltree.tree.growth.whole import whole_of
@@ -289,13 +289,13 @@ class Asking:
         whole = whole_of(self.fitness, self.grammar, self.labels, labels)
         return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
-    def _here(self, task: Task, bench: Bench) -> "_Here":
+    def _here(self, task: Task, bench: Bench) -> _Here:
         late, engine = self._lateness(), bench.engine(task.members)
         criterion = fitness_at(self._criterion, len(task.members))
         objective = SplitObjective(engine, self.labels[task.members], criterion, self.limits.min_members)
         return _Here(engine, objective, criterion, late)
 
-    def _asked(self, found: Derivation, margin: float, task: Task, here: "_Here") -> Question:
+    def _asked(self, found: Derivation, margin: float, task: Task, here: _Here) -> Question:
         """The question as it was found."""
         alone = Population.of([found], self.grammar.has_random_constants)
         truth, fitness = here.engine.truth(alone)[0], float(here.objective(alone, np.arange(1)).fitness[0])

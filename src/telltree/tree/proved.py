@@ -1,4 +1,4 @@
-"""What is proved of a tree and its questions, in a sentence."""
+"""What is proved of a tree and its questions, and what else is to be told of it as a whole, in sentences."""
 
 from telltree.search.proof import in_words
 from telltree.tree.tree import Tree
@@ -16,3 +16,9 @@ def proved(tree: Tree) -> str | None:
     beyond = next((proof.beyond for proof in proofs if proof is not None and proof.sampled), None)
     beyond = beyond or next(proof.beyond for proof in proofs if proof is not None)
     return f"at every question, no formula of up to {in_words(least)} is fitter than the best that was found; {beyond}"
+
+
+def remarks(tree: Tree) -> list[str]:
+    """What is proved, and what became of floors for the recall of classes."""
+    told = proved(tree)
+    return [*([] if told is None else [told]), *map(str, tree.floors)]

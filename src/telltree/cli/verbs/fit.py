@@ -155,7 +155,7 @@ def fit(
     classifier = _classifier(tree)
     records = read_records(source, data, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
-    from telltree.tree.proved import proved
+    from telltree.tree.proved import remarks
 
     classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
     classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
@@ -178,8 +178,7 @@ def fit(
         _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
     if not json:
         put(classifier.tree_.outline(), wrap=True)
-        told = proved(classifier.tree_)
-        for remark in (*([] if told is None else [told]), *classifier.tree_.floors):
+        for remark in remarks(classifier.tree_):
             put(f"\n{remark}", wrap=True)
     judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
     if json:

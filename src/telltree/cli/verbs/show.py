@@ -49,7 +49,7 @@ def show(
     from telltree.explain import english as in_words
     from telltree.explain.groups import groups_text
     from telltree.tree.model import load_model
-    from telltree.tree.proved import proved
+    from telltree.tree.proved import remarks
 
     tree = load_model(model).tree
     rules = rules_table(tree)
@@ -62,8 +62,7 @@ def show(
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
-        certain = proved(tree)
-        for remark in () if english else (*([] if certain is None else [certain]), *tree.floors):
+        for remark in () if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
