@@ -473,9 +473,10 @@ def test_a_floor_for_recall_is_kept_and_told(folder, tmp_path):
     model = tmp_path / "model.json"
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
     told = " ".join(good(*flights, "--recall", "calm=.9", "-o", model).split())
-    assert "recall of calm is" in told
+    assert "recall of calm on the training records is" in told
     assert "at least 90.0 % as it was to be" in told
-    assert "recall of calm is" in " ".join(good("show", model).split())
+    assert "recall of calm on the training records is" in " ".join(good("show", model).split())
+    assert "recall of calm on the training records is" in " ".join(good("show", model, "--english").split())
     bad(2, *flights, "--recall", "calm", says="--recall must be a class and a share such as bad=.95, got 'calm'")
     bad(2, *flights, "--recall", "calm=2", says="--recall: the recall of 'calm' must be a number between 0 and 1")
     bad(2, *flights, "--recall", "nobody=.5", says="--recall: there is no class 'nobody'; there are")

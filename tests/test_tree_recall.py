@@ -128,7 +128,7 @@ def test_cross_validation_judges_trees_that_reach_the_floor(noisy, panel):
 def test_what_it_cost_is_told(noisy, panel, tmp_path):
     model = learnt(recall={RARE: 0.95}).fit(panel, noisy)
     said = str(model.tree_.floors[0])
-    assert said.startswith(f"recall of {RARE} is ")
+    assert said.startswith(f"recall of {RARE} on the training records is ")
     assert "instead of" in said
     page = write_report(model, panel, noisy, tmp_path / "report.html").read_text()
     assert said in page

@@ -34,9 +34,9 @@ class Floor:
         precision, had = percent(self.after.precision), percent(self.before.precision)
         least = percent(self.floor)
         if self.factor == 1:
-            return f"recall of {self.label} is {recall} of the training records, at least {least} as it was to be"
+            return f"recall of {self.label} on the training records is {recall}, at least {least} as it was to be"
         return (
-            f"recall of {self.label} is {recall} of the training records instead of {was}, at least {least} as it was "
+            f"recall of {self.label} on the training records is {recall} instead of {was}, at least {least} as it was "
             f"to be, and precision {precision} instead of {had}: in the leaves, its records weigh {self.factor:.3g} "
             "times as much"
         )

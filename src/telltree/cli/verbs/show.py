@@ -62,7 +62,7 @@ def show(
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
         questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
-        for remark in () if english else remarks(tree):
+        for remark in tree.floors if english else remarks(tree):  # floors explain the weights
             put(f"\n{remark}", wrap=True)
 
 
