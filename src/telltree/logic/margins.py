@@ -136,7 +136,7 @@ def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vecto
 
 @small
 def _greatest(x):
-    """The greatest of some numbers, none of which is missing: four at a time, since each comparison waits for the last."""
+    """The greatest of some numbers, none of which is missing: by four comparisons that do not wait for each other."""
     steps, a, b, c, d = len(x), -np.inf, -np.inf, -np.inf, -np.inf
     for t in range(0, steps - 3, 4):
         a = x[at(t)] if x[at(t)] > a else a
@@ -145,7 +145,7 @@ def _greatest(x):
         d = x[at(t + 3)] if x[at(t + 3)] > d else d
     for t in range(steps - steps % 4, steps):
         a = x[at(t)] if x[at(t)] > a else a
-    return max(max(a, b), max(c, d))
+    return max(a, b, c, d)
 
 
 @small
