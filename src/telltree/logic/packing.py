@@ -4,7 +4,17 @@
 
 import numpy as np
 
-from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_at_most, lanes_below, lanes_equal, small, turn_eight
+from telltree.compiled import (
+    at,
+    borrowed,
+    kernel,
+    lanes_above,
+    lanes_at_most,
+    lanes_below,
+    lanes_equal,
+    small,
+    turn_eight,
+)
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
 
