@@ -62,8 +62,7 @@ class Cluster:
         """
         from distributed import as_completed
 
-        _workers(self._client)
-        everywhere = self._client.scatter(shared, broadcast=True, hash=False)
+        everywhere = self._everywhere(shared)
         futures = [self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS) for task in tasks]
         numbers = {future.key: number for number, future in enumerate(futures)}
         try:
@@ -75,6 +74,19 @@ class Cluster:
             ) from error
         finally:
             self._client.cancel(futures)
+
+    def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
+        """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        _workers(self._client)
+        try:
+            return self._client.scatter(shared, broadcast=True, hash=False)
+        except _lost() as error:
+            if attempts > 1:
+                return self._everywhere(shared, attempts - 1)
+            raise ClusterError(
+                f"workers were lost {_ATTEMPTS} times in a row while records were sent to them ({error}); see their "
+                "logs, and whether memory ran out"
+            ) from error
 
     def __enter__(self) -> "Cluster":
         return self
