@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -171,6 +172,20 @@ def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, mo
     model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=kill).fit(*records, client=client)
     assert next(told) > moment
     assert saved(model, tmp_path) == alone
+
+
+def test_ctrl_c_keeps_the_best_tree_so_far(client, records):
+    """Nodes are asked about from threads, and only the main one hears of signals."""
+    told = iter(range(10**6))
+
+    def interrupt(_event):
+        if next(told) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    endless = replace(SEARCH, evaluations=10**7)
+    model = GrammarTreeClassifier(search=endless, random_state=0, progress=interrupt).fit(*records, client=client)
+    assert model.interrupted_
+    assert len(model.predict(records[0])) == len(records[0])
 
 
 @user_function(takes=["real"], gives="real", elementwise=True)
