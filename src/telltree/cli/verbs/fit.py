@@ -99,6 +99,14 @@ class TreeOptions:
             "--search-seed", metavar="FORMULA", help="A formula, or sentence, to try first and breed from (repeatable)."
         ),
     ] = None
+    search_setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--search-setting",
+            metavar="NAME=VALUE",
+            help="Another setting of the search, such as population=500 (repeatable).",
+        ),
+    ] = None
     growth: Annotated[
         GrowthName,
         typer.Option(
@@ -287,8 +295,34 @@ def _search(options: TreeOptions) -> "Search":
     if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
         knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
         fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {options.search}", USAGE)
+    for setting in options.search_setting or ():
+        name, value = _setting(setting, search, options.search)
+        if given.get(name) is not None:
+            fail(f"--search-setting {setting}: {name} is given twice", USAGE)
+        given[name] = value
     changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
     return changed
+
+
+def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
+    """A setting of a search from NAME=VALUE: a number, a word, or true or false, as its default is."""
+    from dataclasses import fields
+
+    name, _, value = text.partition("=")
+    known = [field.name for field in fields(search) if field.name != "seeds"]
+    if name not in known:
+        fail(f"--search-setting {text}: {kind} has no setting {name!r}; it has {', '.join(known)}", USAGE)
+    default = getattr(search, name)
+    if isinstance(default, bool):
+        if value not in ("true", "false"):
+            fail(f"--search-setting {text}: {name} is true or false", USAGE)
+        return name, value == "true"
+    if isinstance(default, str):
+        return name, value
+    try:
+        return name, float(value) if set(value) & set(".einEIN") else int(value)
+    except ValueError:
+        fail(f"--search-setting {text}: {name} is a number", USAGE)
 
 
 def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":
