@@ -1,4 +1,4 @@
-"""The judge of three-valued truth, Kleene's strong logic: plain Python, step by step, that shares nothing with telltree.
+"""The judge of three-valued truth, Kleene's strong logic: plain Python, step by step, and nothing of telltree.
 
 Formulas and records are those of `oracle`, whose functions on numbers it calls. Truth is 0 (false), 1 (unknown) or
 2 (true), so that ∧ is min, ∨ is max and ¬x is 2 − x. A number is unknown (None) where a value is missing, and NOTHING

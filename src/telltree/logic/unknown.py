@@ -10,7 +10,7 @@ bounded by the steps that surely, and possibly, hold. Inside a signal, as in `la
 surely does. A number that does not exist, because there is no step to look back at, is not unknown: its atom is false.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import NamedTuple, TypeAlias
 
@@ -76,12 +76,18 @@ from telltree.operators.table import (
 
 def surely(e: Expression) -> Expression:
     """A formula, or Boolean vector, that is true where this one is, whatever the missing values were."""
-    return _bound(e, True)
+    return _bounder()(e, True)
 
 
 def possibly(e: Expression) -> Expression:
     """A formula, or Boolean vector, that is true where this one is true or unknown."""
-    return _bound(e, False)
+    return _bounder()(e, False)
+
+
+def bounds(e: Expression) -> tuple[Expression, Expression]:
+    """The one and the other."""
+    bound = _bounder()
+    return bound(e, True), bound(e, False)
 
 
 def settled(e: Expression, unknown_is: bool) -> Expression:
@@ -89,9 +95,9 @@ def settled(e: Expression, unknown_is: bool) -> Expression:
     return possibly(e) if unknown_is else surely(e)
 
 
-def check_bounds(e: Expression) -> None:
+def check_bounds(formulas: Iterable[Expression]) -> None:
     """SettingsError if a formula, or a template of one, has what no bounds are known of."""
-    for part in e.walk():
+    for part in (part for e in formulas for part in e.walk()):
         if part.head is ABS and part.type is Type.COUNT:
             raise _no_bounds(part)
 
@@ -103,42 +109,57 @@ def _no_bounds(e: Expression) -> SettingsError:
     )
 
 
-def _bound(e: Expression, sure: bool) -> Expression:
-    """The one or the other."""
+Bound: TypeAlias = Callable[[Expression, bool], Expression]
+"""The one or the other, of a part of a formula."""
+
+
+def _bounder() -> Bound:
+    """Bounds each part of a formula once: what an edge asks about comes twice, and edges may be nested."""
+    made: dict[tuple[int, bool], tuple[Expression, Expression]] = {}
+
+    def bound(e: Expression, sure: bool) -> Expression:
+        if (id(e), sure) not in made:
+            made[id(e), sure] = e, _bounded(e, sure, bound)  # kept with it, so that no other gets its id
+        return made[id(e), sure][1]
+
+    return bound
+
+
+def _bounded(e: Expression, sure: bool, bound: Bound) -> Expression:
     if isinstance(e.head, Operator) and e.head.joins:
-        return BOUNDS[e.head](e, sure)
+        return BOUNDS[e.head](e, sure, bound)
     if isinstance(e.head, Operator) and e.type is Type.BOOLEAN:
-        first, second = map(_range, e.args)
+        first, second = (_range(side, bound) for side in e.args)
         return OF_COUNTS[e.head](first, second, sure)
-    read = _read(e)
+    read = _read(e, bound)
     unknown = None if sure or e.head is MISSING else _unknown(read)
     return read if unknown is None else _or(read, unknown)
 
 
-_Bound: TypeAlias = Callable[[Expression, bool], Expression]
+_Joined: TypeAlias = Callable[[Expression, bool, Bound], Expression]
 
 
-def by_operands(e: Expression, sure: bool) -> Expression:
+def by_operands(e: Expression, sure: bool, bound: Bound) -> Expression:
     """What becomes true by nothing but operands that do."""
-    operands = tuple(_bound(operand, sure) for operand in e.operands)
+    operands = tuple(bound(operand, sure) for operand in e.operands)
     return _with(e, *operands)
 
 
-def _negation(e: Expression, sure: bool) -> Expression:
-    return _with(e, _bound(e.args[0], not sure))
+def _negation(e: Expression, sure: bool, bound: Bound) -> Expression:
+    return _with(e, bound(e.args[0], not sure))
 
 
-def _implication(e: Expression, sure: bool) -> Expression:
-    return _with(e, _bound(e.args[0], not sure), _bound(e.args[1], sure))
+def _implication(e: Expression, sure: bool, bound: Bound) -> Expression:
+    return _with(e, bound(e.args[0], not sure), bound(e.args[1], sure))
 
 
-def _edge(e: Expression, sure: bool) -> Expression:
+def _edge(e: Expression, sure: bool, bound: Bound) -> Expression:
     """What asks for its operand at one step, and for its opposite at another."""
-    bounded = _bound(e.args[0], sure)
-    return _with(e, bounded) if bounded == _bound(e.args[0], not sure) else _bound(spelt_out(e), sure)
+    bounded = bound(e.args[0], sure)
+    return _with(e, bounded) if bounded == bound(e.args[0], not sure) else bound(spelt_out(e), sure)
 
 
-BOUNDS: Cells[_Bound] = Cells(
+BOUNDS: Cells[_Joined] = Cells(
     "three-valued truth",
     "logic/unknown.py",
     {
@@ -166,37 +187,37 @@ class _Range(NamedTuple):
     most: Expression
 
 
-def _range(e: Expression) -> _Range:
-    return _Range(e, e) if not isinstance(e.head, Operator) else RANGES[e.head](e)
+def _range(e: Expression, bound: Bound) -> _Range:
+    return RANGES[e.head](e, bound) if isinstance(e.head, Operator) else _Range(e, e)
 
 
-def _counted(e: Expression) -> _Range:
-    return _Range(*(_with(e, _bound(e.args[0], sure)) for sure in (True, False)))
+def _counted(e: Expression, bound: Bound) -> _Range:
+    return _Range(*(_with(e, bound(e.args[0], sure)) for sure in (True, False)))
 
 
-def _episodes(e: Expression) -> _Range:
+def _episodes(e: Expression, bound: Bound) -> _Range:
     """Of steps that are unknown, some may join two episodes, and others part one."""
-    counted = _counted(e)
-    return counted if counted.least == counted.most else _counted(spelt_out(e))
+    counted = _counted(e, bound)
+    return counted if counted.least == counted.most else _counted(spelt_out(e), bound)
 
 
-def _difference(e: Expression) -> _Range:
-    first, second = map(_range, e.args)
+def _difference(e: Expression, bound: Bound) -> _Range:
+    first, second = (_range(operand, bound) for operand in e.args)
     return _Range(_with(e, first.least, second.most), _with(e, first.most, second.least))
 
 
-def _sign(e: Expression) -> _Range:
-    return _Range(*(_with(e, bound) for bound in _range(e.args[0])))
+def _sign(e: Expression, bound: Bound) -> _Range:
+    return _Range(*(_with(e, end) for end in _range(e.args[0], bound)))
 
 
-def _absolute(e: Expression) -> _Range:
-    least, most = _range(e.args[0])
+def _absolute(e: Expression, bound: Bound) -> _Range:
+    least, most = _range(e.args[0], bound)
     if least != most:
         raise _no_bounds(e)
     return _Range(_with(e, least), _with(e, least))
 
 
-RANGES: Cells[Callable[[Expression], _Range]] = Cells(
+RANGES: Cells[Callable[[Expression, Bound], _Range]] = Cells(
     "three-valued counts",
     "logic/unknown.py",
     {
@@ -239,9 +260,9 @@ OF_COUNTS: Cells[_Compared] = Cells(
 """Of comparisons: whether the numbers in these ranges surely, or possibly, compare so."""
 
 
-def _read(e: Expression) -> Expression:
+def _read(e: Expression, bound: Bound) -> Expression:
     """An atom or a signal in which conditions hold where they surely do."""
-    return _with(e, *(surely(x) if _is_condition(x, e) else _read(x) for x in e.operands)) if e.args else e
+    return _with(e, *(bound(x, True) if _is_condition(x, e) else _read(x, bound) for x in e.operands))
 
 
 def _is_condition(operand: Expression, of: Expression) -> bool:
