@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 from programs import telltree
 
 from telltree import (
@@ -133,6 +134,30 @@ def test_cross_validation_is_spread_over_workers(client, records):
     there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
     assert np.array_equal(here, there)
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("losses", [1, 4])
+def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, records, monkeypatch, losses):
+    """As Dask has it: the scheduler hangs up."""
+    panel, y = records
+    scatter, sent = Client.scatter, []
+
+    def hung_up(self, *args, **given):
+        sent.append(given)
+        if len(sent) <= losses:
+            raise CommClosedError("Stream is closed")
+        return scatter(self, *args, **given)
+
+    monkeypatch.setattr(Client, "scatter", hung_up)
+    parts = folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=1, random_state=0)
+    if losses == 4:
+        with pytest.raises(ClusterError, match="lost 4 times in a row while records were sent"):
+            cross_validate(model, panel, y, parts, client=client)
+    else:
+        there = cross_validate(model, panel, y, parts, client=client)
+        assert np.array_equal(there, cross_validate(model, panel, y, parts))
+    assert len(sent) == min(losses + 1, 4)
 
 
 @pytest.mark.parametrize("moment", [1, 5, 12])

@@ -128,7 +128,11 @@ class Answer(NamedTuple):
 
 
 class Bench(Protocol):
-    """Evaluators for one node at a time, wherever the records are."""
+    """Evaluators for nodes, wherever the records are."""
+
+    @property
+    def nodes_at_once(self) -> int:
+        """Nodes that it is worth asking about side by side."""
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """An evaluator of populations on these records.
@@ -150,6 +154,8 @@ class Bench(Protocol):
 
 class LocalBench:
     """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
+
+    nodes_at_once = 1
 
     def __init__(
         self,
