@@ -94,6 +94,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
         alike; None does so where `grammar` is None, except for columns whose thresholds the schema gives.
+    thresholds: "centred" leaves the split of a chosen formula as the search found it; "exact" moves the constants that
+        may be moved, see `centre`, to where the formula is fittest, and of gaps in which it is as fit to the widest.
     cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
         pairs of positions to learn from and to hold out; the model is then the smallest that is as good as the best,
         and `validation_` has the results. None: no cross-validation; the price of formulas alone decides.
@@ -142,6 +144,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
+        thresholds: Literal["centred", "exact"] = "centred",
         cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
@@ -160,6 +163,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_gain = min_gain
         self.prevent_same_label = prevent_same_label
         self.centre = centre
+        self.thresholds = thresholds
         self.cv = cv
         self.simplicity = simplicity
         self.class_weight = class_weight
@@ -295,7 +299,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         limits, centre = self._limits(training.labels), self._movable(training.panel)
         settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
-        return about_data(*training, parts) | settings | {"growth": repr(self.growth)}
+        further = {"growth": repr(self.growth), "thresholds": self.thresholds}
+        return about_data(*training, parts) | settings | further
 
     def _learn(
         self,
@@ -319,8 +324,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         centre = self._movable(panel)
         threads = _threads(self.n_jobs)
         induction = Induction(
-            grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger, growth=self.growth
-        )
+            grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger, growth=self.growth,
+            exact=self.thresholds == "exact",
+        )  # fmt: skip
         learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))

@@ -48,6 +48,8 @@ class Induction:
     """What was found out about nodes before, and where to keep what is found out now."""
     growth: Optimal | LookAhead | None = None
     """How the tree is grown; None: greedily, one question at a time."""
+    exact: bool = False
+    """Whether constants of a chosen formula move to where it is fittest."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
@@ -55,7 +57,7 @@ class Induction:
             asking = Asking(
                 panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
-                self.growth if isinstance(self.growth, LookAhead) else None,
+                self.growth if isinstance(self.growth, LookAhead) else None, self.exact,
             )  # fmt: skip
             benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
 
