@@ -193,6 +193,7 @@ def test_what_cannot_be_is_refused():
     for settings_, message in (
         ({"thresholds": "best"}, 'thresholds must be "centred" or "exact", got \'best\''),
         ({"thresholds": "exact", "centre": False}, "moves constants, and centre=False keeps them"),
+        ({"thresholds": "exact", "missing": "unknown"}, "needs answers that turn once"),
         ({"thresholds": "exact", "growth": LookAhead()}, "thresholds is asked of one question at a time"),
     ):
         with pytest.raises(SettingsError, match=message):

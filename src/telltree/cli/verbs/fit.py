@@ -11,7 +11,7 @@ import typer
 from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
-from telltree.cli.options import DataOptions, Force, Json, Source
+from telltree.cli.options import Force, Json, LogicOptions, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
@@ -128,7 +128,7 @@ class TreeOptions:
 def fit(
     *,
     source: Source,
-    data: DataOptions,
+    data: LogicOptions,
     tree: TreeOptions,
     judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
@@ -168,7 +168,9 @@ def fit(
     judge.check()
     weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
     classifier = _classifier(tree)
-    records = read_records(source, data, judge, tree.random_state)
+    if data.missing == "unknown":
+        classifier.set_params(missing="unknown")
+    records = read_records(source, data.reading, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
     from telltree.tree.proved import remarks
 
