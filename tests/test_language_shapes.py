@@ -9,8 +9,25 @@ import oracle
 import pandas as pd
 import pytest
 from class_trees import class_leaf, class_tree
+from typer.testing import CliRunner
 
-from telltree import DataError, Formula, Grammar, GrammarError, Panel, SettingsError, SpeechError, export_model
+from telltree import (
+    DataError,
+    Exhaustive,
+    Formula,
+    GeneticProgramming,
+    Grammar,
+    GrammarError,
+    GrammarTreeClassifier,
+    GrammaticalEvolution,
+    MonteCarlo,
+    Panel,
+    SettingsError,
+    SpeechError,
+    export_model,
+    load,
+)
+from telltree.cli.app import app
 from telltree.explain import english
 from telltree.logic.formulas import signals_of
 from telltree.operators import Shape
@@ -243,3 +260,94 @@ def test_a_column_may_be_called_distance():
     assert str(Formula.parse("F(distance[0, 1, 0](distance) < distance)", panel.schema)) == (
         "F(distance[0, 1, 0](distance) < distance)"
     )
+
+
+def bumps(records=60, seed=0):
+    """Noise at any height, with a bump somewhere: of one class it rises slowly and falls fast, of the other it turns
+    round. No value, count or change tells them apart."""
+    rng, rows, up = np.random.default_rng(seed), [], np.arange(records) % 2 == 0
+    bump = np.concatenate([np.linspace(0, 1, 9), np.linspace(1, 0, 4)[1:]])
+    for slow in up:
+        row, first = rng.normal(0, 0.05, 60), rng.integers(0, 48)
+        row[first : first + 12] += bump if slow else bump[::-1]
+        rows.append((row * rng.uniform(1, 9) + rng.normal(0, 20))[:, None])
+    return Panel.from_arrays(rows, columns=["x"]), np.where(up, "slow", "fast")
+
+
+def test_a_language_draws_pieces_of_the_records():
+    panel, y = bumps()
+    grammar = Grammar.for_panel(panel, y, shapes=30)
+    shapes = {e.head for rule in grammar.rules for e in rule.template.walk() if isinstance(e.head, Shape)}
+    assert 20 < len(shapes) <= 30
+    assert {len(shape.values) for shape in shapes} == {6, 12, 24}, "tenths of 60 steps"
+    assert all(shape.picture and {0, 7} <= set(shape.values) for shape in shapes)
+    assert str(Grammar.for_panel(panel, y, shapes=30)) == str(grammar)
+    assert Grammar.parse(str(grammar), panel) == grammar
+    assert "distance" not in str(Grammar.for_panel(panel, y)), "unless they are asked for"
+
+
+def test_where_there_are_no_shapes_the_language_has_none():
+    noise = np.random.default_rng(0).normal(size=(5, 240))
+    short, with_gaps, steps = panel_of(*noise[:, :4]), noise.copy(), panel_of(*np.repeat(noise[:, :4], 60, axis=1))
+    with_gaps[:, ::3] = NO
+    for panel in (short, panel_of(*with_gaps)):
+        assert str(Grammar.for_panel(panel, shapes=50)) == str(Grammar.for_panel(panel))
+    some = str(Grammar.for_panel(steps, shapes=50))
+    assert 0 < some.count("distance[") / some.count("Look ") < 50, "what is flat has no shape"
+    with pytest.raises(SettingsError, match="shapes"):
+        Grammar.for_panel(steps, shapes=-1)
+
+
+SEARCHES = [
+    MonteCarlo(3000),
+    GeneticProgramming(evaluations=3000),
+    GrammaticalEvolution(evaluations=3000),
+    Exhaustive(max_atoms=1),
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_searches_find_what_only_a_shape_can_say(search):
+    panel, y = bumps()
+    learnt = GrammarTreeClassifier("shapes", search, max_depth=1, random_state=0).fit(panel, y)
+    assert "distance[" in str(learnt.tree_.root.formula)
+    assert learnt.score(*bumps(seed=1)) > 0.9
+    assert any("looks like a" in rule.english for rule in learnt.rules())
+
+
+def test_a_model_with_shapes_is_a_file_like_any_other(tmp_path):
+    panel, y = bumps()
+    model = GrammarTreeClassifier("shapes", MonteCarlo(500), max_depth=2, random_state=0).fit(panel, y)
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.predict(panel).tolist() == model.predict(panel).tolist()
+    assert again.get_params()["grammar"] == "shapes"
+    assert again.grammar_ == model.grammar_
+
+
+def test_the_command_line_asks_for_shapes(tmp_path):
+    panel, y = bumps(30)
+    table = pd.DataFrame({"id": np.repeat(np.arange(30), 60), "x": panel.column("x"), "label": np.repeat(y, 60)})
+    table.to_csv(tmp_path / "bumps.csv", index=False)
+    told = [str(tmp_path / "bumps.csv"), "--id", "id", "--label", "label"]
+    runner = CliRunner()
+    written = runner.invoke(app, ["grammar", *told, "--shapes", "9"])
+    assert (written.exit_code, "F(Look)" in written.stdout, written.stdout.count("distance[") > 5) == (0, True, True)
+    model = tmp_path / "model.json"
+    learnt = runner.invoke(
+        app,
+        [
+            "fit",
+            *told,
+            "--grammar",
+            "shapes",
+            "--search",
+            "mc",
+            "--search-evaluations",
+            "500",
+            "-o",
+            str(model),
+        ],
+    )
+    assert learnt.exit_code == 0, learnt.output
+    assert "distance[" in model.read_text(encoding="utf-8")

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -21,7 +20,7 @@ LEVELS = "▁▂▃▄▅▆▇█"
 DECIMALS = 6  # of distances: sums that are added up in another order must not give other answers
 _WIGGLE = 0.2  # share of its height that a shape must turn by to be said to rise or fall
 _MOST_TURNS = 4  # beyond which it is a wave
-_BLOCK = 1 << 17  # values that are compared at a time, so that they stay in the cache
+_BLOCK = 1 << 13  # pieces that are compared at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,14 @@ class Shape:
         return "".join(LEVELS[int(value)] for value in self.values)
 
     @classmethod
+    def of(cls, piece: Floats) -> "Shape | None":
+        """The shape of a piece of a record, in as many heights as can be drawn; None if it has none."""
+        low, height = piece.min(), piece.max() - piece.min()
+        if not (0 < height < np.inf):
+            return None
+        return cls(tuple(np.round((piece - low) / height * (len(LEVELS) - 1)).tolist()))
+
+    @classmethod
     def drawn(cls, picture: str) -> "Shape | None":
         """The shape of a picture; None if it is none."""
         levels = [LEVELS.find(level) for level in picture]
@@ -88,28 +95,39 @@ def distances(values: Floats, numbers: NDArray[np.int64], shape: Shape) -> Float
     piece), to 2 for the opposite. `values` has the records one after the other, `numbers` the number of each step.
     """
     steps, found = len(shape.values), np.full(len(values), np.nan)
-    if len(values) < steps:
-        return found
-    pieces, pattern = sliding_window_view(values, steps), np.array(shape.pattern)
-    for first in range(0, len(pieces), max(1, _BLOCK // steps)):
-        some = pieces[first : first + max(1, _BLOCK // steps)]
-        found[first + steps - 1 : first + steps - 1 + len(some)] = _distances(some, pattern)
+    for first in range(0, len(values) - steps + 1, _BLOCK):
+        some = values[first : first + _BLOCK + steps - 1]
+        found[first + steps - 1 : first + len(some)] = _distances(some, shape.pattern)
     found[numbers < steps - 1] = np.nan
     return found
 
 
-def _distances(pieces: Floats, pattern: Floats) -> Floats:
-    """How far each piece is from the pattern.
+def _distances(values: Floats, pattern: tuple[float, ...]) -> Floats:
+    """How far each piece, that of the first steps at first, is from the pattern.
 
     Values are measured from the lowest of their piece, in shares of its height, so that large numbers that differ by
     little lose nothing.
     """
-    low, high = pieces.min(axis=1), pieces.max(axis=1)
+    count = len(values) - len(pattern) + 1
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        low, high = (_extreme(values, len(pattern), better) for better in (np.minimum, np.maximum))
         height = high - low
-        shares = (pieces - low[:, None]) / height[:, None]
-        total = shares.sum(axis=1)
-        square = np.einsum("ij,ij->i", shares, shares) - total * total / len(pattern)
-        alike = np.einsum("ij,j->i", shares, pattern) / np.sqrt(square)
+        total, square, alike, share, product = np.zeros((5, count))
+        for step, weight in enumerate(pattern):
+            np.subtract(values[step : step + count], low, out=share)
+            np.divide(share, height, out=share)
+            total += share
+            alike += np.multiply(share, weight, out=product)
+            square += np.multiply(share, share, out=product)
+        alike /= np.sqrt(square - total * total / len(pattern))
         apart = np.round(np.sqrt(np.maximum(2.0 - 2.0 * alike, 0.0)), DECIMALS)
     return np.where(height == 0, 1.0, np.where(np.isfinite(height), apart, np.nan))
+
+
+def _extreme(values: Floats, steps: int, better: np.ufunc) -> Floats:
+    """The least or greatest value of each piece: of twice as many steps with each pass."""
+    found, reach = values, 1
+    while reach < steps:
+        ahead = min(reach, steps - reach)
+        found, reach = better(found[:-ahead], found[ahead:]), reach + ahead
+    return found
