@@ -9,6 +9,8 @@ import oracle
 import pandas as pd
 import pytest
 from class_trees import class_leaf, class_tree
+from matplotlib.text import Text
+from report_page import data_of
 from typer.testing import CliRunner
 
 from telltree import (
@@ -28,9 +30,11 @@ from telltree import (
     load,
 )
 from telltree.cli.app import app
-from telltree.explain import english
+from telltree.explain import decisive_steps, english
 from telltree.logic.formulas import signals_of
 from telltree.operators import Shape
+from telltree.report import plot_record, write_report
+from telltree.report.figures.words import with_small_pictures
 from telltree.tree import Node
 
 NO, BIG = np.nan, np.inf
@@ -288,14 +292,14 @@ def test_a_language_draws_pieces_of_the_records():
 
 def test_where_there_are_no_shapes_the_language_has_none():
     noise = np.random.default_rng(0).normal(size=(5, 240))
-    short, with_gaps, steps = panel_of(*noise[:, :4]), noise.copy(), panel_of(*np.repeat(noise[:, :4], 60, axis=1))
+    with_gaps, flat = noise.copy(), np.zeros((5, 240))
     with_gaps[:, ::3] = NO
-    for panel in (short, panel_of(*with_gaps)):
-        assert str(Grammar.for_panel(panel, shapes=50)) == str(Grammar.for_panel(panel))
-    some = str(Grammar.for_panel(steps, shapes=50))
-    assert 0 < some.count("distance[") / some.count("Look ") < 50, "what is flat has no shape"
+    flat[:, 0] = range(5)
+    for records in (noise[:, :4], with_gaps, flat):
+        panel = panel_of(*records)
+        assert str(Grammar.for_panel(panel, shapes=9)) == str(Grammar.for_panel(panel))
     with pytest.raises(SettingsError, match="shapes"):
-        Grammar.for_panel(steps, shapes=-1)
+        Grammar.for_panel(panel, shapes=-1)
 
 
 SEARCHES = [
@@ -351,3 +355,34 @@ def test_the_command_line_asks_for_shapes(tmp_path):
     )
     assert learnt.exit_code == 0, learnt.output
     assert "distance[" in model.read_text(encoding="utf-8")
+
+
+def one_shape(panel):
+    return tree_of("F(distance[0, 1, 2, 3, 5, 7, 4, 0](x) < 0.4)", panel)
+
+
+def test_figures_mark_the_piece_that_was_compared():
+    panel, _ = bumps(8)
+    tree = one_shape(panel)
+    step = int(decisive_steps(tree.nodes[0].formula, panel[[0]])[0])
+    figure = plot_record(tree, panel, 0)
+    thick = [drawn for drawn in figure.axes[0].lines if drawn.get_linewidth() == 5]
+    assert [drawn.get_xdata().tolist() for drawn in thick] == [list(range(step - 7, step + 1))]
+    assert any("a rise-fall ▁▂▃▄▆█▅▁" in text.get_text().replace("\n", " ") for text in figure.findobj(Text))
+    both = tree_of("F(distance[0, 1, 2](x) < 0.4 or distance[0, 2, 1, 1](x) < 0.4)", panel)
+    assert not [drawn for drawn in plot_record(both, panel, 0).axes[0].lines if drawn.get_linewidth() == 5]
+
+
+def test_a_long_picture_is_small_in_figures():
+    assert with_small_pictures("a wave ▁█ or “▁” is so") == "a wave ▁█ or “▁” is so"
+    long = "".join("▁▂▃▄▅▆▇█"[i // 8] for i in range(64))
+    assert with_small_pictures(f"like a rise {long} within 1") == "like a rise ▁▁▂▂▃▃▄▄▅▅▆▆▇▇██ within 1"
+
+
+def test_a_report_tells_which_steps_were_compared(tmp_path):
+    panel, y = bumps(8)
+    labels = np.where(y == "slow", "yes", "no")
+    page = write_report(one_shape(panel), panel, labels, tmp_path / "report.html").read_text(encoding="utf-8")
+    node = data_of(page)["nodes"][0]
+    assert node["pieces"] == [["x", 8]]
+    assert node["english"] == "at some point x looks like a rise-fall ▁▂▃▄▆█▅▁ within 0.4"

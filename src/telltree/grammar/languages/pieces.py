@@ -10,7 +10,7 @@ from telltree.operators import Shape
 
 SHARES = (0.1, 0.2, 0.4)
 """How long a piece is, as a share of a typical record."""
-LEAST_STEPS, MOST_STEPS = 4, 100
+LEAST_STEPS, MOST_STEPS = 4, 64
 SHAPES, MANY_SHAPES = "shapes", 200
 """What a user calls the default language with shapes, and how many it has."""
 _SEED = 0  # the same records always give the same language
