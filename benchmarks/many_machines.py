@@ -63,15 +63,15 @@ def records_of(number: int, folder: Path) -> tuple[Panel, np.ndarray]:
     return panel, np.asarray(y)
 
 
-def model_for(panel: Panel, evaluations: int) -> GrammarTreeClassifier:
+def model_for(panel: Panel, evaluations: int, depth: int = 3) -> GrammarTreeClassifier:
     search = GeneticProgramming(evaluations=evaluations)
-    return GrammarTreeClassifier(Grammar.generic(panel), search, max_depth=3, random_state=0, centre=True)
+    return GrammarTreeClassifier(Grammar.generic(panel), search, max_depth=depth, random_state=0, centre=True)
 
 
 @contextmanager
 def watched() -> Iterator[Traffic]:
     """Count what is sent and received, and how long workers work."""
-    traffic, ask = Traffic(), on_cluster._Workers.ask
+    traffic, ask, close = Traffic(), on_cluster._Workers.ask, on_cluster._Workers.close
 
     def asked(self: on_cluster._Workers, messages: list) -> list:
         began = time.perf_counter()
@@ -83,19 +83,22 @@ def watched() -> Iterator[Traffic]:
             len(pickle.dumps(one if one.open_first else one._replace(opening=None))) for one in messages
         )
         traffic.received += len(pickle.dumps(answers))
-        traffic.busy = sum(actor.seconds for actor in self._actors)
         return answers
 
-    on_cluster._Workers.ask = asked
+    def closed(self: on_cluster._Workers) -> None:
+        traffic.busy = sum(home.actor.seconds for home in self._homes)
+        close(self)
+
+    on_cluster._Workers.ask, on_cluster._Workers.close = asked, closed
     try:
         yield traffic
     finally:
-        on_cluster._Workers.ask = ask
+        on_cluster._Workers.ask, on_cluster._Workers.close = ask, close
 
 
-def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int) -> tuple[float, Traffic, str]:
+def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int, depth: int = 3) -> tuple[float, Traffic, str]:
     """Seconds for a whole fit, the traffic, and the tree; no workers: in this process alone."""
-    model = model_for(panel, evaluations)
+    model = model_for(panel, evaluations, depth)
     if not workers:
         began = time.perf_counter()
         model.fit(panel, y)
@@ -111,13 +114,15 @@ def timed(panel: Panel, y: np.ndarray, evaluations: int, workers: int) -> tuple[
             return time.perf_counter() - began, traffic, str(model.tree_)
 
 
-def compare(records: int, evaluations: int, folder: Path) -> None:
+def compare(records: int, evaluations: int, folder: Path, depth: int) -> None:
     panel, y = records_of(records, folder)
     model_for(panel[:200], 200).fit(panel[:200], y[:200])  # compiles
-    found = {workers: timed(panel, y, evaluations, workers) for workers in (0, 1, 2)}
+    found = {workers: timed(panel, y, evaluations, workers, depth) for workers in (0, 1, 2)}
     assert len({tree for _, _, tree in found.values()}) == 1, "the trees differ"
     alone = found[0][0]
-    print(f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth 3")
+    print(
+        f"{records:,} records × {STEPS} steps × {COLUMNS} attributes, {evaluations:,} evaluations a node, depth {depth}"
+    )
     print("| processes | seconds | speed | bytes a generation: sent, received | workers idle |")
     print("|---|---|---|---|---|")
     for workers, (seconds, traffic, _) in found.items():
@@ -207,6 +212,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=500_000)
     parser.add_argument("--evaluations", type=int, default=5_000, help="for each node")
+    parser.add_argument("--depth", type=int, default=3, help="of the tree, where processes are compared")
     parser.add_argument("--linear", action="store_true")
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the records are, or are written to and kept")
@@ -215,5 +221,7 @@ if __name__ == "__main__":
         folder = options.folder or Path(temporary)
         if options.linear:
             linear(options.evaluations, folder)
+        elif options.parts:
+            parts(options.records, options.evaluations, folder)
         else:
-            (parts if options.parts else compare)(options.records, options.evaluations, folder)
+            compare(options.records, options.evaluations, folder, options.depth)

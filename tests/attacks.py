@@ -33,7 +33,7 @@ from telltree.grammar import Grammar
 from telltree.grammar.rules.tables import Tables
 from telltree.logic import Formula, truth_of
 from telltree.logic.engine import Engine
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe
 from telltree.tree import Bits, GiniSize
 
 HERE = Path(__file__).parent
@@ -262,7 +262,7 @@ def draw_grammar(rng, columns, panel):
 
 def draw_model(rng, grammar):
     """A classifier to learn with; None for a grammar is the default language."""
-    search = rng.choice((MonteCarlo, GeneticProgramming, GrammaticalEvolution))
+    search = rng.choice((MonteCarlo, GeneticProgramming, GrammaticalEvolution, CrossEntropy, Pipe))
     depth = rng.randint(4, 8) if grammar is None else grammar.least_depth + rng.randint(0, 4)
     return GrammarTreeClassifier(
         grammar,

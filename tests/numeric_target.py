@@ -252,6 +252,7 @@ class NumericLabels:
 
     steps: np.ndarray
     target: NumericTarget
+    weights = None
 
     def __len__(self):
         return len(self.steps)

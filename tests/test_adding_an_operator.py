@@ -23,6 +23,7 @@ from telltree.export.stl import STL
 from telltree.export.unsayable import Refused
 from telltree.logic import truth_of
 from telltree.logic.signals import SIGNALS
+from telltree.logic.unknown import BOUNDS, THERE, by_operands, like_operands
 from telltree.operators import OPERATORS, Type
 from telltree.operators.cells import EVERYONE, Cells
 from telltree.operators.meaning import Joins, Makes, MicroOp
@@ -99,6 +100,7 @@ WITHIN = Toy(
         parameters=(Parameter("k", "steps", example=3.0),),
     ),
     (
+        (BOUNDS, by_operands),
         (APART, kept_whole),
         (CLAIMS, opaque),
         (PHRASES, Phrase("it comes within {k} that {0}")),
@@ -119,6 +121,7 @@ AFTER = Toy(
         parameters=(Parameter("d", "steps", least=0.0, example=1.0),),
     ),
     (
+        (BOUNDS, by_operands),
         (APART, kept_whole),
         (CLAIMS, opaque),
         (PHRASES, Phrase("it holds after {d} that {0}")),
@@ -159,6 +162,7 @@ SMOOTH = Toy(
     ),
     (
         (SIGNALS, smoothed),
+        (THERE, like_operands),
         (PHRASES, Phrase("the smoothed value of {0}")),
         (SQL, smooth_sql),
         (STL, Refused("which knows nothing of what was before")),

@@ -19,6 +19,7 @@ from programs import beside_tests
 from telltree import (
     Bits,
     CheckpointError,
+    CrossEntropy,
     GeneticProgramming,
     GiniSize,
     Grammar,
@@ -27,6 +28,7 @@ from telltree import (
     MonteCarlo,
     Optimal,
     Panel,
+    Pipe,
     SettingsError,
     user_function,
 )
@@ -66,6 +68,8 @@ CASES = {
     "children alone survive": {"search": replace(GP, survival="children", unique=False), "fitness": GiniSize()},
     "Monte Carlo": {"search": MonteCarlo(evaluations=2_500)},
     "grammatical evolution": {"search": GrammaticalEvolution(evaluations=250, population=40)},
+    "cross-entropy": {"search": CrossEntropy(evaluations=250, population=40)},
+    "pipe": {"search": Pipe(evaluations=250, population=40)},
     "in folds": {"search": GP, "cv": 2},
     "weights": {"search": GP, "class_weight": "balanced"},
     "words and functions": {"search": GP, "grammar": SPOKEN, "functions": [halved]},

@@ -453,6 +453,28 @@ def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     )
 
 
+def test_searches_that_learn_and_their_settings(folder, tmp_path):
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
+    flights += ("--search-evaluations", "200")
+    model = tmp_path / "model.json"
+    for name, kind, setting in (("cross-entropy", "CrossEntropy", "pseudo_count=2"), ("pipe", "Pipe", "rate=0.1")):
+        settings = ("--search-setting", setting, "--search-setting", "population=40")
+        good(*flights, "--search", name, *settings, "-o", model, "--force")
+        kept = json.loads(model.read_text())["settings"]["search"]
+        known, value = setting.split("=")
+        assert (kept["name"], kept["settings"]["population"]) == (kind, 40)
+        assert kept["settings"][known] == float(value)
+    good(*flights, "--search-setting", "survival=children", "--search-setting", "unique=false")
+    for setting, says in (
+        ("codons=3", "gp has no setting 'codons'; it has evaluations, "),
+        ("population", "population is a number"),
+        ("unique=perhaps", "unique is true or false"),
+        ("evaluations=3", "evaluations is given twice"),
+        ("population=1", "population must be"),
+    ):
+        bad(2, *flights, "--search-setting", setting, says=says)
+
+
 def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folder, tmp_path):
     model = tmp_path / "model.json"
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "2", "--no-cv")

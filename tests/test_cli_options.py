@@ -12,7 +12,14 @@ from test_cli import VERBS, bad, good
         ("telltree exp", {"explain", "export", "experiment"}),
         (
             "telltree fit --search-",
-            {"--search-evaluations", "--search-seconds", "--search-max-depth", "--search-max-atoms", "--search-seed"},
+            {
+                "--search-evaluations",
+                "--search-seconds",
+                "--search-max-depth",
+                "--search-max-atoms",
+                "--search-seed",
+                "--search-setting",
+            },
         ),
         ("telltree export --to s", {"stl", "sql"}),
     ],

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 from programs import telltree
 
 from telltree import (
@@ -135,6 +137,30 @@ def test_cross_validation_is_spread_over_workers(client, records):
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.parametrize("losses", [1, 4])
+def test_records_of_folds_are_sent_again_if_a_worker_dies_meanwhile(client, records, monkeypatch, losses):
+    """As Dask has it: the scheduler hangs up."""
+    panel, y = records
+    scatter, sent = Client.scatter, []
+
+    def hung_up(self, *args, **given):
+        sent.append(given)
+        if len(sent) <= losses:
+            raise CommClosedError("Stream is closed")
+        return scatter(self, *args, **given)
+
+    monkeypatch.setattr(Client, "scatter", hung_up)
+    parts = folds(np.unique(y, return_inverse=True)[1], None, 2, 0)
+    model = GrammarTreeClassifier(search=SEARCH, max_depth=1, random_state=0)
+    if losses == 4:
+        with pytest.raises(ClusterError, match="lost 4 times in a row while records were sent"):
+            cross_validate(model, panel, y, parts, client=client)
+    else:
+        there = cross_validate(model, panel, y, parts, client=client)
+        assert np.array_equal(there, cross_validate(model, panel, y, parts))
+    assert len(sent) == min(losses + 1, 4)
+
+
 @pytest.mark.parametrize("moment", [1, 5, 12])
 def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, moment):
     victims, told = list(client.run(os.getpid).values()), iter(range(10**6))
@@ -146,6 +172,20 @@ def test_a_worker_that_dies_changes_nothing(client, records, alone, tmp_path, mo
     model = GrammarTreeClassifier(search=SEARCH, random_state=0, progress=kill).fit(*records, client=client)
     assert next(told) > moment
     assert saved(model, tmp_path) == alone
+
+
+def test_ctrl_c_keeps_the_best_tree_so_far(client, records):
+    """Nodes are asked about from threads, and only the main one hears of signals."""
+    told = iter(range(10**6))
+
+    def interrupt(_event):
+        if next(told) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    endless = replace(SEARCH, evaluations=10**7)
+    model = GrammarTreeClassifier(search=endless, random_state=0, progress=interrupt).fit(*records, client=client)
+    assert model.interrupted_
+    assert len(model.predict(records[0])) == len(records[0])
 
 
 @user_function(takes=["real"], gives="real", elementwise=True)

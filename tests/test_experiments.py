@@ -24,7 +24,7 @@ from telltree import (
     TelltreeError,
 )
 from telltree.experiments import Study, run_experiment
-from telltree.experiments.models import BASELINES, SEARCHES
+from telltree.experiments.models import BASELINES, SEARCHES, further_searches
 from telltree.experiments.paper import ACASX, AUSLAN
 from telltree.experiments.store import Store
 from telltree.experiments.trial import Run
@@ -270,6 +270,13 @@ def test_the_papers_figures_have_a_column_for_every_model():
         assert set(table) == {*SEARCHES, *BASELINES}
         assert max(table, key=lambda name: table[name].f1) == "gp"
     assert isinstance(SEARCHES["ge"].search, GrammaticalEvolution)
+
+
+@pytest.mark.parametrize("paper_budgets", [False, True])
+def test_searches_that_the_paper_does_not_compare_run_if_they_are_named(paper_budgets):
+    further = further_searches(paper_budgets=paper_budgets)
+    assert not {*further} & {*SEARCHES}
+    assert [model.search.population for model in further.values()] == [1_000 if paper_budgets else 200] * 2
 
 
 @pytest.mark.skipif(not (REAL / "auslan8").is_dir(), reason="the real data are not beside the project")

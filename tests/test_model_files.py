@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from strategies import Column, panel_of
 
 from telltree import (
+    CrossEntropy,
     DataError,
     DataWarning,
     GeneticProgramming,
@@ -29,6 +30,7 @@ from telltree import (
     MonteCarlo,
     Optimal,
     Panel,
+    Pipe,
     SettingsError,
     user_function,
 )
@@ -65,6 +67,8 @@ MODELS = {
     "balanced": {"class_weight": "balanced", "max_depth": np.int64(2)},
     "weights": {"class_weight": {"calm": 1, "fast": 2.5, "high": np.float64(0.25)}, "fitness": GiniSize(w1=50, w2=1)},
     "evolution": {"search": GrammaticalEvolution(evaluations=100, seconds=np.inf), "max_depth": None},
+    "cross-entropy": {"search": CrossEntropy(evaluations=100, pseudo_count=2, population=40)},
+    "pipe": {"search": Pipe(evaluations=100, threshold=0.99, population=40)},
     "optimal": {"growth": Optimal(30)},
     "look ahead": {"growth": LookAhead(30)},
     "seedless": {"random_state": None},

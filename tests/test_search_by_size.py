@@ -5,7 +5,15 @@ import pytest
 from golden_trees import encounters
 from test_search_contract import GRAMMARS, Spy
 
-from telltree import Bits, GeneticProgramming, GrammarTreeClassifier, GrammaticalEvolution, MonteCarlo
+from telltree import (
+    Bits,
+    CrossEntropy,
+    GeneticProgramming,
+    GrammarTreeClassifier,
+    GrammaticalEvolution,
+    MonteCarlo,
+    Pipe,
+)
 from telltree.errors import SettingsError
 
 
@@ -18,7 +26,7 @@ class Sized(Spy):
         return scores._replace(size=np.array([len(d) for d in self.derivations[before:]]))
 
 
-@pytest.mark.parametrize("search", [MonteCarlo, GeneticProgramming, GrammaticalEvolution])
+@pytest.mark.parametrize("search", [MonteCarlo, GeneticProgramming, GrammaticalEvolution, CrossEntropy, Pipe])
 @pytest.mark.parametrize("tolerance", [0.0, 3.0])
 def test_the_best_of_each_size_are_kept(search, tolerance):
     spy = Sized(GRAMMARS["the paper's"], fitnesses=23)

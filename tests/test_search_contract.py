@@ -21,14 +21,14 @@ from telltree.grammar import Grammar
 from telltree.logic.engine import Engine
 from telltree.operators import Type, user_function
 from telltree.operators.expression import RandomNumber
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
 from telltree.search.memory import Memory
 from telltree.search.search import Task
 from telltree.tree import GiniSize
 from telltree.tree.objective import SplitObjective
 from telltree.tree.target import ClassLabels, ClassTarget
 
-KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming)
+KINDS = (MonteCarlo, GrammaticalEvolution, GeneticProgramming, CrossEntropy, Pipe)
 SEARCHES = {kind.__name__: kind() for kind in KINDS} | {
     f"{kind.__name__}.paper": replace(kind.paper(), generations=None) for kind in KINDS
 }
@@ -408,6 +408,18 @@ GP, GE = GeneticProgramming, GrammaticalEvolution
         (GE(rate=None), "rate .* between 0 and 1, got None"),
         (GE(elite=float("nan")), "elite .* between 0 and 1, got nan"),
         (GE(crossover=0.6, mutation=0.6), "add up to"),
+        (CrossEntropy(population=1), "population must be .* at least 2, got 1"),
+        (CrossEntropy(elite=1.5), "elite .* between 0 and 1, got 1.5"),
+        (CrossEntropy(rate=-1), "rate .* between 0 and 1, got -1"),
+        (CrossEntropy(pseudo_count=-0.5), "pseudo_count must be a number of at least 0, got -0.5"),
+        (CrossEntropy(pseudo_count=float("inf")), "pseudo_count must be a number of at least 0, got inf"),
+        (Pipe(population=2.5), "population must be a whole number"),
+        (Pipe(rate=2), "rate .* between 0 and 1, got 2"),
+        (Pipe(elitist="often"), "elitist .* between 0 and 1, got 'often'"),
+        (Pipe(epsilon=0), "epsilon must be .* more than 0, got 0"),
+        (Pipe(mutation=float("nan")), "mutation .* between 0 and 1, got nan"),
+        (Pipe(mutation_rate=1.5), "mutation_rate .* between 0 and 1, got 1.5"),
+        (Pipe(threshold=-0.1), "threshold .* between 0 and 1, got -0.1"),
     ],
 )
 def test_senseless_settings_of_one_search_are_refused(search, message):
@@ -432,6 +444,13 @@ def test_senseless_seeds_are_refused(search, seed):
         GE(elite=0.0),
         GE(elite=1.0, rate=1.0),
         GE(crossover=0.0, mutation=0.0),
+        CrossEntropy(population=2),
+        CrossEntropy(elite=0.0, rate=1.0, pseudo_count=0),
+        CrossEntropy(elite=1.0, rate=0.0),
+        Pipe(population=2),
+        Pipe(rate=1.0, elitist=1.0, threshold=1.0),
+        Pipe(rate=0.0, mutation=1.0, mutation_rate=1.0, threshold=1.0),
+        Pipe(threshold=0.0, epsilon=1e-12),
     ],
     ids=repr,
 )

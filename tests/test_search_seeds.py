@@ -8,6 +8,7 @@ from test_search_exhaustive import SCHEMA, drawn, objective_of
 
 from telltree import (
     Auto,
+    CrossEntropy,
     Exhaustive,
     Formula,
     GeneticProgramming,
@@ -16,6 +17,7 @@ from telltree import (
     GrammaticalEvolution,
     ModelFormatError,
     MonteCarlo,
+    Pipe,
     SettingsError,
     load,
 )
@@ -31,6 +33,8 @@ KINDS = [
     GrammaticalEvolution(evaluations=50, population=20),
     Exhaustive(max_depth=5),
     Auto(evaluations=400),
+    CrossEntropy(evaluations=100, population=20),
+    Pipe(evaluations=100, population=20),
 ]
 
 
@@ -84,7 +88,8 @@ def test_children_are_bred_from_seeds():
 
 def test_a_seeded_search_goes_on_from_any_generation_to_the_same():
     panel, _, labels = drawn(5)
-    for search in (GeneticProgramming(evaluations=400, population=30), Auto(evaluations=800)):
+    learning = CrossEntropy(evaluations=300, population=30), Pipe(evaluations=300, population=30)
+    for search in (GeneticProgramming(evaluations=400, population=30), Auto(evaluations=800), *learning):
         seeded, states = replace(search, seeds=SEEDS), []
         whole = seeded.run(
             GRAMMAR, objective_of(panel, labels, GRAMMAR), 3, remember=lambda make, s=states: s.append(make())

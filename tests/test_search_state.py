@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, RANDOM, Spy, parsed
 
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Scores
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
 
 KNOWN = {**GRAMMARS, "random constants": parsed(RANDOM)}
 
@@ -30,6 +30,23 @@ genomes = st.builds(
     codons=st.integers(1, 25),
     wraps=st.integers(0, 2),
     elite=st.sampled_from([0.1, 0.5, 1.0]),
+)
+fitted = st.builds(
+    CrossEntropy,
+    evaluations=st.integers(1, 400),
+    population=st.integers(2, 60),
+    elite=st.sampled_from([0.1, 0.5, 1.0]),
+    rate=st.sampled_from([0.3, 1.0]),
+    pseudo_count=st.sampled_from([0.0, 1.0, 5.0]),
+)
+prototyped = st.builds(
+    Pipe,
+    evaluations=st.integers(1, 400),
+    population=st.integers(2, 60),
+    rate=st.sampled_from([0.01, 0.05, 1.0]),
+    elitist=st.sampled_from([0.0, 0.2, 1.0]),
+    mutation=st.sampled_from([0.2, 1.0]),
+    threshold=st.sampled_from([0.9, 0.999, 1.0]),
 )
 
 
@@ -74,7 +91,9 @@ def undisturbed(search, grammar, seed, tolerance):
     return plain(found), states
 
 
-@pytest.mark.parametrize("kind", [monte_carlo, evolution, genomes], ids=["mc", "gp", "ge"])
+@pytest.mark.parametrize(
+    "kind", [monte_carlo, evolution, genomes, fitted, prototyped], ids=["mc", "gp", "ge", "ce", "pipe"]
+)
 @settings(deadline=None, max_examples=20)
 @given(
     name=st.sampled_from(sorted(KNOWN)),

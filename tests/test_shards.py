@@ -1,5 +1,6 @@
 """A tree grown on records in several shards is the tree grown on all of them at once."""
 
+import threading
 from itertools import pairwise
 
 import numpy as np
@@ -76,6 +77,20 @@ class Nested(InProcess):
         ]
 
 
+class SideBySide(InProcess):
+    """Shards that are asked about several nodes in turn, more than they keep in mind."""
+
+    nodes_at_once = 5
+
+    def __init__(self, panel, grammar, bounds):
+        super().__init__(panel, grammar, bounds)
+        self._lock = threading.Lock()
+
+    def ask(self, messages):
+        with self._lock:
+            return super().ask(messages)
+
+
 def _unknown(signal):
     raise AssertionError(f"the spread of {signal} is that of all records, which a shard does not know by itself")
 
@@ -111,7 +126,7 @@ def grown(panel, labels, bench, fitness, search):
         ]
     ),
     st.booleans(),
-    st.sampled_from([InProcess, in_turns, Nested]),
+    st.sampled_from([InProcess, in_turns, Nested, SideBySide]),
 )
 def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one for each thing that is drawn
     seed, records, missing, cuts, fitness, search, weighed, places

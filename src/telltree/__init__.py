@@ -39,10 +39,12 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.logic import Formula as Formula
     from telltree.operators import user_function as user_function
     from telltree.search import Auto as Auto
+    from telltree.search import CrossEntropy as CrossEntropy
     from telltree.search import Exhaustive as Exhaustive
     from telltree.search import GeneticProgramming as GeneticProgramming
     from telltree.search import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search import MonteCarlo as MonteCarlo
+    from telltree.search import Pipe as Pipe
     from telltree.tree import Bits as Bits
     from telltree.tree import GiniSize as GiniSize
     from telltree.tree import LookAhead as LookAhead
@@ -81,10 +83,12 @@ _HOMES = {
     "Formula": "logic",
     "user_function": "operators",
     "Auto": "search",
+    "CrossEntropy": "search",
     "Exhaustive": "search",
     "GeneticProgramming": "search",
     "GrammaticalEvolution": "search",
     "MonteCarlo": "search",
+    "Pipe": "search",
     "Bits": "tree",
     "GiniSize": "tree",
     "LookAhead": "tree",

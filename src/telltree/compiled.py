@@ -163,7 +163,7 @@ def _compare_lanes(predicate: str) -> Any:
 
 
 lanes_below, lanes_equal, lanes_above = (_compare_lanes(predicate) for predicate in ("<", "==", ">"))
-lanes_at_least = _compare_lanes(">=")
+lanes_at_least, lanes_at_most = _compare_lanes(">="), _compare_lanes("<=")
 
 
 _BYTES = ir.VectorType(ir.IntType(8), 64)

@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -74,6 +74,24 @@ class DataOptions:
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of CSV files, such as cp1252; by default UTF-8.")
     ] = None
+
+
+@dataclass(frozen=True)
+class LogicOptions(DataOptions):
+    """How to read the data, and what conditions mean where values are missing."""
+
+    missing: Annotated[
+        Literal["allow", "error", "unknown"],
+        typer.Option(
+            help="What to do with missing values: a condition on one is false, or with unknown neither true nor false; "
+            "in a tree, a record whose answer is unknown goes where more training records went. error refuses them."
+        ),
+    ] = "allow"  # type: ignore[assignment]  # it may be one thing more
+
+    @property
+    def reading(self) -> DataOptions:
+        """How to read the data alone."""
+        return replace(self, missing="allow") if self.missing == "unknown" else self
 
 
 def expanded(verb: Callable[..., None]) -> Callable[..., None]:

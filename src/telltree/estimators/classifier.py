@@ -37,6 +37,7 @@ from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.grammar.languages.pieces import MANY_SHAPES, SHAPES
+from telltree.logic.unknown import check_bounds
 from telltree.operators import UserFunction
 from telltree.search import Search
 from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
@@ -108,6 +109,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     growth: None to grow the tree greedily, each question the best by itself; LookAhead() to judge each together with
         the best below it; Optimal() for the best of all small trees over a pool of questions, with a proof:
         `tree_.optimum`. `max_depth` is then 1, 2 or 3, and "auto" is 2.
+    missing: what an atom on a missing value is: "false"; or "unknown" in three-valued logic, and a record whose answer
+        is unknown then goes where more training records of the node went: `node.unknown` says how many that were.
     functions: user functions that a grammar given as text may call.
     random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
     n_jobs: threads for evaluation; −1 for all cores.
@@ -149,6 +152,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         class_weight: str | dict[Any, float] | None = None,
         recall: Mapping[Any, float] | None = None,
         growth: Optimal | LookAhead | None = None,
+        missing: Literal["false", "unknown"] = "false",
         functions: Sequence[UserFunction] = (),
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -167,6 +171,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.recall = recall
         self.growth = growth
+        self.missing = missing
         self.functions = functions
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -259,6 +264,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             seed = seed_said(known, seed)
         training = TrainingSet(panel, coded)
         grammar = self._grammar_for(training)
+        if grammar is not None and self.missing == "unknown":
+            check_bounds(rule.template for rule in grammar.rules)
         parts = self._folds(coded, groups, seed, weighing)
         if known is not None:
             known.require(self._about(training, grammar, seed, parts))
@@ -297,7 +304,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         limits, centre = self._limits(training.labels), self._movable(training.panel)
         settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
-        return about_data(*training, parts) | settings | {"growth": repr(self.growth)}
+        return about_data(*training, parts) | settings | {"growth": repr(self.growth), "missing": self.missing}
 
     def _learn(
         self,
@@ -321,7 +328,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         centre = self._movable(panel)
         threads = _threads(self.n_jobs)
         induction = Induction(
-            grammar, search, fitness, limits, seed, threads, centre, progress, bench, ledger=ledger, growth=self.growth
+            grammar,
+            search,
+            fitness,
+            limits,
+            seed,
+            threads,
+            centre,
+            progress,
+            bench,
+            ledger=ledger,
+            growth=self.growth,
+            unknown=self.missing == "unknown",
         )
         learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
@@ -463,6 +481,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """Which nodes each record visits: records × nodes, in preorder, the true child first, including leaves."""
         tree, panel = self._known(X)
         return csr_matrix(tree.passes(panel))
+
+    def unknown_path(self, X: Any) -> csr_matrix:
+        """At which nodes each record's answer is unknown, of those that it visits; with missing="unknown" only.
+
+        Columns are those of `decision_path`; its sum by rows is how many unknown answers each record meets.
+        """
+        tree, panel = self._known(X)
+        return csr_matrix(tree.unknown(panel))
 
     def categories(self, X: Any, y: Any = None) -> Categories:
         """Each leaf as a category: its members among the records of X, its formula, and what it says in English.

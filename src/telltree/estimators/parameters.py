@@ -29,6 +29,11 @@ def check_growth(given: Mapping[str, Any]) -> None:
     growth, depth = given["growth"], given["max_depth"]
     if growth is None:
         return
+    if given["missing"] == "unknown":
+        raise SettingsError(
+            f"missing='unknown' answers a question by the records of the node that asks it, and growth={growth!r} "
+            f"weighs questions before it is known where they are asked; leave out missing, or growth"
+        )
     if isinstance(growth, Optimal) and depth != "auto" and not is_whole(depth, 1, DEEPEST):
         raise SettingsError(f"with growth={growth!r}, max_depth must be 1, 2, {DEEPEST} or 'auto', got {depth!r}")
     for name, usual in (("min_gain", None), ("prevent_same_label", False)):
@@ -92,6 +97,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),
     "recall": (_are_shares, "None, or a dict from class to a share above 0, up to 1"),
     "growth": (lambda it: isinstance(it, Optimal | LookAhead | None), "Optimal(), LookAhead() or None"),
+    "missing": (lambda it: isinstance(it, str) and it in ("false", "unknown"), '"false" or "unknown"'),
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
     "progress": (lambda it: it is None or callable(it), "a function or None"),

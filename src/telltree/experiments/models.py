@@ -14,7 +14,7 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.experiments.flattening import Flattening
 from telltree.experiments.study import Study
 from telltree.grammar import Grammar
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
+from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
 from telltree.search.settings import PaperExperiment
 from telltree.tree import Fitness, GiniSize
 
@@ -156,6 +156,15 @@ def searches_of(experiment: str, *, paper_budgets: bool = False) -> Mapping[str,
         "gp": GeneticProgramming.paper(name),
     }
     return {key: Telltree(SEARCHES[key].title, search, GiniSize()) for key, search in budgets.items()}
+
+
+def further_searches(*, paper_budgets: bool = False) -> Mapping[str, Telltree]:
+    """The searches that the paper does not compare, which an experiment runs if they are named."""
+    fitness = GiniSize() if paper_budgets else None
+    return {
+        "ce": Telltree("telltree, CE", CrossEntropy.paper() if paper_budgets else CrossEntropy(), fitness),
+        "pipe": Telltree("telltree, PIPE", Pipe.paper() if paper_budgets else Pipe(), fitness),
+    }
 
 
 def choose_models(

@@ -10,7 +10,7 @@ from typing import Any
 
 from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
-from telltree.experiments.models import Model, Telltree, choose_models, compile_all, searches_of
+from telltree.experiments.models import Model, Telltree, choose_models, compile_all, further_searches, searches_of
 from telltree.experiments.progress import Clock, Progress
 from telltree.experiments.store import Store
 from telltree.experiments.studies import study_named
@@ -64,7 +64,8 @@ def run_experiment(
     if jobs is not None:
         require_whole("jobs", jobs, 1)
     known = searches_of(study if isinstance(study, str) else study.name, paper_budgets=paper_budgets)
-    models = choose_models(tuple(known) if searches is None else searches, baselines, known)
+    named = {**known, **further_searches(paper_budgets=paper_budgets)}
+    models = choose_models(tuple(known) if searches is None else searches, baselines, named)
     kept = Store(store)  # find a file that cannot be used before the long work starts
     if isinstance(study, str):
         study = study_named(study, data=data, records=records, proximity=proximity)

@@ -1,21 +1,23 @@
 """Asking: how many records something is true of, in which classes, when, and which records."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from telltree.amounts import counted, percent, times_all
 from telltree.data import Panel, check_labels
-from telltree.errors import DataError
+from telltree.errors import DataError, SettingsError
 from telltree.explain.english import english
 from telltree.explain.evidence import Margins
 from telltree.explain.moments import Moments, has_moments, how_decided
 from telltree.explain.question import read_question
 from telltree.explain.verdict import Verdict, verdict_of
+from telltree.explain.way import why_unknown
 from telltree.logic import Formula
+from telltree.logic.unknown import possibly, settled, surely
 from telltree.operators import UserFunction
 from telltree.shares import wilson
 
@@ -73,8 +75,11 @@ class Answer:
     """A summary of the steps or times; None if it is true of no record, or of nothing that changes within one."""
     classes: tuple[ClassAnswer, ...]
     """One for each class, in order; none if labels were not given."""
+    unknown: NDArray[np.int64]
+    """The records of which it is unknown, by their positions: none, unless that was asked for."""
     _panel: Panel = field(repr=False)
     _missing: set[str] = field(repr=False)
+    _three_valued: bool = field(default=False, repr=False)
 
     @property
     def share(self) -> float | None:
@@ -90,7 +95,12 @@ class Answer:
         """Whether it is true of a record, by its position in the panel, when that was decided, and by what margin."""
         if not 0 <= record < self.records:
             raise DataError(f"there is no record {record}: the panel has {self.records}, counted from 0")
-        return verdict_of(self.formula, self._panel, record, self._missing)
+        if not self._three_valued:
+            return verdict_of(self.formula, self._panel, record, self._missing)
+        # what is known to be false is possibly true nowhere
+        asked = settled(self.formula.expression, record not in self.positions)
+        verdict = verdict_of(Formula(asked), self._panel, record, self._missing)
+        return replace(verdict, turn=replace(verdict.turn, unknown=why_unknown(self.formula, self._panel[[record]])))
 
     def text(self, members: int = _MEMBERS) -> str:
         """The answer in words, with the ids of this many members."""
@@ -100,6 +110,8 @@ class Answer:
         yield self.english
         shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
         yield f"true of {len(self.positions):,} of {counted(self.records, 'record')}{shares}"
+        if self._three_valued:
+            yield f"unknown of {len(self.unknown):,}, for values are missing"
         told = self.classes
         if len(told) > _CLASSES:  # the classes with the most members
             told = tuple(sorted(told, key=lambda row: -row.holds)[:_CLASSES])
@@ -125,6 +137,7 @@ class Answer:
             "english": self.english,
             "records": self.records,
             "true_of": len(self.positions),
+            **({"unknown_of": len(self.unknown)} if self._three_valued else {}),
             "share": self.share,
             "low": low,
             "high": high,
@@ -135,7 +148,12 @@ class Answer:
 
 
 def ask(
-    panel: Panel, question: str | Formula, y: ArrayLike | None = None, *, functions: Sequence[UserFunction] = ()
+    panel: Panel,
+    question: str | Formula,
+    y: ArrayLike | None = None,
+    *,
+    functions: Sequence[UserFunction] = (),
+    missing: Literal["false", "unknown"] = "false",
 ) -> Answer:
     """How many records something is true of, when it first was, and which records.
 
@@ -143,19 +161,24 @@ def ask(
         "F(pressure < 2.8 and valve)". A SpeechError or GrammarError says where it cannot be read, and the nearest word.
     y: the records' labels; with them, the answer tells of each class.
     functions: user-defined functions that the question may call.
+    missing: what a condition on a missing value is: "false", or "unknown" in three-valued logic; then the answer tells
+        apart of which records it is true, and of which it is unknown.
     """
+    if missing not in ("false", "unknown"):
+        raise SettingsError(f'missing must be "false" or "unknown", got {missing!r}')
     labels = None if y is None else check_labels(y, panel)
     formula, schema = read_question(question, panel, functions)
     panel = panel.with_schema(schema)
     used = dict.fromkeys(formula.expression.attributes())
-    missing = {name for name, count in panel.select(used).missing().items() if count}
-    evidence = Margins(panel).evidence(formula.expression)
+    unsure, three_valued = {name for name, count in panel.select(used).missing().items() if count}, missing == "unknown"
+    asked = surely(formula.expression) if three_valued else formula.expression
+    evidence = Margins(panel).evidence(asked)
     holds, positions = evidence.truth, np.flatnonzero(evidence.truth)
     steps = evidence.steps[positions]
     times = _times_of(panel, positions, steps)
     return Answer(
         formula=formula,
-        english=english(formula, schema, missing, step=panel.step),
+        english=english(formula, schema, () if three_valued else unsure, step=panel.step),
         records=len(panel),
         positions=positions,
         members=panel.ids[positions],
@@ -163,8 +186,10 @@ def ask(
         times=times,
         first=_moments(formula, panel, steps, times),
         classes=() if labels is None else tuple(_by_class(labels, holds)),
+        unknown=np.flatnonzero(Formula(possibly(formula.expression))(panel) & ~holds if three_valued else ()),
         _panel=panel,
-        _missing=missing,
+        _missing=unsure,
+        _three_valued=three_valued,
     )
 
 

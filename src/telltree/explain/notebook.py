@@ -82,12 +82,14 @@ def _node(
         headline = "" if node.headline is None else escaped(headline_text(node.headline, node, tree))
         told = f'<div class="counts">{headline}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
-    said = escaped(english(node.formula, tree.schema, missing, step=tree.step))
+    unsure = missing if node.unknown is None else tree.missed_by(node)
+    said = escaped(english(node.said, tree.schema, unsure, step=tree.step))
+    doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
     sides = "".join(
         f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
-    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.formula)}</code>'
+    summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'
     return f"<details open><summary>{summary}</summary>{sides}</details>"
 
 

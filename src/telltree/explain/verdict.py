@@ -29,6 +29,8 @@ class Verdict:
     """The values of the question's columns at that step."""
 
     def __str__(self) -> str:
+        if self.turn.unknown is not None:
+            return f"unknown of record {self.record}: {self.turn.unknown}"
         verdict = "true" if self.turn.holds else "not true"
         lines = [f"{verdict} of record {self.record}{_margin(self.turn)}"]
         if not self.turn.holds:

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.clock import date_text, duration_text, time_text
+from telltree.data.schema import listed
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import english
 from telltree.explain.evidence import Distance, Margins, Reference
-from telltree.logic import Formula
+from telltree.logic import Formula, truth_of
+from telltree.logic.unknown import bounds
 from telltree.operators import Expression
 from telltree.operators.table import NOT
 from telltree.tree.tree import Node, Tree
@@ -38,6 +40,8 @@ class Turn:
     """Standard deviations of the signal; steps that would have to become true or false, if counts decide; or None."""
     distance: str
     """The margin in words: "+0.118", "-5 steps", or "-5 s" if steps have equal lengths."""
+    unknown: str | None = None
+    """If the answer is unknown: why, and as what it counts."""
 
 
 def way_of(
@@ -54,9 +58,28 @@ def way_of(
     margins, found, node = Margins(aligned, others), list[Turn](), tree.root
     while isinstance(node, Node):
         turn = _turn(node.formula, aligned, record, doubtful, margins)
-        found.append(turn)
+        found.append(replace(turn, unknown=_unknown(node, aligned[[record]])))
         node = node.true if turn.holds else node.false
     return tuple(found)
+
+
+def _unknown(node: Node, record: Panel) -> str | None:
+    """Why the answer of a record is unknown at a node, and as what it counts; None if it is known."""
+    why = None if node.unknown is None else why_unknown(node.said, record)
+    if node.unknown is None or why is None:
+        return None
+    side = node.unknown.side
+    return f"the answer is unknown, for {why}; it counts as {side}, which was the answer of more training records"
+
+
+def why_unknown(formula: Formula, record: Panel) -> str | None:
+    """Why it is unknown whether a formula is true of the only record of a panel; None if it is known."""
+    sure, possible = truth_of(bounds(formula.expression), record)
+    if sure[0] == possible[0]:
+        return None
+    missed = record.select(formula.expression.attributes()).missing()
+    named = [name for name, number in missed.items() if number]
+    return f"{listed(named)} {'misses' if len(named) == 1 else 'miss'} values" if named else "a value is missing"
 
 
 def turn_of(

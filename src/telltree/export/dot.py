@@ -32,7 +32,8 @@ def _below(
         for side, word in ((node.true, "yes"), (node.false, "no"))
         for line in _below(exported, side, f'  {name} -> {{}} [label="{word}"];', numbers, clusters)
     ]
-    return [f"  {name} [label={_quoted(str(node.formula))}];", *above, *below] if below else []
+    said = _quoted("\n".join(filter(None, [str(node.said), node.doubt])))
+    return [f"  {name} [label={said}];", *above, *below] if below else []
 
 
 def _quoted(text: str) -> str:

@@ -185,16 +185,14 @@ class Engine(Evaluator[Population]):
         if rule not in self._families:
             template, holes = self._rules[rule].template, self._rules[rule].holes
             constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
-            first = Atom.of(template, self.panel.schema, constants[0])
-            numbers = self._numbers_of(holes[0]) if holes and first.graded else []
-            if numbers:  # all that differs is the number
-                several = [Family(first.signal, first.outcomes, True, numbers)]
+            atom, begin = Atom.of(template, self.panel.schema, constants[0]), int(self._tables.rule["first_atom"][rule])
+            numbers = self._numbers_of(holes[0]) if holes and atom.graded else [atom.constant]
+            if len(numbers) == len(constants):  # all that differs is the number
+                self._families[rule] = [(begin, Family(atom.signal, atom.outcomes, atom.graded, numbers))]
             else:
                 several = Family.several(Atom.of(template, self.panel.schema, constant) for constant in constants)
-            begin = accumulate(
-                (len(family.constants) for family in several), initial=int(self._tables.rule["first_atom"][rule])
-            )
-            self._families[rule] = list(zip(begin, several, strict=False))
+                begins = accumulate((len(family.constants) for family in several), initial=begin)
+                self._families[rule] = list(zip(begins, several, strict=False))
         return self._families[rule]
 
     def _numbers_of(self, symbol: str) -> list[float]:

@@ -79,6 +79,16 @@ class Layout:
         words = min(TILE, max(CACHE // (8 * max(1, planes)), 1))
         if words >= self.words:
             return self._one_tile
+        if words not in self._tiles:
+            self._tiles[words] = self._tiles_of(words)
+        return self._tiles[words]
+
+    @cached_property
+    def _tiles(self) -> dict[int, NDArray[np.int64]]:
+        """By their size: those of one size are asked for in every generation."""
+        return {}
+
+    def _tiles_of(self, words: int) -> NDArray[np.int64]:
         ends = [int(self._one_tile[0])]
         while ends[-1] < len(self.blocks) - 1:
             reached = int(np.searchsorted(self.blocks, self.blocks[ends[-1]] + words, side="right")) - 1

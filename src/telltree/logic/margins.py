@@ -15,7 +15,7 @@ import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, pointer, small
+from telltree.compiled import at, borrowed, inline, kernel, pointer, small
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import (
     ABS,
@@ -99,14 +99,16 @@ class MarginRegisters(NamedTuple):
 
 @small
 def _measure(address, rows, outcomes, constant, spread, sure, start, steps, out):
-    """The margin of an atom at every step of a record."""
+    """The margin of an atom at every step of a record; without branches, so that several steps are done at once."""
     signal = carray(pointer(address), (rows,))
+    less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
-        x = signal[start + t]
-        holds = (outcomes & LESS and x < constant) or (outcomes & EQUAL and x == constant)
-        holds = holds or (outcomes & GREATER and x > constant)
-        size = sure if np.isnan(x) else max(abs(x - constant) / spread, _TINY)
-        out[t] = size if holds else -size
+        x = signal[at(start + t)]
+        holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
+        size = abs(x - constant) / spread
+        size = size if size > _TINY else _TINY
+        size = size if x == x else sure  # noqa: PLR0124  whether it is missing
+        out[at(t)] = size if holds else -size
 
 
 @small
@@ -118,18 +120,32 @@ def _look_up(words, lane, sure, out):
 
 @inline
 def _fetch(ref, plane, negated, gauges, planes, first, lane, start, steps, vectors, out):
-    """Load a vector operand with its sign, from a plane's atom or a register; returns its greatest margin over time."""
-    if ref >= 0 and gauges.spread[plane] == 0.0:
+    """Load a vector operand with its sign, from a plane's atom or a register."""
+    if ref < 0:
+        for t in range(steps):  # assigning a slice would take 30 s to compile, for its error message
+            out[at(t)] = vectors[-1 - ref, at(t)]
+    elif gauges.spread[plane] == 0.0:
         _look_up(planes[plane, first : first + steps], lane, gauges.sure[0], out)
-    elif ref >= 0:
+    else:
         _measure(gauges.address[plane], gauges.rows[plane], gauges.outcomes[plane], gauges.constant[plane],
                  gauges.spread[plane], gauges.sure[0], start, steps, out)  # fmt: skip
-    most = -np.inf
-    for t in range(steps):
-        x = out[t] if ref >= 0 else vectors[-1 - ref, t]
-        out[t] = -x if negated else x
-        most = max(most, out[t])
-    return most
+    if negated:
+        for t in range(steps):
+            out[at(t)] = -out[at(t)]
+
+
+@small
+def _greatest(x):
+    """The greatest of some numbers, none of which is missing: by four comparisons that do not wait for each other."""
+    steps, a, b, c, d = len(x), -np.inf, -np.inf, -np.inf, -np.inf
+    for t in range(0, steps - 3, 4):
+        a = x[at(t)] if x[at(t)] > a else a
+        b = x[at(t + 1)] if x[at(t + 1)] > b else b
+        c = x[at(t + 2)] if x[at(t + 2)] > c else c
+        d = x[at(t + 3)] if x[at(t + 3)] > d else d
+    for t in range(steps - steps % 4, steps):
+        a = x[at(t)] if x[at(t)] > a else a
+    return max(a, b, c, d)
 
 
 @small
@@ -188,6 +204,15 @@ def _look(step, one, two, value, flags, sure, out):
 
 
 @small
+def _held(margins):
+    """At how many steps something is true."""
+    true = 0
+    for margin in margins:
+        true += margin > 0
+    return true
+
+
+@small
 def _longest_run(margins):
     """At how many steps in a row something is true, at most."""
     longest = run = 0
@@ -231,7 +256,10 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
                 most = words[-1 - ref]
             else:  # a word operand from a plane: whether the plane, or its negation, ever holds
                 plane, turned = (ref >> 1, ref & 1) if on_words else (ref, negated)
-                most = _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
+                _fetch(ref, plane, turned, gauges, planes, first, lane, start, steps, vectors, operands[side])
+                if paired and not on_words:
+                    continue
+                most = _greatest(operands[side, :steps])
             least = min(least, -most if on_words and negated else most)
         margin = least
         if on_words or step == REDUCE:
@@ -239,19 +267,18 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
             if k == end:
                 margin = -most if flags else most
             continue
-        most, true = -np.inf, 0
-        for t in range(steps - 1, -1, -1):
-            x = min(one[t], two[t]) if paired else one[t]
-            most = max(most, x)
-            true += x > 0
-            vectors[to, t] = most if step == SUFFIX_OR else x
-        words[to] = most
+        found = vectors[to, :steps]
+        for t in range(steps):
+            found[at(t)] = two[at(t)] if paired and two[at(t)] < one[at(t)] else one[at(t)]
+        words[to] = _greatest(found)
+        if step == SUFFIX_OR:
+            for t in range(steps - 2, -1, -1):
+                found[t] = max(found[t], found[t + 1])
         if looking is not None:  # noqa: SIM102  the compiler leaves out what stands under it
             if LOOKS[step]:
-                out, sure = vectors[to, :steps], gauges.sure[0]
-                words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, sure, out)
+                words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, gauges.sure[0], found)
         if numbers is not None:
-            numbers[to] = true
+            numbers[to] = _held(one[:steps])
             if looking is not None:  # noqa: SIM102  as above
                 if step == LONGEST:
                     numbers[to] = _longest_run(one[:steps])

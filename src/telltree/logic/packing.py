@@ -4,7 +4,17 @@
 
 import numpy as np
 
-from telltree.compiled import at, borrowed, kernel, lanes_above, lanes_below, lanes_equal, small, turn_eight
+from telltree.compiled import (
+    at,
+    borrowed,
+    kernel,
+    lanes_above,
+    lanes_at_most,
+    lanes_below,
+    lanes_equal,
+    small,
+    turn_eight,
+)
 from telltree.logic.instructions import EQUAL, GREATER, LESS
 from telltree.logic.machine import LANES
 
@@ -44,6 +54,23 @@ def fill_tile(column, starts, lengths, block, steps, tile):
         _fill(column, starts, lengths, block * LANES + lane, tile, lane)
 
 
+@small
+def _compared(tile, t, outcome, constant):
+    """The bits of the records that compare so at a step; mostly in one comparison."""
+    if outcome == LESS:
+        return lanes_below(tile, t, constant)
+    if outcome == LESS | EQUAL:
+        return lanes_at_most(tile, t, constant)
+    word = np.uint64(0)
+    if outcome & LESS:
+        word |= lanes_below(tile, t, constant)
+    if outcome & EQUAL:
+        word |= lanes_equal(tile, t, constant)
+    if outcome & GREATER:
+        word |= lanes_above(tile, t, constant)
+    return word
+
+
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
     """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
@@ -57,16 +84,10 @@ def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, pla
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
-            constant, slot = constants[k], slots[k]
+            constant, slot, outcome = constants[k], slots[k], outcomes[k]
             ever, ever_not = np.uint64(0), np.uint64(0)
             for t in range(steps):
-                word = np.uint64(0)
-                if outcomes[k] & LESS:
-                    word |= lanes_below(tile, t, constant)
-                if outcomes[k] & EQUAL:
-                    word |= lanes_equal(tile, t, constant)
-                if outcomes[k] & GREATER:
-                    word |= lanes_above(tile, t, constant)
+                word = _compared(tile, t, outcome, constant)
                 planes[slot, first + t] = word
                 ever |= word
                 ever_not |= ~word & valid[first + t]

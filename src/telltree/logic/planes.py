@@ -163,7 +163,7 @@ class Planes:
 
     def held(self, families: Iterable[Family]) -> NDArray[np.int64] | None:
         """For each atom twice its plane, plus one for the negation; None if they do not fit into memory."""
-        found, new, planes = list[NDArray[np.int64]](), list[tuple[Family, int]](), self.used
+        found, new, planes = list[int](), list[tuple[Family, int]](), self.used
         for family in families:
             negated = self._is_negated(family)
             kept = family.complement if negated else family
@@ -173,7 +173,7 @@ class Planes:
                 places.update(zip(fresh, count(planes), strict=False))
                 new.append((kept._replace(constants=fresh), planes))
                 planes += len(fresh)
-            found.append(2 * np.array([places[constant] for constant in kept.constants]) + negated)
+            found += [2 * places[constant] + negated for constant in kept.constants]
         if not self._have_room(planes - self.used):
             for family, _ in new:
                 places = self._places[family.signal, family.outcomes]
@@ -181,7 +181,7 @@ class Planes:
                     del places[constant]
             return None
         self._make(new)
-        return np.concatenate(found) if found else np.empty(0, np.int64)
+        return np.array(found, np.int64)
 
     def share(self, memory: int) -> None:
         """Use at most this many bytes from now on, to leave room for the planes of a subset."""
@@ -232,23 +232,29 @@ class Planes:
         for family, first in new:
             self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
             by_signal.setdefault(family.signal, []).append((family, first))
-        layout = self._layout
         for signal, several in by_signal.items():
-            outcomes = np.concatenate([np.full(len(family.constants), family.outcomes) for family, _ in several])
-            slots = np.concatenate([np.arange(first, first + len(family.constants)) for family, first in several])
-            constants = [constant for family, _ in several for constant in family.constants]
-            grid = self._signals.grids.get(signal, {})
-            places = [grid.get(constant, -1) for constant in constants]
-            codes = self._codes_of(signal, grid) if min(places) >= 0 else None
-            if codes is None:
-                values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
-                pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, np.array(constants), slots,
-                     self.bits, self.reduced)  # fmt: skip
-            else:
-                pack_codes(codes, layout.blocks, layout.valid, outcomes, np.array(places), slots, self.bits,
-                           self.reduced)  # fmt: skip
-            if self._signals.panel.on_disk:
-                rest()  # the numbers are not needed any more
+            outcomes, constants, slots = list[int](), list[float](), list[int]()
+            for family, first in several:
+                outcomes += repeat(family.outcomes, len(family.constants))
+                constants += family.constants
+                slots += range(first, first + len(family.constants))
+            self._fill(signal, np.array(outcomes), constants, np.array(slots))
+
+    def _fill(
+        self, signal: Expression, outcomes: NDArray[np.int64], constants: Sequence[float], slots: NDArray[np.int64]
+    ) -> None:
+        """Make the planes at these places, of one signal compared with constants."""
+        layout, grid = self._layout, self._signals.grids.get(signal, {})
+        codes = self._codes_of(signal, grid) if grid.keys() >= set(constants) else None
+        if codes is None:
+            values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
+            pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, np.array(constants), slots,
+                 self.bits, self.reduced)  # fmt: skip
+        else:
+            places = np.array([grid[constant] for constant in constants])
+            pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
+        if self._signals.panel.on_disk:
+            rest()  # the numbers are not needed any more
 
     def _codes_of(self, signal: Expression, grid: Grid) -> NDArray[np.uint8] | None:
         """The codes of a signal; None if they are not worth it, or do not fit into memory beside the planes."""

@@ -9,10 +9,12 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.search.archive import Candidate as Candidate
     from telltree.search.archive import Moment as Moment
     from telltree.search.auto import Auto as Auto
+    from telltree.search.cross_entropy import CrossEntropy as CrossEntropy
     from telltree.search.exhaustive import Exhaustive as Exhaustive
     from telltree.search.genetic_programming import GeneticProgramming as GeneticProgramming
     from telltree.search.grammatical_evolution import GrammaticalEvolution as GrammaticalEvolution
     from telltree.search.monte_carlo import MonteCarlo as MonteCarlo
+    from telltree.search.pipe import Pipe as Pipe
     from telltree.search.proof import Proof as Proof
     from telltree.search.search import Found as Found
     from telltree.search.search import Objective as Objective

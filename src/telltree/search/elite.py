@@ -12,9 +12,9 @@ from telltree.search.state import Given, State, together
 class Elite:
     """Keeps the k fittest formulas with different answers, best first; among equals the first found."""
 
-    def __init__(self, k: int, width: int) -> None:
+    def __init__(self, k: int, width: int, constants: bool = False) -> None:
         self._k = k
-        self.rows = Population.empty(0, width, False)
+        self.rows = Population.empty(0, width, constants)
         self.fitness, self.answer = np.empty(0), np.empty(0, np.uint64)
 
     @property

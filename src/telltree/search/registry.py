@@ -26,6 +26,10 @@ SEARCHES: Mapping[str, Registered] = {
     "gp": Registered("genetic_programming", "GeneticProgramming", "genetic programming"),
     "mc": Registered("monte_carlo", "MonteCarlo", "Monte Carlo"),
     "ge": Registered("grammatical_evolution", "GrammaticalEvolution", "grammatical evolution"),
+    "cross-entropy": Registered("cross_entropy", "CrossEntropy", "rules of the best formulas become likelier"),
+    "pipe": Registered(
+        "pipe", "Pipe", "the same at each place of a formula (probabilistic incremental program evolution)"
+    ),
     "auto": Registered("auto", "Auto", "all small formulas, then genetic programming from the best"),
     "exhaustive": Registered("exhaustive", "Exhaustive", "all formulas of up to two atoms, with a proof"),
 }

@@ -23,6 +23,12 @@ def require_positive(name: str, value: object) -> None:
         raise SettingsError(f"{name} must be a number of more than 0, got {value!r}")
 
 
+def require_not_negative(name: str, value: object) -> None:
+    """SettingsError unless the setting is a number of at least 0, and not infinite."""
+    if not (_is_number(value) and 0 <= value < math.inf):  # type: ignore[operator]
+        raise SettingsError(f"{name} must be a number of at least 0, got {value!r}")
+
+
 def require_share(name: str, value: object) -> None:
     """SettingsError unless the setting is a probability or share."""
     if not (_is_number(value) and 0 <= value <= 1):  # type: ignore[operator]

@@ -8,7 +8,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic import Formula
 from telltree.search.found_state import found_of, found_state
 from telltree.search.state import Given, State, together
-from telltree.tree.asking import Answer, Asking, Question, Task
+from telltree.tree.asking import Answer, Asking, Question, Said, Task
 from telltree.tree.tree import Leaf
 
 
@@ -21,12 +21,16 @@ def answer_state(answer: Answer, task: Task) -> State:
         return state
     formula, found = asked.formula.expression, asked.found.expression
     text = "" if formula == found else str(formula)  # what a grammar gave words of its own stays as it was found
-    return state | {
-        "formula": np.frombuffer(text.encode(), np.uint8),
-        "true": np.isin(task.members, asked.true).astype(np.uint8),
-        "figures": np.array([asked.fitness, asked.gain, asked.margin]),
-        **together(found=flat(Population.of([asked.found], asked.found.grammar.has_random_constants))),
-    }
+    return (
+        state
+        | _said_state(asked)
+        | {
+            "formula": np.frombuffer(text.encode(), np.uint8),
+            "true": np.isin(task.members, asked.true).astype(np.uint8),
+            "figures": np.array([asked.fitness, asked.gain, asked.margin]),
+            **together(found=flat(Population.of([asked.found], asked.found.grammar.has_random_constants))),
+        }
+    )
 
 
 def answer_of(state: State, task: Task, asking: Asking) -> Answer:
@@ -40,14 +44,34 @@ def answer_of(state: State, task: Task, asking: Asking) -> Answer:
         raise CheckpointError("a question does not split the records of its node")
     derivation = rows.derivation(0, asking.grammar)
     formula = _formula(given, asking) or Formula(derivation.expression)
-    figures = given.array("figures", np.float64, 3).tolist()
-    return Answer(leaf, found, Question(formula, derivation, task.members[true], task.members[~true], *figures))
+    fitness, gain, margin = given.array("figures", np.float64, 3).tolist()
+    said = _said(given, state, formula, asking)
+    sides = task.members[true], task.members[~true]
+    return Answer(leaf, found, Question(formula, derivation, *sides, fitness, gain, margin, said))
 
 
-def _formula(given: Given, asking: Asking) -> Formula | None:
+def _said_state(asked: Question) -> State:
+    """How the question is said, if answers may be unknown."""
+    if asked.said is None:
+        return {}
+    formula, opposite, unknown, goes = asked.said
+    text = "" if formula == asked.formula else str(formula)
+    return {"said": np.frombuffer(text.encode(), np.uint8), "unknown": np.array([opposite, unknown, goes], np.int64)}
+
+
+def _said(given: Given, state: State, formula: Formula, asking: Asking) -> Said | None:
+    if ("said" in state) != asking.unknown:
+        raise CheckpointError("a question does not say what becomes of unknown answers")
+    if not asking.unknown:
+        return None
+    opposite, unknown, goes = given.array("unknown", np.int64, 3).tolist()
+    return Said(_formula(given, asking, "said") or formula, bool(opposite), unknown, bool(goes))
+
+
+def _formula(given: Given, asking: Asking, name: str = "formula") -> Formula | None:
     """The formula, if it is another one than was found."""
     try:
-        text = given.array("formula", np.uint8, None).tobytes().decode()
+        text = given.array(name, np.uint8, None).tobytes().decode()
         return Formula.parse(text, asking.grammar.schema, functions=asking.grammar.functions) if text else None
     except (UnicodeDecodeError, GrammarError) as error:
         raise CheckpointError(f"a formula cannot be read: {error}") from None

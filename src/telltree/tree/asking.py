@@ -23,11 +23,12 @@ from telltree.logic.asked import OfFormulas, OfPopulations
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 from telltree.logic.signals import Signals
+from telltree.logic.unknown import settled
 from telltree.logic.walking import signals_of
 from telltree.operators import Expression
 from telltree.search import Found, Progress, Search
 from telltree.search.archive import Candidate
-from telltree.search.search import Remember
+from telltree.search.search import Objective, Remember
 from telltree.search.state import State
 from telltree.speech import question
 from telltree.tree.bits import LARGEST
@@ -36,8 +37,9 @@ from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
 from telltree.tree.growth.settings import LookAhead
 from telltree.tree.objective import SplitObjective
+from telltree.tree.settling import SettledFormulas, SettledObjective, SettledPopulations
 from telltree.tree.target import Labels
-from telltree.tree.tree import Leaf, Node, RunnerUp
+from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown
 from telltree.tree.trimming import trimmed
 
 
@@ -86,6 +88,17 @@ class Task(NamedTuple):
         return [Task(2 * self.number, answer.question.true), Task(2 * self.number + 1, answer.question.false)]
 
 
+class Said(NamedTuple):
+    """The formula of a question as it is said, or its opposite, and what becomes of records whose answer is unknown."""
+
+    formula: Formula
+    opposite: bool
+    unknown: int
+    """How many records that is."""
+    goes: bool
+    """On which side they are, of what is said."""
+
+
 class Question(NamedTuple):
     """How a node splits its records: the formula, and what the search knows of it."""
 
@@ -97,6 +110,8 @@ class Question(NamedTuple):
     fitness: float
     gain: float
     margin: float
+    said: Said | None = None
+    """How it is said, if answers may be unknown."""
 
 
 class Answer(NamedTuple):
@@ -113,7 +128,11 @@ class Answer(NamedTuple):
 
 
 class Bench(Protocol):
-    """Evaluators for one node at a time, wherever the records are."""
+    """Evaluators for nodes, wherever the records are."""
+
+    @property
+    def nodes_at_once(self) -> int:
+        """Nodes that it is worth asking about side by side."""
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """An evaluator of populations on these records.
@@ -135,6 +154,8 @@ class Bench(Protocol):
 
 class LocalBench:
     """A bench for records in memory: its nodes share planes, and so do the nodes of its parts."""
+
+    nodes_at_once = 1
 
     def __init__(
         self,
@@ -200,6 +221,8 @@ class _Here(NamedTuple):
 
     engine: OfPopulations
     objective: SplitObjective
+    tried_by: Objective
+    """The same, for a search, which may make use of all that it knows."""
     criterion: Fitness
     late: Callable[[], bool]
     """Whether the rest of the work at the node must be cut short."""
@@ -224,6 +247,8 @@ class Asking:
     """How many runners-up a node keeps."""
     look_ahead: LookAhead | None = None
     """Whether a question is judged together with those below it, and how many there are to choose from."""
+    unknown: bool = False
+    """Whether an atom on a missing value is unknown, and a record whose answer is goes where more records do."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -253,7 +278,7 @@ class Asking:
         here = self._here(task, bench)
         found = self.search.run(
             self.grammar,
-            here.objective,
+            here.tried_by,
             _seed(self.seed, task.number),
             self._report(task),
             tolerance=getattr(here.criterion, "tolerance", 0.0),
@@ -261,6 +286,8 @@ class Asking:
             state=state,
             remember=remember,
         )
+        if here.tried_by is not here.objective:
+            found = replace(found, proof=None)  # which goes by what means the same if nothing is unknown
         if found.best is None:
             return Answer(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
@@ -290,10 +317,18 @@ class Asking:
         return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
     def _here(self, task: Task, bench: Bench) -> _Here:
-        late, engine = self._lateness(), bench.engine(task.members)
-        criterion = fitness_at(self._criterion, len(task.members))
-        objective = SplitObjective(engine, self.labels[task.members], criterion, self.limits.min_members)
-        return _Here(engine, objective, criterion, late)
+        late, labels, criterion = (
+            self._lateness(),
+            self.labels[task.members],
+            fitness_at(self._criterion, len(task.members)),
+        )
+        engine: OfPopulations = bench.engine(task.members)
+        unsure = self.unknown and bool(self.missing or self.grammar.functions)
+        if unsure:
+            formulas = SettledFormulas(bench.formulas(task.members), labels)
+            engine = SettledPopulations(engine, formulas, self.grammar, self.missing)
+        objective = SplitObjective(engine, labels, criterion, self.limits.min_members)
+        return _Here(engine, objective, SettledObjective(objective) if unsure else objective, criterion, late)
 
     def _asked(self, found: Derivation, margin: float, task: Task, here: _Here) -> Question:
         """The question as it was found."""
@@ -329,10 +364,23 @@ class Asking:
         Parts that decide nothing for these records are dropped, and constants are centred in their gaps if requested.
         """
         formulas, found = bench.formulas(task.members), asked.found.expression
+        if self.unknown:
+            formulas = SettledFormulas(formulas, self.labels[task.members])
         kept = centred(trimmed(found, formulas, late), formulas, self.centre, late)
-        if kept == found:
-            return asked
-        return asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
+        if kept != found:
+            asked = asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
+        return asked._replace(said=self._said(kept, formulas)) if isinstance(formulas, SettledFormulas) else asked
+
+    def _said(self, kept: Expression, formulas: SettledFormulas) -> Said:
+        """The formula or its complement, whichever reads better, in normal form; as it stands if that would send some
+        records elsewhere: where both sides are as many, the side of unknown answers depends on what is called yes.
+        """
+        own_words = any(e.english is not None for e in kept.walk())
+        better, opposite = (kept, False) if own_words else question(kept, frozenset(), static=self.static)
+        asked, said = formulas.settled([kept, better])
+        if not np.array_equal(asked.truth ^ opposite, said.truth):
+            better, opposite, said = kept, False, asked
+        return Said(Formula(better), opposite, said.unknown, said.goes)
 
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node for a question, with these subtrees.
@@ -351,6 +399,11 @@ class Asking:
             by_size = _runners_up([best for best, _ in search.by_size])
             node = replace(node, runners_up=_runners_up(others[: self.keep]), by_size=by_size, proof=search.proof)
         expression, found = asked.formula.expression, Formula(asked.found.expression)
+        if asked.said is not None:
+            said, opposite, records, goes = asked.said
+            sides = (false, true) if opposite else (true, false)
+            node = replace(node, formula=Formula(settled(said.expression, goes)), true=sides[0], false=sides[1])
+            return replace(node, unknown=Unknown(said, goes, records), found=None if said == found else found)
         if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
             return node if asked.formula == found else replace(node, found=found)
         better, opposite = question(expression, self.missing, static=self.static)

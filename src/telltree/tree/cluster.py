@@ -1,10 +1,12 @@
 """Shards on the workers of a Dask cluster, and what is done when workers die. Dask is imported here alone."""
 
+import threading
 import time
 from asyncio import CancelledError as Cancelled
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +30,8 @@ _LOOK = 2.0
 """Seconds after which a worker that has not answered is looked after."""
 _START = 120.0
 """Seconds to wait for a worker where there is none: they may have died, and take some time to start again."""
+_MEMORY = 0.5
+"""Of what a worker may take; Dask begins to write what it holds to disk from 0.6 on."""
 _ATTEMPTS = 4
 """How often a shard is put somewhere else before it is given up."""
 
@@ -58,8 +62,7 @@ class Cluster:
         """
         from distributed import as_completed
 
-        _workers(self._client)
-        everywhere = self._client.scatter(shared, broadcast=True, hash=False)
+        everywhere = self._everywhere(shared)
         futures = [self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS) for task in tasks]
         numbers = {future.key: number for number, future in enumerate(futures)}
         try:
@@ -71,6 +74,19 @@ class Cluster:
             ) from error
         finally:
             self._client.cancel(futures)
+
+    def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
+        """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
+        _workers(self._client)
+        try:
+            return self._client.scatter(shared, broadcast=True, hash=False)
+        except _lost() as error:
+            if attempts > 1:
+                return self._everywhere(shared, attempts - 1)
+            raise ClusterError(
+                f"workers were lost {_ATTEMPTS} times in a row while records were sent to them ({error}); see their "
+                "logs, and whether memory ran out"
+            ) from error
 
     def __enter__(self) -> "Cluster":
         return self
@@ -101,43 +117,47 @@ def connected(address: str) -> "Iterator[Client]":
 class _Workers(Places):
     """The shards of one tree, each an actor: an object that stays on its worker, and is asked without detours."""
 
+    nodes_at_once = 2
+    """While a worker thinks about one node, this process breeds formulas for the other."""
+
     def __init__(self, client: "Client", panel: Panel, grammar: Grammar) -> None:
         workers = _workers(client)
         super().__init__(even_bounds(panel, len(workers)))
         self._client, self._panel, self._grammar = client, panel, grammar
-        self._sending = False
+        self._sending, self._lock = False, threading.RLock()
         """Whether workers were found not to see the files of the records."""
-        self._homes = [workers[k % len(workers)] for k in range(len(self.bounds) - 1)]
-        beginnings = [self._beginning(shard) for shard in range(len(self._homes))]  # all at the same time
-        self._actors = [self._begun(shard, *beginning) for shard, beginning in enumerate(beginnings)]
+        used = [workers[shard % len(workers)] for shard in range(len(self.bounds) - 1)]
+        beginnings = [self._beginning(shard, worker) for shard, worker in enumerate(used)]  # all at the same time
+        self._homes = [self._begun(shard, used[shard], *beginning) for shard, beginning in enumerate(beginnings)]
 
     def ask(self, messages: Sequence[Message]) -> list[Any]:
         """The answers, in the order of the questions; shards whose worker died are put somewhere else."""
         asked = [(message, self._submit(message)) for message in messages]
-        return [self._answer(message, future) for message, future in asked]
+        return [self._answer(message, *submitted) for message, submitted in asked]
 
     def close(self) -> None:
         """Let workers forget the records and what they made of them."""
-        self._actors.clear()
+        self._homes.clear()
 
-    def _submit(self, message: Message) -> Any | None:
-        """Ask a shard; None if its worker is known to be lost."""
+    def _submit(self, message: Message) -> "tuple[_Home, Any | None]":
+        """Ask a shard: where it is, and the future of its answer, None if its worker is known to be lost."""
         needed = message if message.open_first else message._replace(opening=None)  # what is known need not travel
-        actor = self._actors[message.shard]
+        home = self._homes[message.shard]
         try:
-            return None if actor is None else actor.ask(needed)
+            return home, None if home.actor is None else home.actor.ask(needed)
         except RuntimeError:
-            return None
+            return home, None
 
-    def _answer(self, message: Message, future: Any) -> Any:
+    def _answer(self, message: Message, home: "_Home", future: Any) -> Any:
         for _ in range(_ATTEMPTS):
             try:
                 if future is not None:
-                    return self._waited(message.shard, future)
+                    return self._waited(home.worker, future)
             except _lost():
                 pass  # by beginning anew
             message = message._replace(open_first=True)
-            future = self._moved(message)
+            self._move(message.shard, home)
+            home, future = self._submit(message)
         low, high = self.bounds[message.shard : message.shard + 2].tolist()
         first, last, part = self._panel.ids[low], self._panel.ids[high - 1], self._part(message.shard)
         where = "" if part is None else f" ({part})"
@@ -146,31 +166,33 @@ class _Workers(Places):
             "logs, and whether they have enough memory, or use more workers"
         )
 
-    def _waited(self, shard: int, future: Any) -> Any:
+    def _waited(self, worker: str, future: Any) -> Any:
         """The result of a future; one whose worker died may never be done, so the worker is looked after meanwhile."""
         while True:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if self._homes[shard] not in _workers(self._client):
+                if worker not in _workers(self._client):
                     raise CancelledError from None
 
-    def _moved(self, message: Message) -> Any:
-        """Begin a shard anew where a worker lives, and ask it."""
-        shard = message.shard
-        alive = _workers(self._client)
-        if self._homes[shard] not in alive:
-            self._homes[shard] = min(alive, key=lambda worker: (self._homes.count(worker), worker))
-        self._actors[shard] = self._begun(shard, *self._beginning(shard))
-        return self._submit(message)
+    def _move(self, shard: int, lost: "_Home") -> None:
+        """Begin a shard anew where a worker lives, unless that was done since it was lost."""
+        with self._lock:
+            if self._homes[shard] is not lost:
+                return
+            alive, worker = _workers(self._client), lost.worker
+            if worker not in alive:
+                used = [home.worker for home in self._homes]
+                worker = min(alive, key=lambda one: (used.count(one), one))
+            self._homes[shard] = self._begun(shard, worker, *self._beginning(shard, worker))
 
-    def _beginning(self, shard: int) -> tuple[Any | None, bool]:
+    def _beginning(self, shard: int, worker: str) -> tuple[Any | None, bool]:
         """Let a worker read the records of its shard, or send them, and begin to make a shard of them there.
 
         Gives its future, None if the worker is lost, and whether it reads them.
         """
         low, high = self.bounds[shard : shard + 2].tolist()
-        home, part = [self._homes[shard]], self._part(shard)
+        home, part = [worker], self._part(shard)
         try:
             records = part or self._client.scatter(self._panel[low:high], workers=home, hash=False)
             begun = self._client.submit(_begin, records, self._grammar, workers=home, actor=True, pure=False)
@@ -178,24 +200,32 @@ class _Workers(Places):
             begun = None
         return begun, part is not None
 
-    def _begun(self, shard: int, beginning: Any | None, reads: bool) -> Any | None:
-        """What came of a beginning; None if the worker is lost."""
+    def _begun(self, shard: int, worker: str, beginning: Any | None, reads: bool) -> "_Home":
+        """What came of a beginning; without an actor if the worker is lost."""
         try:
-            return None if beginning is None else self._waited(shard, beginning)
+            return _Home(worker, None if beginning is None else self._waited(worker, beginning))
         except _lost(also=KeyError):
-            return None
+            return _Home(worker, None)
         except DataError as error:
             if not reads:
                 raise
             if not self._sending:
                 warn(f"a worker could not read records by itself ({error}), so they are sent to the workers")
                 self._sending = True
-            return self._begun(shard, *self._beginning(shard))
+            return self._begun(shard, worker, *self._beginning(shard, worker))
 
     def _part(self, shard: int) -> Part | None:
         """What the worker reads by itself; None if the records must be sent."""
         low, high = self.bounds[shard : shard + 2].tolist()
         return None if self._sending else part_of(self._panel[low:high])
+
+
+@dataclass(frozen=True, eq=False)
+class _Home:
+    """Where a shard is: a worker, and the actor there; None if it was lost."""
+
+    worker: str
+    actor: Any | None
 
 
 class RemoteShard(Shard):
@@ -215,8 +245,10 @@ class RemoteShard(Shard):
 def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     from distributed import get_worker
 
-    panel = records.read() if isinstance(records, Part) else records
-    return RemoteShard(local_bench(panel, grammar, get_worker().state.nthreads, quiet=True))
+    panel, worker = records.read() if isinstance(records, Part) else records, get_worker()
+    limit = worker.memory_manager.memory_limit
+    most = None if limit is None else int(limit * _MEMORY)
+    return RemoteShard(local_bench(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:

@@ -41,7 +41,7 @@ class Pruning:
     @cached_property
     def words(self) -> int:
         """How many words its questions have, in plain English."""
-        return sum(len(self.tree.says(node.formula.expression).split()) for node in self.tree.nodes)
+        return sum(len(self.tree.asks(node).split()) for node in self.tree.nodes)
 
     def __str__(self) -> str:
         told = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"

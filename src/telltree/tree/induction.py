@@ -48,6 +48,8 @@ class Induction:
     """What was found out about nodes before, and where to keep what is found out now."""
     growth: Optimal | LookAhead | None = None
     """How the tree is grown; None: greedily, one question at a time."""
+    unknown: bool = False
+    """Whether an atom on a missing value is unknown, not false."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
@@ -55,9 +57,9 @@ class Induction:
             asking = Asking(
                 panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
-                self.growth if isinstance(self.growth, LookAhead) else None,
+                self.growth if isinstance(self.growth, LookAhead) else None, self.unknown,
             )  # fmt: skip
-            benches = [self._bench(panel) for _ in range(self.nodes_at_once)]
+            benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel)]
 
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = self.ledger.answer(task, asking)
@@ -89,10 +91,11 @@ class Induction:
             return self.search
         return replace(self.search, keep=max(self.search.keep, self.growth.pool))
 
-    def _bench(self, panel: Panel) -> Bench:
-        if self.bench is not None:
-            return self.bench(panel, self.grammar)
-        return local_bench(panel, self.grammar, self.threads)
+    def _benches(self, panel: Panel) -> list[Bench]:
+        """A bench, as often as nodes are asked about side by side: one, where each has some seconds for itself."""
+        make = self.bench or (lambda panel, grammar: local_bench(panel, grammar, self.threads))
+        bench = make(panel, self.grammar)
+        return [bench] * (bench.nodes_at_once if self.search.seconds is None else 1)
 
 
 class Learned(NamedTuple):
@@ -119,7 +122,7 @@ def _all_answers(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, A
 
 
 def _answers_side_by_side(first: Task, ask: Ask, benches: Sequence[Bench]) -> dict[int, Answer]:
-    """The same with a thread pool, one thread per bench: a bench serves one node at a time."""
+    """The same with a thread pool, one thread per bench; of one that serves several nodes there are as many."""
     answers, pending, free = dict[int, Answer](), [first], list(benches)
     running: dict[Future[Answer], tuple[Task, Bench]] = {}
     with ThreadPoolExecutor(len(benches)) as pool:

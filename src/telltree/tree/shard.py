@@ -12,7 +12,8 @@ from telltree.operators import Expression
 from telltree.tree.asking import Bench
 
 _NODES_KEPT = 4
-"""A node is asked about populations, then about formulas as they stand; nothing is asked about it later."""
+"""A node is asked about populations, then about formulas as they stand; nothing is asked about it later. Two nodes may
+be asked about side by side."""
 
 Form = Literal["engine", "formulas"]
 """Which evaluator of a bench is asked: that for populations, or that for formulas as they stand."""
@@ -66,6 +67,7 @@ class Shard:
         """What the evaluator of a node says."""
         if call.node not in self._open:
             raise NotOpenError
+        self._open.move_to_end(call.node)
         evaluator, masks = self._open[call.node]
         self._bench.spreads.update(call.spread)
         if call.question == "masks":

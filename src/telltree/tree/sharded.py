@@ -1,6 +1,7 @@
 """A bench for records in several shards, each in its own place."""
 
 import abc
+import threading
 from collections.abc import Callable, Sequence
 from itertools import accumulate, count, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -35,6 +36,9 @@ class Message(NamedTuple):
 class Places(abc.ABC):
     """Where shards are, and how to reach them."""
 
+    nodes_at_once = 1
+    """Nodes to ask about side by side, each from its own thread."""
+
     def __init__(self, bounds: Sequence[int]) -> None:
         """`bounds`: the first record of each shard, and one past the last of all."""
         self.bounds = np.asarray(bounds, np.int64)
@@ -60,13 +64,13 @@ def answered(shard: Shard, message: Message) -> Any:
 
 
 class ShardedBench:
-    """Evaluates formulas for one node at a time, with the records of the node in several shards."""
+    """Evaluates formulas for nodes whose records are in several shards."""
 
     def __init__(self, places: Places, schema: Schema, grammar: Grammar, spread: Callable[[Expression], float]) -> None:
         """`spread`: the standard deviation of a signal over the records of all shards."""
         self.places, self.schema, self.grammar, self._spread = places, schema, grammar, spread
         self.spreads: dict[Expression, float] = {}
-        self.serial = count()
+        self.serial, self._lock = count(), threading.Lock()
 
     def engine(self, members: NDArray[np.int64], before: int = 0) -> OfPopulations:
         """What evaluates populations on these records."""
@@ -78,9 +82,15 @@ class ShardedBench:
 
     def spread(self, signal: Expression) -> float:
         """The standard deviation of a signal, the unit of its margins."""
-        if signal not in self.spreads:
-            self.spreads[signal] = self._spread(signal)
-        return self.spreads[signal]
+        with self._lock:
+            if signal not in self.spreads:
+                self.spreads[signal] = self._spread(signal)
+            return self.spreads[signal]
+
+    @property
+    def nodes_at_once(self) -> int:
+        """Nodes that it is worth asking about side by side."""
+        return self.places.nodes_at_once
 
     @property
     def cuts(self) -> NDArray[np.int64]:

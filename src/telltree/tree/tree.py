@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.data.how_read import AS_USUAL, HowRead
 from telltree.data.notebook import escaped
 from telltree.data.usable import unchanging
 from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
+from telltree.logic.unknown import bounds
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.search.proof import Proof
@@ -67,6 +69,24 @@ class RunnerUp:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """What a node asks, where an atom on a missing value is unknown, and what becomes of records whose answer is."""
+
+    said: Formula
+    """The question. The node's own formula answers alike where this one's answer is known."""
+    goes: bool
+    """The answer of more training records of the node, by weight, of those whose answer is known; no if both are as
+    many. Where it is unknown, it counts as this."""
+    records: int
+    """Training records of the node whose answer is unknown."""
+
+    @property
+    def side(self) -> str:
+        """The answer that an unknown one counts as."""
+        return "yes" if self.goes else "no"
+
+
+@dataclass(frozen=True)
 class Node:
     """A branch: records for which the formula is true go one way, the others the other."""
 
@@ -87,6 +107,23 @@ class Node:
     """The best formula of each size that is fitter than all smaller ones, the smallest first."""
     proof: Proof | None = None
     """Which formulas are certain not to be fitter than the best that was found, if the search proves that."""
+    unknown: Unknown | None = None
+    """If answers may be unknown: the question as it is said, and where a record goes whose answer is."""
+
+    @property
+    def said(self) -> Formula:
+        """The formula as it is shown: what is done with unknown answers is told beside it."""
+        return self.formula if self.unknown is None else self.unknown.said
+
+    @property
+    def doubt(self) -> str | None:
+        """For how many training records the answer was unknown, and where they went; None if for none."""
+        if self.unknown is None or not self.unknown.records:
+            return None
+        told, all_of_them = self.unknown.records, counted(self.summary.support, "record")
+        return (
+            f"unknown for {told:,} of {all_of_them}, which {'goes' if told == 1 else 'go'} with '{self.unknown.side}'"
+        )
 
     @cached_property
     def summary(self) -> Summary:
@@ -159,7 +196,7 @@ class Tree:
     @property
     def terminals(self) -> float:
         """The mean number of terminals of the formulas, the paper's measure of how hard they are to read."""
-        return float(np.mean([node.formula.terminals for node in self.nodes])) if self.nodes else 0.0
+        return float(np.mean([node.said.terminals for node in self.nodes])) if self.nodes else 0.0
 
     def truth(self, panel: Panel) -> NDArray[np.bool_]:
         """The truth of every node's formula for every record: nodes × records."""
@@ -213,6 +250,30 @@ class Tree:
         descend(self.root, np.ones(truth.shape[1], np.bool_))
         return np.array(found).T
 
+    def unknown(self, panel: Panel) -> NDArray[np.bool_]:
+        """Whether each record comes to each node and its answer is unknown there: records × nodes, in preorder, leaves
+        included, as `passes` has them. Nothing is unknown where an atom on a missing value is false.
+        """
+        truth, aligned = self.truth(panel), self.aligned(panel)
+        pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
+        known = truth_of([bound for pair in pairs for bound in pair], aligned)
+        rows = iter(known[::2] != known[1::2])
+        doubts = [next(rows) if node.unknown else np.zeros(len(panel), np.bool_) for node in self.nodes]
+        return self.passes_truth(truth) & self._with_leaves(doubts, len(panel))
+
+    def _with_leaves(self, rows: Sequence[NDArray[np.bool_]], records: int) -> NDArray[np.bool_]:
+        """Records × nodes, leaves included, of which nothing is so."""
+        given, none, found = iter(rows), np.zeros(records, np.bool_), list[NDArray[np.bool_]]()
+
+        def descend(node: Node | Leaf) -> None:
+            found.append(none if isinstance(node, Leaf) else next(given))
+            if isinstance(node, Node):
+                descend(node.true)
+                descend(node.false)
+
+        descend(self.root)
+        return np.array(found).T
+
     def predict(self, panel: Panel) -> NDArray[Any]:
         """What is predicted for every record."""
         found: NDArray[Any] = self.target.predictions(self.summaries)[self.apply(panel) - 1]
@@ -253,10 +314,17 @@ class Tree:
         def below(node: Node | Leaf) -> Node | Leaf:
             if isinstance(node, Leaf):
                 return node
-            formula = Formula(plain(node.formula.expression, self.missing, static=self.static))
+            formula = node.formula
+            if node.unknown is None:  # else it is in its simplest form, and answers for all columns
+                formula = Formula(plain(formula.expression, self.missing, static=self.static))
             return replace(node, formula=formula, true=below(node.true), false=below(node.false))
 
         return replace(self, root=below(self.root))
+
+    @property
+    def three_valued(self) -> bool:
+        """Whether its answers may be unknown."""
+        return any(node.unknown is not None for node in self.nodes)
 
     @property
     def static(self) -> frozenset[str]:
@@ -265,24 +333,38 @@ class Tree:
 
     def says(self, *claims: Expression) -> str:
         """What it says in plain English that all these formulas are true; "every record" for none."""
+        return self._says(claims, self.missing) if claims else "every record"
+
+    def asks(self, node: Node) -> str:
+        """What one of its nodes asks, in plain English without a question mark."""
+        return self._says([node.said.expression], self.missed_by(node))
+
+    def missed_by(self, node: Node) -> frozenset[str] | None:
+        """The columns whose missing values must be mentioned in the question of a node.
+
+        Where their answer is unknown, that is told beside the question, which itself speaks of values that are there.
+        """
+        return self.missing if node.unknown is None else frozenset()
+
+    def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
         from telltree.speech import say, term_of  # trees that only predict never speak
 
-        if not claims:
-            return "every record"
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
-        return say(term_of(whole, self.missing, static=self.static), self.schema, step=self.step, missing=self.missing)
+        return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
 
-    def outline(self, *, formulas: bool = False, say: Callable[[Expression], str] | None = None) -> str:
+    def outline(self, *, formulas: bool = False, say: Callable[[Node], str] | None = None) -> str:
         """The tree as questions in plain English, with what each leaf predicts and how much there is to it.
 
         formulas: also show the formula of each question, below it.
-        say: gives the words of each question instead.
+        say: gives the words of the question of a node instead.
         """
-        words = say or self.says
-        asked = {id(node): [f"{words(node.formula.expression)}?"] for node in self.nodes}
-        if formulas:
-            asked = {id(node): [*asked[id(node)], f"{_BAR}{node.formula}"] for node in self.nodes}
-        return "\n".join(_drawn(self, lambda node: asked[id(node)], _outcome))
+        words = say or self.asks
+
+        def asked(node: Node) -> list[str]:
+            below = [str(node.said)] * formulas + [node.doubt] * (node.doubt is not None)
+            return [f"{words(node)}?", *(f"{_BAR}{line}" for line in below)]
+
+        return "\n".join(_drawn(self, asked, _outcome))
 
     def plot(self, **options: Any) -> Any:
         """Draw the tree: the matplotlib Figure of `telltree.report.plot_tree(tree, ...)`, whose options this takes."""
@@ -297,7 +379,10 @@ class Tree:
         return write_report(self, panel, y, path, **options)
 
     def __str__(self) -> str:
-        return "\n".join(_drawn(self, lambda node: [str(node.formula)], _mixed))
+        def asked(node: Node) -> list[str]:
+            return [str(node.said), *([] if node.doubt is None else [f"{_BAR}{node.doubt}"])]
+
+        return "\n".join(_drawn(self, asked, _mixed))
 
     def _repr_html_(self) -> str:
         """For notebooks: the printed tree; a fitted classifier shows it with English."""

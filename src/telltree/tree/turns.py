@@ -109,12 +109,19 @@ class Shares:
 
 
 def local_bench(
-    panel: Panel, grammar: Grammar, threads: int = 1, max_memory: int | None = None, *, quiet: bool = False
+    panel: Panel,
+    grammar: Grammar,
+    threads: int = 1,
+    max_memory: int | None = None,
+    *,
+    firm: bool = True,
+    quiet: bool = False,
 ) -> Bench:
     """What evaluates formulas in this process: on all records at once where their planes fit, else in turns.
 
-    `max_memory`: bytes that the process may take; None for half of the machine's if the panel is on disk, else for what
-    is usual beside a panel in memory. What it will take is told, unless it shall be `quiet`.
+    `max_memory`: bytes that the process may take, or a little more if that is not `firm`; None for half of the
+    machine's if the panel is on disk, else for what is usual beside a panel in memory. What it will take is told,
+    unless it shall be `quiet`.
     """
     atoms = int(grammar.tables.atoms[0])
     if max_memory is None and not panel.on_disk:
@@ -124,9 +131,11 @@ def local_bench(
         most = _memory_now() + _SEARCH + _A_RECORD * len(panel) + usual_memory(panel)
     else:
         most = _physical_memory() // 2 if max_memory is None else max_memory
-    shares = Shares.of(panel, grammar, most, firm=max_memory is not None)
+    shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
     if not quiet and (max_memory is not None or panel.on_disk):
         logger.warning("telltree: learning takes %s", shares)
+    if len(shares.bounds) == 2 and not panel.on_disk:  # nobody has to wait
+        return LocalBench(panel, grammar, threads, memory=shares.planes)
     places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.planes)
     return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
 

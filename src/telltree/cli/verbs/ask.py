@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from telltree.cli.options import DataOptions, Json, Source
+from telltree.cli.options import Json, LogicOptions, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
 from telltree.cli.verbs.explain import position_of
@@ -16,7 +16,7 @@ def ask(
     *,
     source: Source,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A sentence in plain English, or a formula.")],
-    data: DataOptions,
+    data: LogicOptions,
     explain: Annotated[
         str | None, typer.Option("--explain", metavar="ID", help="Say of this record when, and by what margin.")
     ] = None,
@@ -34,8 +34,8 @@ def ask(
     """
     from telltree.explain import ask as answer_to
 
-    panel, labels = read_sources(source, data)
-    answer = answer_to(panel, question, labels)
+    panel, labels = read_sources(source, data.reading)
+    answer = answer_to(panel, question, labels, missing="unknown" if data.missing == "unknown" else "false")
     verdict = None if explain is None else answer.explain(position_of(panel, explain))
     if json:
         explained = {} if verdict is None else {"explain": verdict.to_dict()}

@@ -35,8 +35,8 @@ def experiment(
     searches: Annotated[
         str | None,
         typer.Option(
-            help="The searches, with commas between them: mc, ge, gp, gp-long (formulas of any length); by default the "
-            "first three, and for acasx all.",
+            help="The searches, with commas between them: mc, ge, gp, gp-long (acasx: formulas of any length), ce, "
+            "pipe; by default the first three, and for acasx the first four.",
             show_default=False,
         ),
     ] = None,

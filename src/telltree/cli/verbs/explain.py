@@ -85,6 +85,8 @@ def _told(turn: "Turn") -> str:
     from telltree.explain.moments import how_decided
 
     lines = [f"\n  {turn.english}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
+    if turn.unknown is not None:
+        return "\n".join([*lines, f"    {turn.unknown}"])
     how = how_decided(turn.formula, turn.holds)
     if turn.unit is not None:
         unit = " standard deviations" if turn.unit == "standard deviations" else ""

@@ -11,7 +11,7 @@ import typer
 from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
-from telltree.cli.options import DataOptions, Force, Json, Source
+from telltree.cli.options import Force, Json, LogicOptions, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
@@ -101,6 +101,14 @@ class TreeOptions:
             "--search-seed", metavar="FORMULA", help="A formula, or sentence, to try first and breed from (repeatable)."
         ),
     ] = None
+    search_setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--search-setting",
+            metavar="NAME=VALUE",
+            help="Another setting of the search, such as population=500 (repeatable).",
+        ),
+    ] = None
     growth: Annotated[
         GrowthName,
         typer.Option(
@@ -115,7 +123,7 @@ class TreeOptions:
 def fit(
     *,
     source: Source,
-    data: DataOptions,
+    data: LogicOptions,
     tree: TreeOptions,
     judge: JudgeOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Save the model here.")] = None,
@@ -155,7 +163,9 @@ def fit(
     judge.check()
     weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
     classifier = _classifier(tree)
-    records = read_records(source, data, judge, tree.random_state)
+    if data.missing == "unknown":
+        classifier.set_params(missing="unknown")
+    records = read_records(source, data.reading, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
     from telltree.tree.proved import remarks
 
@@ -293,8 +303,34 @@ def _search(options: TreeOptions) -> "Search":
     if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
         knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
         fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {options.search}", USAGE)
+    for setting in options.search_setting or ():
+        name, value = _setting(setting, search, options.search)
+        if given.get(name) is not None:
+            fail(f"--search-setting {setting}: {name} is given twice", USAGE)
+        given[name] = value
     changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
     return changed
+
+
+def _setting(text: str, search: "Search", kind: str) -> tuple[str, Any]:
+    """A setting of a search from NAME=VALUE: a number, a word, or true or false, as its default is."""
+    from dataclasses import fields
+
+    name, _, value = text.partition("=")
+    known = [field.name for field in fields(search) if field.name != "seeds"]
+    if name not in known:
+        fail(f"--search-setting {text}: {kind} has no setting {name!r}; it has {', '.join(known)}", USAGE)
+    default = getattr(search, name)
+    if isinstance(default, bool):
+        if value not in ("true", "false"):
+            fail(f"--search-setting {text}: {name} is true or false", USAGE)
+        return name, value == "true"
+    if isinstance(default, str):
+        return name, value
+    try:
+        return name, float(value) if set(value) & set(".einEIN") else int(value)
+    except ValueError:
+        fail(f"--search-setting {text}: {name} is a number", USAGE)
 
 
 def _growth(options: TreeOptions) -> "Optimal | LookAhead | None":

@@ -21,6 +21,8 @@ def predict(
 ) -> None:
     """Predict the class of each record: a table of record, prediction and its probability.
 
+    Of a model that was learnt with --missing unknown, it also has how many unknown answers each record met.
+
     \b
     Examples:
       telltree predict model.json new.parquet --id flight --time t > predictions.csv
@@ -37,6 +39,9 @@ def predict(
     columns.insert(0, id_heading(data, columns))
     homes = zip(panel.ids.tolist(), loaded.tree.apply(panel), strict=True)
     rows = [[record, *told[category - 1].values()] for record, category in homes]
+    if loaded.tree.three_valued:
+        columns.append("unknown")
+        rows = [[*row, met] for row, met in zip(rows, loaded.tree.unknown(panel).sum(axis=1).tolist(), strict=True)]
     if json:
         put_json([dict(zip(columns, row, strict=True)) for row in rows], output)
     else:

@@ -60,7 +60,9 @@ def show(
     else:
         told = [_telling(rule, tree, style) for rule in rules]
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
-        questions = tree.outline(say=lambda e: in_words(e, tree.schema, tree.missing, style=style, step=tree.step))
+        questions = tree.outline(
+            say=lambda node: in_words(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+        )
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
         for remark in tree.floors if english else remarks(tree):  # floors explain the weights
             put(f"\n{remark}", wrap=True)

@@ -46,7 +46,7 @@ _SYMBOL = np.dtype(
 )
 _HOLE = np.dtype([("symbol", np.int32), ("drop", np.int32)])  # drop: operators above the hole in its template
 _ROW = np.dtype([("start", np.int32), ("size", np.int32)])
-_CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
+CHOICE = np.dtype([("cut", np.uint64), ("rule", np.int32), ("other", np.int32)])
 _SHOOT = np.dtype(
     [
         ("number", np.int32),  # holes that are stored below, at most two; not the one for a constant
@@ -125,6 +125,29 @@ class Tables(NamedTuple):
     def reading(self) -> Reading:
         """The part that says what rules mean."""
         return Reading._make(getattr(self, name) for name in Reading._fields)
+
+    @property
+    def depths(self) -> Ints:
+        """How many operators nest in the shallowest derivation by each rule."""
+        return _depths(self.rule[:-1], self.rule["first_hole"], self.hole, len(self.of_symbol) - 1)[1]
+
+    def by_level(self, last: Ints) -> "Tables":
+        """The same with a row of choices of its own for each symbol and remaining depth, up to the `last` of a symbol,
+        so that each can be weighed by itself.
+        """
+        of_symbol, shared = self.of_symbol.copy(), self.of_symbol
+        of_symbol["last_depth"], of_symbol["first_row"][1:] = last, np.cumsum(last[:-1] + 1)
+        kept = [
+            self.row[own["first_row"] + min(left, own["last_depth"])]
+            for own, end in zip(shared[:-1], last, strict=False)
+            for left in range(end + 1)
+        ]
+        row = np.array(kept, _ROW)
+        choice = np.concatenate([self.choice[start : start + size] for start, size in kept])
+        row["start"] = np.cumsum(row["size"]) - row["size"]
+        return self._replace(
+            of_symbol=of_symbol, row=row, choice=choice, shoot=_shoots(self.rule, self.hole, of_symbol)
+        )
 
     @classmethod
     def of(cls, rules: Sequence[Rule], symbols: Sequence[str]) -> "Tables":
@@ -324,6 +347,6 @@ def _walker(rules: NDArray[np.int64], weight: Floats) -> Records:
             small.append(large.pop())
     for i in large + small:  # all that is left is 1, up to rounding
         share[i] = 1.0
-    choice = np.zeros(len(rules), _CHOICE)
+    choice = np.zeros(len(rules), CHOICE)
     choice["rule"], choice["other"], choice["cut"] = rules, alias, np.round(share * 2.0**32).astype(np.uint64)
     return choice

@@ -82,6 +82,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
     return {
         "formula": words(node.formula),
         "found": None if node.found is None else words(node.found),
+        "unknown": None if node.doubt is None else words(node.doubt),
         **_told(e, subject, missing),
         "negated": opposite["english"],
         "negated_paper": opposite["paper"],

@@ -45,6 +45,7 @@ from telltree.tree.model.skeleton import (
     check_shape,
     column_of,
     functions_of,
+    question_of,
     target_of,
     tree_of,
 )
@@ -138,12 +139,12 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     if isinstance(entry, LeafEntry):
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
         return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short)
-    formula = formulas.read(entry.formula, entry.spoken)
+    formula, unknown = question_of(entry, formulas)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)
     found = None if entry.found is None else formulas.read(entry.found, spoken=False)
     figures = float(entry.fitness), float(entry.gain), float(entry.margin)
-    return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof))
+    return Node(formula, true, false, *figures, others, found, entry.naming, by_size, _proof(entry.proof), unknown)
 
 
 def _floor(entry: FloorEntry) -> Floor:
@@ -197,6 +198,7 @@ def _parameters(
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
         "recall": None if settings.recall is None else {one.label: one.recall for one in settings.recall},
         "growth": None if settings.growth is None else _GROWTHS[settings.growth.name](settings.growth.pool),
+        "missing": settings.missing,
         "functions": [functions[name] for name in settings.functions] or (),
         "random_state": settings.random_state,
     }

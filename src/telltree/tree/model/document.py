@@ -141,6 +141,14 @@ class FloorEntry(Entry):
     after: FoundEntry
 
 
+class UnknownEntry(Entry):
+    """The question as it is said, and what becomes of records whose answer is unknown."""
+
+    said: Text
+    goes: bool
+    records: Count
+
+
 class Branch(Entry):
     """A node; the subtree for records for which the formula is true follows, then the other."""
 
@@ -159,6 +167,7 @@ class Branch(Entry):
     by_size: Many[RunnerUpEntry] = []
     """The best formula of each size, the shortest first."""
     proof: ProofEntry | None = None
+    unknown: UnknownEntry | None = None
 
 
 class HeadlineEntry(Entry):
@@ -323,6 +332,7 @@ class Settings(Entry):
     class_weight: Many[ClassWeight] | Literal["balanced"] | None
     recall: Many[RecallEntry] | None = None
     growth: GrowthEntry | None = None
+    missing: Literal["false", "unknown"] = "false"
     functions: Many[str]
     random_state: Count | None
 
@@ -352,6 +362,8 @@ class Document(Entry):
             if isinstance(entry, Branch):
                 yield entry.formula
                 yield from (one.formula for one in (*entry.runners_up, *entry.by_size))
+                if entry.unknown is not None:
+                    yield entry.unknown.said
             elif entry.headline is not None:
                 yield entry.headline.formula
             other = entry.found if isinstance(entry, Branch) else entry.short

@@ -22,7 +22,7 @@ from telltree.tree.floor import Floor
 from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
 from telltree.tree.model.model import Model
 from telltree.tree.model.reading import MOST_BYTES, bounded, checked
-from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
+from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree, Unknown
 
 _CANNOT = "this model cannot be saved"
 
@@ -126,7 +126,8 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         return
     yield {
         "kind": "branch",
-        **_formula(node.formula),
+        **_formula(node.said),
+        "formula": str(node.formula),
         "fitness": _number(node.fitness),
         "gain": _number(node.gain),
         "margin": _number(node.margin),
@@ -135,9 +136,14 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
         "runners_up": _others(node.runners_up[:others]),
         **({"by_size": _others(node.by_size[:others])} if node.by_size else {}),
         **({} if node.proof is None else {"proof": _proof(node.proof)}),
+        **({} if node.unknown is None else {"unknown": _unknown(node.unknown)}),
     }
     yield from _preorder(node.true, others)
     yield from _preorder(node.false, others)
+
+
+def _unknown(unknown: Unknown) -> dict[str, Any]:
+    return {"said": str(unknown.said), "goes": unknown.goes, "records": unknown.records}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:
@@ -202,6 +208,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "class_weight": _class_weight(given["class_weight"]),
         "recall": None if given["recall"] is None else _recall(given["recall"]),
         "growth": _growth(given["growth"]),
+        "missing": given["missing"],
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
     }

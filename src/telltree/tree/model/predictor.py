@@ -17,6 +17,7 @@ from telltree.tree.model.skeleton import (
     check_shape,
     column_of,
     functions_of,
+    question_of,
     target_of,
     tree_of,
 )
@@ -55,5 +56,5 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
         return Leaf(target.summary_of(entry.told))
-    formula = formulas.read(entry.formula, spoken=False)
-    return Node(formula, _tree(waiting, formulas, target), _tree(waiting, formulas, target))
+    formula, unknown = question_of(entry, formulas, spoken=False)
+    return Node(formula, _tree(waiting, formulas, target), _tree(waiting, formulas, target), unknown=unknown)

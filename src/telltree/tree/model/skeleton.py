@@ -12,6 +12,7 @@ from telltree.grammar.text.quick import quick_formula
 from telltree.grammar.text.source import Source
 from telltree.grammar.text.syntax import parse_expression
 from telltree.logic import Formula
+from telltree.logic.unknown import settled
 from telltree.operators import UserFunction
 from telltree.tree.growth.optimum import Optimum
 from telltree.tree.model.document import (
@@ -23,7 +24,7 @@ from telltree.tree.model.document import (
     LeafEntry,
 )
 from telltree.tree.target import Target, read_target
-from telltree.tree.tree import Leaf, Node, Tree
+from telltree.tree.tree import Leaf, Node, Tree, Unknown
 
 if TYPE_CHECKING:
     from telltree.grammar import Grammar
@@ -123,6 +124,17 @@ class FormulaReader:
                 f"otherwise, and at most {MOST_UNLIKE:,} are read"
             )
         return parse_expression(text)
+
+
+def question_of(entry: Branch, formulas: FormulaReader, *, spoken: bool = True) -> tuple[Formula, Unknown | None]:
+    """What a node asks, and if answers may be unknown, how that is said; `spoken`: with a grammar's own words."""
+    if entry.unknown is None:
+        return formulas.read(entry.formula, entry.spoken and spoken), None
+    said = formulas.read(entry.unknown.said, entry.spoken and spoken)
+    formula = Formula(settled(said.expression, entry.unknown.goes))
+    if formula != formulas.read(entry.formula, spoken=False):
+        raise ModelFormatError(f"{DAMAGED}: its formula {entry.formula!r:.100} is not what it says of unknown answers")
+    return formula, Unknown(said, entry.unknown.goes, entry.unknown.records)
 
 
 def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:

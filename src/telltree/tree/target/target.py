@@ -223,6 +223,10 @@ class Labels(Protocol):
         None if each group is a column.
         """
 
+    @property
+    def weights(self) -> Ints | None:
+        """What each record weighs, up to a factor; None if all weigh the same."""
+
     def totals(self) -> Ints:
         """What a fitness gets for all records: one number a column."""
 

@@ -12,6 +12,7 @@ function branchDetails(node) {
             make('h3', {}, 'Question'),
             make('p', {}, told(node)),
             make('code', { class: 'formula data beside' }, node.formula),
+            node.unknown && make('p', { class: 'quiet' }, `When it was learned, ${node.unknown}.`),
             asFound(node),
             make(
                 'div',
