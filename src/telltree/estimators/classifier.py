@@ -36,6 +36,7 @@ from telltree.estimators.wording import Heard, Wording
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
+from telltree.grammar.languages.pieces import MANY_SHAPES, SHAPES
 from telltree.logic.unknown import check_bounds
 from telltree.operators import UserFunction
 from telltree.search import Search
@@ -82,7 +83,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    grammar: a Grammar, the text of one, or None for a language that suits the training data, `Grammar.for_panel`.
+    grammar: a Grammar, the text of one, or None for a language that suits the training data, `Grammar.for_panel`;
+        "shapes" for the same with 200 shapes, pieces of training records.
     search: how to look for the formula of a node, such as MonteCarlo() or GrammaticalEvolution(); None for
         GeneticProgramming().
     fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for Bits().
@@ -94,7 +96,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     min_gain: by how much a split must lower the fitness; None takes any, with Bits any that saves bits.
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
-        alike; None does so where `grammar` is None, except for columns whose thresholds the schema gives.
+        alike; None does so where `grammar` is None or "shapes", except for columns whose thresholds the schema gives.
     thresholds: "centred" leaves the split of a chosen formula as the search found it; "exact" moves the constants that
         may be moved, see `centre`, to where the formula is fittest, and of gaps in which it is as fit to the widest.
     cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
@@ -435,7 +437,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may be moved."""
-        if self.centre is None and self.grammar is None:
+        if self.centre is None and self._suits_data:
             return frozenset(column.name for column in panel.schema.values() if column.thresholds is None)
         return frozenset(panel.schema) if self.centre else frozenset()
 
@@ -444,9 +446,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         panel = training.panel
         if isinstance(self.grammar, Grammar):
             return self.grammar
-        if isinstance(self.grammar, str):
+        if isinstance(self.grammar, str) and not self._suits_data:
             return Grammar.parse(self.grammar, panel, functions=self.functions)
-        return Grammar.for_panel(panel, training.labels.codes) if len(unusable(panel)) < len(panel.schema) else None
+        if len(unusable(panel)) == len(panel.schema):
+            return None
+        return Grammar.for_panel(panel, training.labels.codes, shapes=0 if self.grammar is None else MANY_SHAPES)
+
+    @property
+    def _suits_data(self) -> bool:
+        """Whether the language is made for the training records."""
+        return self.grammar is None or (isinstance(self.grammar, str) and self.grammar == SHAPES)
 
     def at(self, leaves: int) -> "GrammarTreeClassifier":
         """The same model with another tree of the front: the largest with at most this many leaves.

@@ -94,7 +94,7 @@ def _is_flag(value: Any) -> bool:
 
 
 _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "grammar": (lambda it: it is None or isinstance(it, Grammar | str), "a Grammar, text, or None"),
+    "grammar": (lambda it: it is None or isinstance(it, Grammar | str), 'a Grammar, text, "shapes" or None'),
     "search": (lambda it: isinstance(it, Search | None), "a search, such as MonteCarlo(), or None"),
     "fitness": (lambda it: it is None or callable(it), "a fitness, such as GiniSize(), or None"),
     "max_depth": (

@@ -45,7 +45,9 @@ class TreeOptions:
     grammar: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Grammar, as text; by default one that suits the data, see `telltree grammar`."
+            metavar="FILE",
+            help="Grammar, as text; by default one that suits the data, see `telltree grammar`; the word shapes for "
+            "the same with pieces of training records.",
         ),
     ] = None
     max_depth: Annotated[
@@ -285,6 +287,10 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
 
 
 def _text_of(grammar: Path) -> str:
+    from telltree.grammar.languages.pieces import SHAPES
+
+    if str(grammar) == SHAPES and not grammar.exists():
+        return SHAPES
     try:
         return read_small(grammar)
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or too large
