@@ -26,6 +26,7 @@ from telltree.operators.table import (
     CHANGE,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EQUAL,
@@ -325,6 +326,12 @@ def _in_window(signal: Expression) -> Expression | None:
     return Expression(ONCE_WITHIN, (_ALWAYS if there is None else there, first, last))
 
 
+def _at_all_steps_of_a_shape(signal: Expression) -> Expression:
+    steps, there = Expression(Number(len(signal.shape.values) - 1.0)), _there(signal.args[0])
+    first = Expression(ONCE_WITHIN, (_ALWAYS if there is None else there, steps, steps))
+    return first if there is None else _and(first, Expression(HISTORICALLY_WITHIN, (there, _ZERO, steps)))
+
+
 def _so_far(signal: Expression) -> Expression | None:
     there = _there(signal.args[0])
     return None if there is None else Expression(ONCE, (there,))
@@ -351,6 +358,7 @@ THERE: Cells[_There] = Cells(
         **dict.fromkeys((ABS, SIGN, DIFFERENCE), like_operands),
         CHANGE: _like_both_ends,
         **dict.fromkeys((MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN), _in_window),
+        DISTANCE: _at_all_steps_of_a_shape,
         TOTAL: _so_far,
         LATEST: _when_it_held,
         **dict.fromkeys((MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX), _in_record),
