@@ -1,4 +1,5 @@
-"""Draws the pictures of README.md and docs/figures.md into docs/images: `python docs/draw_figures.py`."""
+"""Draws the pictures of README.md, docs/figures.md and docs/howto/shapes.md into docs/images:
+`python docs/draw_figures.py`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,20 @@ def _draw(ax: Axes, flights: Panel, position: int, seen: int) -> None:
     ax.tick_params(labelsize=8, left=False)
 
 
+def shape() -> Figure:
+    """The record of docs/howto/shapes.md."""
+    rng = np.random.default_rng(0)
+    bump = np.concatenate([np.linspace(0, 1, 9), np.linspace(1, 0, 4)[1:]])
+    y, records = np.array(["slow", "fast"] * 60), []
+    for label in y:
+        found, first = rng.normal(0, 0.05, 60), rng.integers(0, 48)
+        found[first : first + 12] += bump if label == "slow" else bump[::-1]
+        records.append((found * rng.uniform(1, 9) + rng.normal(0, 20))[:, None])
+    panel = Panel.from_arrays(records, columns=["torque"])
+    model = GrammarTreeClassifier("shapes", MonteCarlo(evaluations=5_000), random_state=0).fit(panel[:80], y[:80])
+    return plot_record(model.tree_, panel, 80)
+
+
 def figures() -> Iterator[tuple[str, Figure]]:
     """All of them, as the page makes them."""
     panel, y = demo.encounters()
@@ -105,6 +120,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
         yield name, plot_encounter(flights, int(np.flatnonzero(flights.ids == number)[0]), show=show)
     collage = plot_collage(categories, held_out, labels, columns=4, draw=draw_encounter, only_label="NMAC", text=None)
     yield "encounters", collage
+    yield "shape", shape()
 
 
 def main() -> None:

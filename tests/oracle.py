@@ -1,7 +1,8 @@
 """The judge: what formulas mean, record by record and step by step, in plain Python that shares nothing with telltree.
 
 A formula is a nested tuple, its operator first: ("F", ("and", ("x", "on"), ("<", ("x", "alt"), ("number", 2.0)))).
-Leaves are ("x", column), ("number", value) and ("level", name); ("call", name, operand, ...) calls a function.
+Leaves are ("x", column), ("number", value), ("level", name) and ("shape", numbers); ("call", name, operand, ...) calls
+a function.
 A record is a dict from column to a list with one value a step: floats, Booleans or names, None where missing.
 Functions are a dict from name to a plain function on such lists.
 """
@@ -28,7 +29,7 @@ def over_time(formula, record, functions):
 def values(formula, record, functions):
     """What an expression of any type yields at each step of a record; None where it is missing."""
     head, operands = formula[0], formula[1:]
-    if head in ("x", "number", "level"):
+    if head in ("x", "number", "level", "shape"):
         yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
     elif head == "call":
         given = [values(operand, record, functions) for operand in operands[1:]]
@@ -118,6 +119,27 @@ def slope(steps, numbers):
     return math.fsum(w * x for w, x in zip(weights, numbers, strict=True)) / (width // 2) if width else 0.0
 
 
+def distance(n, x, shape):
+    """How far the last steps are from a shape, once both have mean 0 and standard deviation 1, to a millionth."""
+
+    def normal(numbers):
+        size = max(map(abs, numbers))
+        numbers = [number / size for number in numbers] if size else numbers  # squares of huge numbers are too large
+        centre = mean(numbers)
+        deviation = math.sqrt(mean([(number - centre) ** 2 for number in numbers]))
+        flat = max(numbers) == min(numbers)
+        return [0.0 if flat else (number - centre) / deviation for number in numbers]
+
+    def at(t):
+        piece = x[t - len(shape[t]) + 1 : t + 1] if t >= len(shape[t]) - 1 else [None]
+        if any(number is None or math.isinf(number) for number in piece):
+            return None
+        pairs = zip(normal(piece), normal(shape[t]), strict=True)
+        return round(math.sqrt(mean([(a - b) ** 2 for a, b in pairs])), 6)
+
+    return [at(t) for t in range(n)]
+
+
 def comes(a, b):
     """Whether b comes, and a holds at all steps before it."""
     return any(b[t] and all(a[:t]) for t in range(len(b)))
@@ -197,6 +219,7 @@ MEANING = {
     "last": of_record(lambda steps, numbers: numbers[-1]),
     "when_min": of_record(lambda steps, numbers: float(steps[numbers.index(min(numbers))])),
     "when_max": of_record(lambda steps, numbers: float(steps[numbers.index(max(numbers))])),
+    "distance[]": distance,
 }
 """Of each operator, by name: from the number of steps, and the values of operands and parameters at every step, to its
 values at every step."""
@@ -262,6 +285,9 @@ def text(formula, rng, least=0):
             written = json.dumps(name, ensure_ascii=rng.random() < 0.5)
         case ("call", name, *operands):
             written = name + bracketed(", ".join(text(operand, rng) for operand in operands), rng)
+        case (_, operand, ("shape", numbers)):
+            within = ", ".join(number_text(number, rng) for number in numbers)
+            written = f"{head[:-2]}[{within}]" + bracketed(text(operand, rng), rng)
         case (_, *operands, first, last) if head.endswith("[]"):
             within = f"[{text(first, rng)}, {text(last, rng)}]"
             written = head[:-2] + within + bracketed(", ".join(text(operand, rng) for operand in operands), rng)

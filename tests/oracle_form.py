@@ -1,6 +1,6 @@
 """Expressions of telltree as the oracle reads them: nested tuples."""
 
-from telltree.operators import Attribute, Level, Number, UserFunction
+from telltree.operators import Attribute, Level, Number, Shape, UserFunction
 
 
 def judged(e):
@@ -10,6 +10,8 @@ def judged(e):
             return ("x", name)
         case Number(value=value):
             return ("number", value)
+        case Shape(values=values):
+            return ("shape", values)
         case Level(name=name):
             return ("level", name)
         case UserFunction(name=name):

@@ -20,6 +20,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.rules.rule import Rule
 from telltree.operators import OPERATORS, Expression, Hole, Number, Operator, Type, user_function
 from telltree.operators.expression import RandomNumber
+from telltree.operators.parameters import Quantity
 from telltree.operators.table import COUNT
 
 REAL_NAMES = ("x1", "x2", "x3", "vertical rate", "F", "größe")
@@ -119,11 +120,15 @@ def written(rng, operator, *operands):
     given = [draw_parameter(rng, row) for row in operator.parameters]
     if operator.is_empty(given):
         given.reverse()  # a window ends where it begins, or later
-    return (operator.name, *operands, *(("number", value) for value in given))
+    return (operator.name, *operands, *(("number" if isinstance(value, float) else "shape", value) for value in given))
 
 
 def draw_parameter(rng, row):
     """A value that a parameter may have: few steps mostly, sometimes more than records have."""
+    if row.quantity is Quantity.SHAPE:
+        steps = rng.choice((1, 2, 3, 8))
+        levels = rng.choice((range(8), (0.0, 1.0, -2.5, 1e6)))
+        return (3.0, *(float(rng.choice(levels)) for _ in range(steps - 1)), float(rng.choice((0, 1, 7))))
     choices = [row.least, row.least + 1, row.least + 2, row.least + 9, row.example]
     return float(rng.choice([value for value in choices if row.allows(value)]))
 

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from browser import NARROW, WIDE, Page, tab
+from class_trees import class_leaf, class_tree
 from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
 from telltree.report import write_report
+from telltree.tree import Node
 from telltree.tree.front import Front, Score
 
 
@@ -394,3 +396,24 @@ def test_the_audit_finds_nothing_serious(driver, report, size, dark):
     page.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
     page.run("document.querySelectorAll('.card-head input').forEach((e, i) => i < 2 && e.click())")
     assert page.grave_findings() == []
+
+
+def test_shapes_are_drawn_among_words_and_where_they_were_found(driver, folder):
+    rise = np.concatenate([np.zeros(9), np.arange(6.0)])
+    panel = Panel.from_arrays([rise[:, None], rise[::-1, None]], columns=["x"])
+    question = Formula.parse("F(distance[0, 1, 3, 4, 6, 7](x) < 0.12)", panel.schema)
+    sides = class_leaf((1, 0), (1.0, 0.0)), class_leaf((0, 1), (0.0, 1.0))
+    tree = class_tree(Node(question, *sides), ("up", "down"), panel.schema)
+    page = Page(driver, write_report(tree, panel, ["up", "down"], folder / "shapes.html"))
+    drawn = page.run(
+        "const lines = document.querySelectorAll('.says .in-plain svg.shape polyline');"
+        "return [...lines].map((line) => line.getAttribute('points'))"
+    )
+    assert drawn == ["0,8 1,7 2,5 3,4 4,2 5,1"]
+    assert page.texts(".says .in-plain")[0] == "at some point x looks like a rise ▁▂▄▅▇█ within 0.12"
+    page.choose("#record-tools select", "0")
+    (left, right) = page.run(
+        "const [piece] = document.querySelectorAll('.piece'); const b = piece.getBBox(); return [b.x, b.x + b.width]"
+    )
+    assert (round(left * 15 / 1000 - 0.5, 3), round(right * 15 / 1000 - 0.5, 3)) == (9, 14)
+    assert page.complaints() == []

@@ -11,7 +11,7 @@ from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_col
 
 from telltree.data import Column, Schema
 from telltree.errors import SpeechError
-from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
+from telltree.operators import Attribute, Expression, Level, Number, Shape, Type, operator_named
 from telltree.speech import term_of
 from telltree.speech.read import read
 from telltree.speech.say import quotations, say
@@ -63,6 +63,8 @@ def built(formula, types):
             return Expression(Number(value))
         case ("level", name):
             return Expression(Level(name))
+        case ("shape", numbers):
+            return Expression(Shape(numbers))
         case ("call", name, *operands):
             head = next(function for function in FUNCTIONS if function.name == name)
             return Expression(head, tuple(built(operand, types) for operand in operands))

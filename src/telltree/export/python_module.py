@@ -21,6 +21,7 @@ from telltree.operators.table import (
     CHANGE,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EQUAL,
@@ -331,6 +332,7 @@ PYTHON: Cells[_Said | Refused] = Cells(
         LAST: _of_record("last"),
         WHEN_MIN: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, min)",
         WHEN_MAX: lambda e, reads: f"when({code(e.args[0], reads)}, {_elapsed(e, reads)}, max)",
+        DISTANCE: lambda e, reads: f"distance({code(e.args[0], reads)}, {list(e.shape.pattern)!a})",
     },
 )
 """Code that gives a list with one value a step; what it calls is in `export/runtime.py`."""

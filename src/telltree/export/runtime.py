@@ -176,6 +176,23 @@ def when(a: list[Any], times: list[float], best: Any) -> list[Any]:
     return constant(a, times[a.index(best(values))] if values else None)
 
 
+def distance(a: list[Any], pattern: list[float]) -> list[Any]:
+    """How far the last steps are from a pattern of mean 0 and length 1, once both are of the same height and size."""
+    k = len(pattern)
+    return [None if t < k - 1 else _apart(a[t - k + 1 : t + 1], pattern) for t in range(len(a))]
+
+
+def _apart(piece: list[Any], pattern: list[float]) -> Any:
+    """From 0 for the same form, over 1 for none at all, to 2 for the opposite; missing if a value is missing."""
+    height = None if None in piece else max(piece) - min(piece)
+    if not height or height - height != 0:
+        return 1.0 if height == 0 else None
+    shares = [(x - min(piece)) / height for x in piece]
+    square = summed(x * x for x in shares) - summed(shares) ** 2 / len(piece)
+    alike = summed(x * y for x, y in zip(shares, pattern, strict=True)) / square**0.5
+    return round(max(0.0, 2.0 - 2.0 * alike) ** 0.5, 6)
+
+
 def total(a: list[Any]) -> list[Any]:
     """The sum of the values up to each step; missing before the first."""
     found, high, low, any_yet = [], 0.0, 0.0, False

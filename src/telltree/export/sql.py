@@ -19,6 +19,7 @@ from telltree.export.unsayable import Refused, common_levels, is_never_missing, 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.meaning import BEHIND, Joins
+from telltree.operators.shape import DECIMALS
 from telltree.operators.simpler import all_spelt_out, spelt_out
 from telltree.operators.table import (
     ABS,
@@ -28,6 +29,7 @@ from telltree.operators.table import (
     CHANGE,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EQUAL,
@@ -90,6 +92,7 @@ _BEFORE = "OVER (PARTITION BY record ORDER BY step)"
 _COUNT = "COUNT(*) OVER whole"
 FARTHEST = 2**31 - 1  # steps that a window can look back
 LONGEST_WINDOW = 1_000_000  # steps; SQLite counts them one by one
+LONGEST_SHAPE = 400  # steps; SQLite adds up less than a thousand numbers at once
 
 
 def sql(exported: Exported, table: str, id: str, time: str | None) -> str:  # noqa: A002 - as in `export`
@@ -467,6 +470,41 @@ def _when(extreme: Operator) -> _Said:
     return said
 
 
+def _distance(steps: _Steps, e: Expression) -> str:
+    """How far the last steps are from a shape; see `operators.shape.distances`."""
+    (signal, shape), pattern = e.args, e.shape.pattern
+    last = len(pattern) - 1
+    if last >= LONGEST_SHAPE:
+        raise unsayable(e, f"SQL, where a shape has at most {LONGEST_SHAPE} steps")
+    x, over = steps.number(signal), f"OVER {_back(last)}"
+    # Names for what is worked out on the way; no formula has the like.
+    low, high = (Expression(side, (Expression(Number(-len(pattern))), signal)) for side in (AND, OR))
+    total, square, alike = Expression(NOT, (low,)), Expression(NOT, (high,)), Expression(AND, (high, shape))
+    least, most = steps.named(low, _least(x, over)), steps.named(high, _greatest(x, over))
+    values = [
+        steps.named(Expression(AND, (Expression(Number(float(back))), signal)), f"LAG({x}, {back}) {_BEFORE}")
+        for back in range(last, -1, -1)
+    ]
+    shares = [f"({value} - {least}) / ({most} - {least})" for value in values]
+    parts = (
+        steps.named(total, " + ".join(shares)),
+        steps.named(square, " + ".join(f"({share}) * ({share})" for share in shares)),
+        steps.named(alike, " + ".join(f"{_real(q)} * ({share})" for q, share in zip(pattern, shares, strict=True))),
+    )
+    apart = "2e0 - 2e0 * {2} / SQRT({1} - {0} * {0} / {3})".format(*parts, _real(len(pattern)))
+    found = (
+        f"CASE WHEN COUNT({x}) {over} <= {last} OR {most} - {least} >= {_INFINITY} THEN NULL "
+        f"WHEN {most} = {least} THEN CASE WHEN ABS({most}) < {_INFINITY} THEN 1e0 END "
+        f"ELSE ROUND(SQRT(CASE WHEN {apart} > 0 THEN {apart} ELSE 0e0 END), {DECIMALS}) END"
+    )
+    return steps.known_as(e, Expression(AND, (total, alike)), found)
+
+
+def _back(steps: int) -> str:
+    """The window of so many steps before each, and itself."""
+    return f"(PARTITION BY record ORDER BY step ROWS BETWEEN {steps} PRECEDING AND CURRENT ROW)"
+
+
 def _latest(steps: _Steps, e: Expression) -> str:
     """Steps are grouped by the last one at which the condition held, whose value goes for all of them."""
     x, holds = steps.number(e.args[0]), steps.condition(e.args[1])
@@ -568,6 +606,7 @@ SQL: Cells[_Said | Refused] = Cells(
         LAST: _end("MAX"),
         WHEN_MIN: _when(MIN),
         WHEN_MAX: _when(MAX),
+        DISTANCE: _distance,
         LONGEST: _longest,
         ELAPSED: lambda steps, e: steps.elapsed(e),
     },

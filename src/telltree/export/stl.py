@@ -24,6 +24,7 @@ from telltree.operators.table import (
     COMPARISONS,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EQUAL,
@@ -320,7 +321,7 @@ STL: Cells[_Said | Refused] = Cells(
         **dict.fromkeys(
             (
                 *(MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST),
-                *(MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX),
+                *(MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX, DISTANCE),
             ),
             Refused("which makes no numbers of those at several steps"),
         ),

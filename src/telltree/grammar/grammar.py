@@ -125,17 +125,21 @@ class Grammar:
 
     @classmethod
     @collecting_later()
-    def for_panel(cls, panel: Panel, labels: Any = None, *, columns: Sequence[str] | None = None) -> "Grammar":
+    def for_panel(
+        cls, panel: Panel, labels: Any = None, *, columns: Sequence[str] | None = None, shapes: int = 0
+    ) -> "Grammar":
         """The default language for the records of a panel: sentences about each column that can tell records apart.
 
         Real columns are compared with constants among the extremes of the records, or among all values where several
         conditions hold at once (or with their thresholds in the schema); there are words for when, how long and by how
-        much a value changed. The more columns, the fewer constants for each. `labels`, one per record, serve one
-        purpose: to group the levels of a column that has many. `columns` are those to use, by default all but the
-        unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
+        much a value changed. The more columns, the fewer constants for each. With `shapes`, it can also say what real
+        columns look like: about so many pieces of the records are drawn at random, the same for the same records.
+        `labels`, one per record, serve two purposes: to group the levels of a column that has many, and to draw shapes
+        from all classes alike. `columns` are those to use, by default all but the unusable, which `left_out` lists.
+        `str(grammar)` is its text, to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
-        definitions, left_out = fitting_definitions(panel, known, columns)
+        definitions, left_out = fitting_definitions(panel, known, columns, shapes)
         return replace(cls._of(definitions, panel), left_out=left_out)
 
     @classmethod

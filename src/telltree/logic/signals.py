@@ -25,10 +25,12 @@ from telltree.operators import Attribute, Expression, Number, Operator, Type, Us
 from telltree.operators.cells import Cells
 from telltree.operators.expression import Level
 from telltree.operators.meaning import Makes
+from telltree.operators.shape import distances
 from telltree.operators.table import (
     ABS,
     CHANGE,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EQUAL,
     FIRST,
@@ -408,6 +410,9 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         LAST: _whole(lambda x, numbers, _: along.at_last(x, numbers, ~np.isnan(x))),
         WHEN_MIN: _when(MIN),
         WHEN_MAX: _when(MAX),
+        DISTANCE: lambda signals, e: signals.along_records(
+            e.args[0], lambda x, numbers: distances(x, numbers, e.shape)
+        ),
     },
     about=lambda operator: isinstance(operator.means, Makes),
 )

@@ -26,6 +26,7 @@ from telltree.operators.table import (
     CHANGE,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EQUAL,
@@ -343,6 +344,13 @@ def _when_it_held(signal: Expression) -> Expression:
     return Expression(SINCE, (Expression(NOT, (condition,)), _and(condition, there)))
 
 
+def _at_last_steps(signal: Expression) -> Expression:
+    """Of what compares with a shape: as many steps back as it has, and at all of them."""
+    first = Expression(Number(len(signal.shape.values) - 1.0))
+    begun, there = Expression(ONCE_WITHIN, (_ALWAYS, first, first)), _there(signal.args[0])
+    return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
+
+
 THERE: Cells[_There] = Cells(
     "which numbers exist",
     "logic/unknown.py",
@@ -354,6 +362,7 @@ THERE: Cells[_There] = Cells(
         TOTAL: _so_far,
         LATEST: _when_it_held,
         **dict.fromkeys((MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX), _in_record),
+        DISTANCE: _at_last_steps,
     },
     about=lambda operator: any(result is Type.REAL_VECTOR for _, result in operator.uses()),
 )

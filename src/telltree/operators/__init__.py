@@ -2,6 +2,7 @@
 
 from telltree.operators.expression import Attribute, Expression, Hole, Level, Number
 from telltree.operators.functions import UserFunction, user_function
+from telltree.operators.shape import Shape
 from telltree.operators.table import OPERATORS, Operator, operator_named
 from telltree.operators.types import Type
 
@@ -13,6 +14,7 @@ __all__ = [
     "Level",
     "Number",
     "Operator",
+    "Shape",
     "Type",
     "UserFunction",
     "operator_named",

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 
 from telltree.operators.functions import UserFunction
 from telltree.operators.numbers import number_text
-from telltree.operators.table import AND, Form, Operator, is_word
+from telltree.operators.shape import Shape
+from telltree.operators.table import AND, Form, Operator, constant_text, is_word
 from telltree.operators.types import Type
 
 
@@ -50,7 +51,7 @@ class RandomNumber:
     high: float
 
 
-Head = Operator | UserFunction | Attribute | Number | Level | Hole | RandomNumber
+Head = Operator | UserFunction | Attribute | Number | Level | Shape | Hole | RandomNumber
 _APPLIED = (Operator, UserFunction)
 
 
@@ -89,6 +90,8 @@ class Expression:
                 return Type.REAL
             case Level():
                 return Type.LEVEL
+            case Shape():
+                return Type.SHAPE
             case Attribute() | Hole():
                 return self.head.type
         found = self.head.result(tuple(arg.type for arg in self.args))
@@ -114,12 +117,19 @@ class Expression:
         return traits is not None and (traits.gaps or (traits.window is not None and self.window[0] > 0))
 
     def parameter(self, name: str) -> float:
-        """The value of a parameter of its operator; KeyError if it has none of this name."""
+        """The number that a parameter of its operator is; KeyError if it has none of this name."""
         rows = self.head.parameters if isinstance(self.head, Operator) else ()
         given = {row.name: arg.head for row, arg in zip(rows, self.args[len(self.operands) :], strict=True)}
         head = given[name]
         assert isinstance(head, Number), "a parameter is a constant, but for templates"
         return head.value
+
+    @property
+    def shape(self) -> Shape:
+        """Of what compares with a shape, that shape."""
+        head = self.args[-1].head
+        assert isinstance(head, Shape), f"{self.head} compares with no shape"
+        return head
 
     @property
     def window(self) -> tuple[float, float]:
@@ -187,8 +197,8 @@ def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
     match e.head:
         case Attribute():
             return name_text(e.head.name)
-        case Number():
-            return number_text(e.head.value)
+        case Number() | Shape():
+            return _constant(e.head)
         case Level():
             return level_text(e.head.name)
         case Hole():
@@ -203,6 +213,10 @@ def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
             bounds = ", ".join(_text(arg) for arg in e.args[e.head.takes :])
             return f"{e.head.symbol}[{bounds}]({', '.join(_text(arg) for arg in e.operands)})"
     return f"{e.head.symbol}({', '.join(_text(arg) for arg in e.args)})"
+
+
+def _constant(head: Number | Shape) -> str:
+    return constant_text(head.value if isinstance(head, Number) else head)
 
 
 def _operand(e: Expression) -> str:
@@ -224,8 +238,8 @@ def _latex(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
     match e.head:
         case Attribute() | Level():
             return _latex_words(e.head.name)
-        case Number():
-            return number_text(e.head.value)
+        case Number() | Shape():
+            return _constant(e.head)
         case Hole() | RandomNumber():
             return _latex_words(_text(e))
         case Operator(form=Form.INFIX):

@@ -26,6 +26,7 @@ from telltree.operators.meaning import (
 )
 from telltree.operators.numbers import number_text
 from telltree.operators.parameters import Parameter, Quantity
+from telltree.operators.shape import Shape
 from telltree.operators.types import Type, fits
 
 Signature = Callable[[tuple[Type, ...]], Type | None]
@@ -87,7 +88,7 @@ class Operator:
 
     def result(self, types: tuple[Type, ...]) -> Type | None:
         """The type of the whole, given those of operands and parameters; None where they do not fit."""
-        if len(types) != self.arity or any(given is not Type.REAL for given in types[self.takes :]):
+        if types[self.takes :] != tuple(row.type for row in self.parameters):
             return None
         return self.signature(types[: self.takes])
 
@@ -131,7 +132,7 @@ class Operator:
     @property
     def example(self) -> str:
         """How it is written, with its parameters: "change(x, 5)"."""
-        operands, given = "xyz"[: self.takes], [number_text(parameter.example) for parameter in self.parameters]
+        operands, given = "xyz"[: self.takes], [constant_text(parameter.example) for parameter in self.parameters]
         if self.form is Form.WINDOW:
             return f"{self.symbol}[{', '.join(given)}]({', '.join(operands)})"
         return f"{self.name}({', '.join([*operands, *given])})"
@@ -144,6 +145,11 @@ class Operator:
 
 
 _NO_TRAITS = Makes()
+
+
+def constant_text(value: float | Shape) -> str:
+    """A constant as formulas write it; a shape as its numbers."""
+    return ", ".join(map(number_text, value.values)) if isinstance(value, Shape) else number_text(value)
 
 
 def _temporal(types: tuple[Type, ...]) -> Type | None:
@@ -433,6 +439,12 @@ WHEN_MAX = Operator(
     "time of the first maximum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
 )  # fmt: skip
 
+DISTANCE = Operator(
+    "distance[]", "distance", ("distance[]",), Form.WINDOW, 1, _of_signal, "a real vector, and a shape",
+    r"\mathrm{distance}", "distance of {0} from the shape {1}", Makes(finite=Finite.ALWAYS, moves=True, gaps=True),
+    parameters=(Parameter("shape", "shape", Quantity.SHAPE, example=Shape((0.0, 1.0, 3.0, 2.0))),),
+)  # fmt: skip
+
 OPERATORS: list[Operator] = []
 """All there are."""
 COMPARISONS: tuple[Operator, ...] = (LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL)
@@ -483,6 +495,6 @@ for _row in (
     NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
     RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES, LONGEST,
     MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST,
-    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX,
+    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX, DISTANCE,
 ):  # fmt: skip
     register(_row)

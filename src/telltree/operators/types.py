@@ -13,6 +13,7 @@ class Type(enum.Enum):
     REAL = "number"  # a constant; it broadcasts
     LEVEL = "category name"  # a constant
     COUNT = "count"  # one number per record
+    SHAPE = "shape"  # a constant
 
     def __str__(self) -> str:
         return self.value

@@ -15,7 +15,7 @@ from telltree.speech.phrases import PHRASES, Phrase, Span, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
-from telltree.speech.words import DASH, bare_or_quoted, joins_items, number_words
+from telltree.speech.words import DASH, bare_or_quoted, joins_items, number_words, shape_words
 
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
@@ -65,7 +65,7 @@ class Nouns:
         operator = e.head
         assert isinstance(operator, Operator)
         said = []
-        words = pieces(operator, phrase.fitting({row.name: e.parameter(row.name) for row in operator.parameters}))
+        words = pieces(operator, phrase.fitting(e))
         for piece in words:
             match piece:
                 case str():
@@ -84,6 +84,8 @@ class Nouns:
 
     def parameter(self, e: Expression, row: Parameter) -> str:
         """A parameter; steps as the time that they take, if they are of the same length."""
+        if row.quantity is Quantity.SHAPE:
+            return shape_words(e.shape)
         value = e.parameter(row.name)
         if row.quantity is Quantity.STEPS:
             return self.steps.window(value, self.careful)

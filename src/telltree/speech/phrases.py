@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from telltree.operators import Operator, Type
+from telltree.operators import Expression, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.parameters import Parameter
 from telltree.operators.table import (
@@ -16,6 +16,7 @@ from telltree.operators.table import (
     CHANGE,
     COUNT,
     DIFFERENCE,
+    DISTANCE,
     ELAPSED,
     EPISODES,
     EVENTUALLY_WITHIN,
@@ -71,10 +72,10 @@ class Phrase:
     of_record: "Phrase | None" = None
     """Other words for the same of a whole record, which begins where it is asked: "after the start", not "later"."""
 
-    def fitting(self, parameters: Mapping[str, float]) -> str:
-        """The words for these values of the parameters."""
+    def fitting(self, e: Expression) -> str:
+        """The words for an expression with this operator."""
         short = self.short
-        return short.words if short is not None and parameters[short.parameter] == short.value else self.words
+        return short.words if short is not None and e.parameter(short.parameter) == short.value else self.words
 
     def ways(self) -> Iterator[tuple[str, Mapping[str, float]]]:
         """All words that there are for it, and what they leave out."""
@@ -197,6 +198,7 @@ PHRASES: Cells[Phrase] = Cells(
         WHEN_MAX: Phrase("the time of the first maximum of {0}", first=True),
         EPISODES: Phrase("the number of episodes in which {0}", first=True),
         LONGEST: Phrase("the most steps in a row at which {0}", first=True),
+        DISTANCE: Phrase("the distance of {0} from {shape}", first=True),
     },
     about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
 )

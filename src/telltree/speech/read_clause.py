@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from telltree.data import Schema
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import CHANGE, DIFFERENCE, TIMES
+from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE, TIMES
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
 from telltree.speech.read_noun import NounReader, attribute, is_truth
@@ -135,7 +135,7 @@ class ClauseReader:
                 cursor.expect(word)
                 known = word == "known"
                 return Clause(compares(subject, other, Orders(known, known, known, not known)), adverb)
-        moved = self._moved(subject)
+        moved = self._moved(subject) or self._alike(subject)
         if moved is not None:
             return moved
         verbless = cursor.take("is") is None
@@ -158,6 +158,19 @@ class ClauseReader:
         signal = Expression(CHANGE, (subject, self._nouns.parameter(CHANGE.parameters[0])))
         values = values if word in ("rises", "has risen") else values.mirrored
         return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
+
+    def _alike(self, subject: Expression) -> Clause | None:
+        """That the subject looks like a shape; None, without moving the cursor, if the text does not say so."""
+        cursor, begun = self._cursor, self._cursor.at
+        adverb = cursor.take(*ADVERBS) or ""
+        word = cursor.take("looks like") or (None if adverb else cursor.take("does not look like"))
+        if word is None or subject.type is not Type.REAL_VECTOR:
+            cursor.at = begun
+            return None
+        signal = Expression(DISTANCE, (subject, Expression(self._nouns.shape())))
+        cursor.expect("within")
+        values = Reals.compared("<", self._number(signal))
+        return Clause(Says(signal, values if word == "looks like" else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
         """What the subject is: one predicate, or a list of them that ends with "or"."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from telltree.data import Column, ColumnType
-from telltree.operators import Attribute, Expression, Number, Operator, Type, UserFunction
+from telltree.operators import Attribute, Expression, Number, Operator, Shape, Type, UserFunction
 from telltree.operators.parameters import Parameter, Quantity
 from telltree.operators.table import DIFFERENCE
 from telltree.speech.cursor import Cursor
@@ -12,7 +12,7 @@ from telltree.speech.phrases import PHRASES, Piece, Span, asks_truth, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind, Token
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
-from telltree.speech.words import DASH
+from telltree.speech.words import DASH, shape_of, shape_words
 
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -120,7 +120,7 @@ class NounReader:
         rows = way.operator.parameters
         given = [values[row] if row in values else Expression(Number(way.left_out[row.name])) for row in rows]
         whole = self.applied(way.operator, *(operands[place] for place in sorted(operands)), *given)
-        if way.operator.is_empty([whole.parameter(row.name) for row in rows]):
+        if way.operator.window is not None and way.operator.is_empty([whole.parameter(row.name) for row in rows]):
             self.cursor.fail("a window that does not end before it begins")
         return whole
 
@@ -147,12 +147,28 @@ class NounReader:
         """The value of a parameter; steps are said as such, or as the time they take."""
         if row.quantity is Quantity.STEPS:
             return self._steps(row)
+        if row.quantity is Quantity.SHAPE:
+            return Expression(self.shape())
         cursor, begun = self.cursor, self.cursor.at
         value = cursor.take_number(["s"] if row.quantity is Quantity.SECONDS else ())
         if value is None or not row.allows(value):
             cursor.at = begun
             cursor.fail(row.wanted)
         return Expression(Number(value))
+
+    def shape(self) -> Shape:
+        """A shape: what it does, and its picture or numbers."""
+        cursor = self.cursor
+        cursor.expect("a")
+        said = cursor.next.text
+        cursor.at += cursor.next.kind is Kind.WORD
+        shape = shape_of(cursor.next.text)
+        if shape is None:
+            cursor.fail(f"a shape, such as {shape_words(Shape((0.0, 4.0, 7.0, 3.0)))!r}")
+        if said != shape.name:
+            cursor.fail(f"the picture of a {said}; this one is a {shape.name}")
+        cursor.at += 1
+        return shape
 
     def _steps(self, row: Parameter) -> Expression:
         return self._counted(row)[0]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, MIRRORED
+from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, DISTANCE, MIRRORED
 from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
 from telltree.speech.atoms import has_own_words
 from telltree.speech.nouns import Nouns
@@ -13,7 +13,7 @@ from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.when import When, of_clock
-from telltree.speech.words import bare_or_quoted, number_words
+from telltree.speech.words import bare_or_quoted, number_words, shape_words
 
 UNKNOWN = "or that is unknown"
 _SIDES = {
@@ -120,6 +120,9 @@ class Literals:
         moved = self._moved(signal, values) if signal.head is CHANGE and not own and not self.nouns.careful else None
         if moved is not None:
             return moved
+        alike = self._alike(signal, values) if signal.head is DISTANCE and not own and not self.nouns.careful else None
+        if alike is not None:
+            return alike
         apart = self._apart(signal, values) if signal.head is DIFFERENCE and not own else None
         if apart is not None:
             return apart
@@ -150,6 +153,25 @@ class Literals:
             tail=UNKNOWN if values.missing else "",
             act=Clause(subject, "rises" if rises else "falls", over),
         )
+
+    def _alike(self, signal: Expression, values: Reals) -> Wording | None:
+        """That a signal looks like a shape, or does not, if that is all its distance says.
+
+        What is missing looks like nothing.
+        """
+        likeness = values if not values.missing else ~values
+        if len(likeness.intervals) != 1 or likeness.missing:
+            return None
+        bound, interval = only_below(likeness.intervals[0]), likeness.intervals[0]
+        if bound is None or interval.with_high:
+            return None
+        subject, like = (
+            self.nouns.noun(signal.args[0]),
+            f"like {shape_words(signal.shape)} within {number_words(bound)}",
+        )
+        if values.missing:
+            return Wording(Clause("", "", f"{subject} does not look {like}"), 1)
+        return Wording(Clause(subject, "looks", like))
 
     def _unit(self, *signals: Expression) -> str:
         unit = self.nouns.unit(*signals)

@@ -4,6 +4,7 @@ import math
 import re
 from functools import lru_cache
 
+from telltree.operators import Shape
 from telltree.operators.numbers import number_text
 from telltree.speech.tokens import quoted
 
@@ -47,6 +48,20 @@ def number_words(value: float) -> str:
     """A number in telltree's form: with a true minus sign, as short as possible."""
     sign = "−" if value < 0 else ""
     return sign + ("∞" if math.isinf(value) else number_text(abs(value)))
+
+
+def shape_words(shape: Shape) -> str:
+    """What a shape does, and its picture, or its numbers in quotes where it has no picture."""
+    drawn = shape.picture or quoted(" ".join(map(number_words, shape.values)))
+    return f"a {shape.name} {drawn}"
+
+
+def shape_of(text: str) -> Shape | None:
+    """The shape that a picture, or numbers between blanks, stand for; None if they are no shape."""
+    numbers = [number_of(word) for word in text.split(" ")]
+    values = tuple(number for number in numbers if number is not None)
+    shape = Shape(values) if len(values) == len(numbers) else Shape.drawn(text)
+    return None if shape is None or shape.problem else shape
 
 
 def number_of(text: str) -> float | None:

@@ -30,6 +30,7 @@ else:
     SearchName = Literal[*SEARCHES]
 
 GrowthName = Literal["greedy", "look-ahead", "optimal"]
+ThresholdsName = Literal["centred", "exact"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
@@ -44,7 +45,9 @@ class TreeOptions:
     grammar: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Grammar, as text; by default one that suits the data, see `telltree grammar`."
+            metavar="FILE",
+            help="Grammar, as text; by default one that suits the data, see `telltree grammar`; the word shapes for "
+            "the same with pieces of training records.",
         ),
     ] = None
     max_depth: Annotated[
@@ -61,6 +64,12 @@ class TreeOptions:
         bool | None,
         typer.Option(help="Move constants to the middle of the gap they split; by default without --grammar."),
     ] = None
+    thresholds: Annotated[
+        ThresholdsName,
+        typer.Option(
+            help="centred: a constant moves within the gap it splits; exact: to the gap where the formula is fittest."
+        ),
+    ] = "centred"
     simplicity: Annotated[
         float,
         _number(
@@ -270,6 +279,7 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         prevent_same_label=options.prevent_same_label,
         growth=_growth(options),
         centre=options.centre,
+        thresholds=options.thresholds,
         simplicity=options.simplicity,
         random_state=options.random_state,
         n_jobs=options.n_jobs,
@@ -277,6 +287,10 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
 
 
 def _text_of(grammar: Path) -> str:
+    from telltree.grammar.languages.pieces import SHAPES
+
+    if str(grammar) == SHAPES and not grammar.exists():
+        return SHAPES
     try:
         return read_small(grammar)
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or too large

@@ -19,6 +19,12 @@ def grammar(
     generic: Annotated[
         bool, typer.Option("--generic", help="The paper's generic grammar instead: F and G over ten points of a range.")
     ] = False,
+    shapes: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="With about so many shapes, pieces of the records; 200 for fit --grammar shapes."
+        ),
+    ] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it here, not to standard output.")
     ] = None,
@@ -26,7 +32,8 @@ def grammar(
 ) -> None:
     """Print the language that fit uses for these data: edit it, and hand it back by fit --grammar.
 
-    Labels, if they are given, are looked at only for columns with many levels: which of them go together.
+    Labels, if they are given, are looked at only for columns with many levels: which of them go together; and for
+    shapes, which come from all classes alike.
 
     \b
     Examples:
@@ -37,7 +44,7 @@ def grammar(
 
     check_output(output, force=force)
     panel, labels = read_sources(source, data)
-    made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels)
+    made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
     say_left_out(made.left_out)
     put(str(made).rstrip("\n"), output)
     if output is not None:

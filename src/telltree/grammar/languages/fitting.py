@@ -19,6 +19,7 @@ from telltree.data.store import is_missing
 from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
 from telltree.grammar.languages.level_groups import together
+from telltree.grammar.languages.pieces import affordable, drawn_shapes
 from telltree.grammar.languages.signals import Signal, column_signal, elapsed_signal
 from telltree.grammar.text.source import (
     Alternative,
@@ -37,6 +38,7 @@ from telltree.operators.table import (
     ABS,
     CHANGE,
     COUNT,
+    DISTANCE,
     ELAPSED,
     EQUAL,
     GONE,
@@ -47,10 +49,12 @@ from telltree.operators.table import (
     NOT,
     OR,
 )
+from telltree.whole import require_whole
 
 _LESS, _GREATER = (LESS,), (GREATER,)
 _EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one plane where nothing is missing
 _EACH_WAY = 0.1  # share of values that must lie on each side of 0 for absolute values to be of interest
+MOST_SHAPES = 10_000
 _SINGLE_LEVELS = 8  # levels of one column that get an atom each
 _UNEVEN = 1.1  # ratio of longest to shortest record from which shares of a record say more than times
 
@@ -77,9 +81,10 @@ class Richness:
 
 
 def fitting_definitions(
-    panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None
+    panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None, shapes: int = 0
 ) -> tuple[list[Definition], dict[str, str]]:
-    """The language, and the columns it leaves out with the reasons."""
+    """The language, with about so many shapes, and the columns it leaves out with the reasons."""
+    require_whole("shapes", shapes, 0, MOST_SHAPES)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
     left_out = {} if columns is not None else dict(unusable(panel))
@@ -94,6 +99,7 @@ def fitting_definitions(
     if not words.own:
         raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
     words.add_when()
+    words.add_looks([column for column in used if column.name not in left_out], shapes)
     return words.definitions(), left_out
 
 
@@ -110,6 +116,7 @@ class _Words:
         self.own: list[Source] = []
         self.change: list[Source] = []
         self.when: list[Source] = []
+        self.look: list[Source] = []
         self.long: list[Source] = []
 
     def add(self, column: Column) -> bool:
@@ -190,26 +197,45 @@ class _Words:
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
             self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 
+    def add_looks(self, columns: Sequence[Column], shapes: int) -> None:
+        """What columns look like, the same number of shapes for each; bounds are cuts between how near records come."""
+        moving = [column for column in columns if column.type is ColumnType.REAL and not column.static]
+        each = -(-affordable(self._panel, shapes) // max(len(moving), 1))
+        for column in moving if each else ():
+            signal, name = column_signal(self._panel, column.name), Name(column.name, quoted=True)
+            for shape in drawn_shapes(self._panel, column.name, self._labels, each):
+                numbers = tuple(map(Constant, shape.values))
+                least, _ = signal.distances(shape).extremes()
+                distance = Call(DISTANCE.name, (name, *numbers), bounds=len(numbers))
+                self.look += _compared(distance, _LESS, cuts(least, self._rich.values))
+
     def definitions(self) -> list[Definition]:
         """The grammar. Its weights make simple sentences as common as all others together."""
-        starts = [*(["F(Peak) @2"] if self.peak else []), "F(Both) @2", *(["Long"] if self.long else [])]
-        facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else [])]
+        look = ["Look"] if self.look else []
+        starts = [
+            *(["F(Peak) @2"] if self.peak else []),
+            *(f"F({symbol})" for symbol in look),
+            "F(Both) @2",
+            *(["Long"] if self.long else []),
+        ]
+        facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else []), *look]
         start, both, fact = parse_grammar(
             f"Start ::= {' | '.join(starts)}\n"
             f"Both ::= Fact and Fact @2 | Fact and Both | Fact or Fact | (Fact or Fact) and Fact\n"
             f"Fact ::= {' | '.join(facts)}\n"
         )
-        peak, own, when, change, long = (
+        peak, own, when, change, looks, long = (
             Definition(symbol, tuple(map(Alternative, sentences)))
             for symbol, sentences in (
                 ("Peak", self.peak),
                 ("Own", self.own),
                 ("When", self.when),
                 ("Change", self.change),
+                ("Look", self.look),
                 ("Long", self.long),
             )
         )
-        return [d for d in (start, peak, both, fact, own, when, change, long) if d.alternatives]
+        return [d for d in (start, peak, both, fact, own, when, change, looks, long) if d.alternatives]
 
 
 def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:

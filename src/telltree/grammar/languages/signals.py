@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.data.statistics import Statistics
+from telltree.operators import Shape
+from telltree.operators.shape import distances
 
 Rows = Callable[[Panel], NDArray[Any]]  # the values of some records, one after another
 
@@ -32,6 +34,10 @@ class Signal:
     def change(self, span: int) -> "Signal":
         """Give by how much the values have changed within so many steps, or since the first step of their record."""
         return Signal(self._parts, lambda part: _changes(self._rows(part), part, span))
+
+    def distances(self, shape: Shape) -> "Signal":
+        """Give how far the values are from a shape."""
+        return Signal(self._parts, lambda part: distances(self._rows(part), _numbers(part), shape))
 
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the least and the greatest finite value of each record."""
@@ -58,6 +64,11 @@ def elapsed_signal(panel: Panel) -> Signal:
 def _starts(part: Panel) -> NDArray[np.int64]:
     starts: NDArray[np.int64] = np.cumsum(part.lengths) - part.lengths
     return starts
+
+
+def _numbers(part: Panel) -> NDArray[np.int64]:
+    """The number of each step in its record."""
+    return np.arange(part.steps) - np.repeat(_starts(part), part.lengths)
 
 
 def _elapsed(part: Panel) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.operators import Attribute, Expression, Hole, Number, Operator, Type
+from telltree.operators import Attribute, Expression, Hole, Number, Operator, Shape, Type
 from telltree.operators.expression import RandomNumber
 from telltree.operators.meaning import OPERAND_MODES, WINDOWED, Joins, MicroOp, Mode
 from telltree.operators.simpler import once_each
@@ -103,6 +103,8 @@ def _ident(e: Expression, known: dict[str, int]) -> int:
             word = f"attribute {e.head.name}"
         case Number():
             word = f"number {e.head.value.hex()}"
+        case Shape():
+            word = " ".join(["shape", *(value.hex() for value in e.head.values)])
         case Operator():
             word = f"operator {e.head.name}"
         case _:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from telltree.grammar.text.source import NOWHERE, Place
-from telltree.operators import Attribute, Level, Number, Operator, UserFunction
+from telltree.operators import Attribute, Level, Number, Operator, Shape, UserFunction
 from telltree.operators.expression import RandomNumber
 
 
@@ -24,7 +24,7 @@ class Symbol:
 class Term:
     """A head applied to arguments; equality ignores where it was written."""
 
-    head: Operator | UserFunction | Attribute | Number | Level | RandomNumber | Symbol
+    head: Operator | UserFunction | Attribute | Number | Level | Shape | RandomNumber | Symbol
     args: tuple["Draft", ...] = ()
     place: Place = field(default=NOWHERE, compare=False)
 

@@ -14,7 +14,7 @@ from telltree.errors import GrammarError
 from telltree.grammar.text.check import Mentions
 from telltree.grammar.text.draft import Definitions, Draft, Symbol, Term
 from telltree.grammar.text.source import Place
-from telltree.operators import Attribute, Level, Number, Operator, Type, UserFunction
+from telltree.operators import Attribute, Level, Number, Operator, Shape, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.operators.table import COMPARISONS, EQUAL
 from telltree.operators.types import join
@@ -61,14 +61,19 @@ def _ordered(types: Container[Type | None]) -> Types:
     return tuple(t for t in _BY_NAME if t in types)
 
 
-_OF_CONSTANTS: dict[type, Types] = {Number: (Type.REAL,), RandomNumber: (Type.REAL,), Level: (Type.LEVEL,)}
+_OF_CONSTANTS: dict[type, Types] = {
+    Number: (Type.REAL,),
+    RandomNumber: (Type.REAL,),
+    Level: (Type.LEVEL,),
+    Shape: (Type.SHAPE,),
+}
 
 
 def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
     head = body.head
-    if isinstance(head, Number | Level | RandomNumber):  # most of a large grammar
+    if isinstance(head, Number | Level | RandomNumber | Shape):  # most of a large grammar
         return _OF_CONSTANTS[type(head)]
     if isinstance(head, Symbol):
         return found[head.name]

@@ -5,7 +5,7 @@ from itertools import product
 from telltree.errors import GrammarError
 from telltree.grammar.text.draft import Definitions
 from telltree.grammar.text.levels import leaves, operators_in, terms_of
-from telltree.operators import OPERATORS, Number, Operator
+from telltree.operators import OPERATORS, Number, Operator, Shape
 from telltree.operators.expression import RandomNumber
 from telltree.operators.numbers import number_text
 from telltree.operators.table import Form
@@ -22,15 +22,24 @@ def check_parameters(symbols: Definitions) -> None:
         for place, parameter in enumerate(operator.parameters, operator.takes):
             for given in dict.fromkeys(term.args[place] for term in terms_of(operator, symbols)):
                 for leaf in leaves(given, symbols):
-                    if isinstance(leaf.head, Number) and parameter.allows(leaf.head.value):
+                    given_as = leaf.head.value if isinstance(leaf.head, Number) else leaf.head
+                    if isinstance(given_as, float | Shape) and parameter.allows(given_as):
                         continue
-                    random = isinstance(leaf.head, RandomNumber)
-                    number = number_text(leaf.head.value) if isinstance(leaf.head, Number) else "?"
                     raise GrammarError(
                         f"{operator.name} takes its {parameter.called} as {parameter.wanted}, found "
-                        f"{'a random one' if random else number}; write {operator.example}",
+                        f"{_found(given_as)}; write {operator.example}",
                         *leaf.place,
                     )
+
+
+def _found(given: object) -> str:
+    """What was given for a parameter."""
+    match given:
+        case RandomNumber():
+            return "a random one"
+        case Shape():
+            return given.problem
+    return number_text(given) if isinstance(given, float) else "?"
 
 
 def _check_windows(operator: Operator, symbols: Definitions) -> None:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Container
 
 from telltree.grammar.text.draft import Definitions, Draft, Option, Pick, Symbol, Term
-from telltree.operators import Attribute, Level, Number, Operator
+from telltree.operators import Attribute, Level, Number, Operator, Shape
 from telltree.operators.expression import RandomNumber, level_text, name_text
 from telltree.operators.numbers import number_text
-from telltree.operators.table import COMPARISONS, Form
+from telltree.operators.table import COMPARISONS, Form, constant_text
 
 WIDTH = 100
 _CONSTANTS = (Number, Level)
@@ -44,6 +44,8 @@ def _text(body: Draft, symbols: Container[str]) -> str:  # noqa: PLR0911 - one f
             return f"`{name}`" if name in symbols else name_text(name)
         case Number(value):
             return number_text(value)
+        case Shape():
+            return constant_text(body.head)
         case Level(name):
             return level_text(name)
         case RandomNumber(low, high):

@@ -253,8 +253,9 @@ class _Reader:
         bounds = self._bounds()
         self._take("(")
         args = [] if self.kind == ")" and bounds is None else self._within(lambda: self._several(self._group))
-        called = Call(name, tuple(args), place) if bounds is None else Call(f"{name}[]", (*args, *bounds), place)
-        return self._closed(called, ")")
+        if bounds is None:
+            return self._closed(Call(name, tuple(args), place), ")")
+        return self._closed(Call(f"{name}[]", (*args, *bounds), place, len(bounds)), ")")
 
     def _bounds(self) -> list[Source] | None:
         """The window in brackets behind the name of an operator, if there is one."""

@@ -28,8 +28,9 @@ from telltree.grammar.text.source import (
     Source,
     Supply,
 )
-from telltree.operators import Attribute, Number, Operator, UserFunction
+from telltree.operators import Attribute, Number, Operator, Shape, UserFunction
 from telltree.operators.expression import RandomNumber
+from telltree.operators.parameters import Quantity
 
 
 def resolve(
@@ -104,6 +105,8 @@ class Resolver:
 
     def _call(self, call: Call) -> Term:
         head = self.names.called(call.name, call.place)
+        if isinstance(head, Operator) and any(row.quantity is Quantity.SHAPE for row in head.parameters):
+            return self._like_a_shape(head, call)
         if len(call.args) != head.arity:
             raise GrammarError(
                 f"{call.name} takes {counted(head.arity, 'operand')}, found {len(call.args)}", *call.place
@@ -111,6 +114,19 @@ class Resolver:
         takes = head.takes if isinstance(head, Operator) else head.arity
         parameters = map(self._parameter, call.args[takes:])
         return Term(head, (*map(self.draft, call.args[:takes]), *parameters), call.place)
+
+    def _like_a_shape(self, head: Operator, call: Call) -> Term:
+        """An operator whose brackets hold the numbers of a shape."""
+        operands, given = call.args[: -call.bounds], call.args[-call.bounds :]
+        if len(operands) != head.takes:
+            raise GrammarError(
+                f"{call.name} takes {counted(head.takes, 'operand')}, found {len(operands)}", *call.place
+            )
+        numbers = [one.value for one in given if isinstance(one, Constant) and not one.unit]
+        values = tuple(value + 0.0 for value in numbers if not isinstance(value, str))
+        if len(values) < len(given):
+            raise GrammarError(f"a shape is made of numbers alone; write {head.example}", *call.place)
+        return Term(head, (*map(self.draft, operands), Term(Shape(values), (), call.place)), call.place)
 
     def _parameter(self, source: Source) -> Draft:
         """A parameter of an operator; an amount of time is turned into steps."""

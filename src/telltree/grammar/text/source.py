@@ -70,6 +70,8 @@ class Call:
     name: str
     args: tuple["Source", ...]
     place: Place = NOWHERE
+    bounds: int = 0
+    """How many of the arguments, the last ones, stand in brackets before the parentheses."""
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -198,7 +198,7 @@ class _Builder(Transformer[Token, Any]):
         return Call(str(name), tuple(map(self.group, args)), _place(name))
 
     def window(self, name: Token, bounds: list[Source], *args: Choice) -> Call:
-        return Call(f"{name}[]", (*map(self.group, args), *bounds), _place(name))
+        return Call(f"{name}[]", (*map(self.group, args), *bounds), _place(name), len(bounds))
 
     def bounds(self, numbers: Token, *bounds: Choice) -> list[Source]:
         if bounds:

@@ -16,6 +16,7 @@ from telltree.operators import Attribute, Expression, Number, Operator, Type, op
 from telltree.operators.expression import conjunction
 from telltree.operators.rounding import rounded
 from telltree.operators.table import COMPARISONS, MIRRORED
+from telltree.report.figures.words import with_small_pictures
 from telltree.speech import name_of
 from telltree.tree.tree import Branch, Tree
 
@@ -88,7 +89,9 @@ class Voice(NamedTuple):
     def formula(self, e: Expression) -> str:
         """One formula."""
         e = rounded(e, self.digits)
-        return str(e) if self.text == "formula" else english(e, self.schema, self.missing, step=self.step)
+        if self.text == "formula":
+            return str(e)
+        return with_small_pictures(english(e, self.schema, self.missing, step=self.step))
 
     def branch(self, branch: Branch) -> str:
         """A branch as a formula that is true; negated where the node's formula is false."""
@@ -99,19 +102,19 @@ class Voice(NamedTuple):
         told = [(Formula(rounded(formula.expression, self.digits)), truth) for formula, truth in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
-        return sentence(told, self.schema, self.missing, step=self.step)
+        return with_small_pictures(sentence(told, self.schema, self.missing, step=self.step))
 
     def caption(self, category: Category) -> str:
         """What is true of a category: in English its headline, if it has one, else all branches on its path."""
         spoken = category.headline if self.text == "english" else None
-        return self.path(category.branches) if spoken is None else spoken
+        return self.path(category.branches) if spoken is None else with_small_pictures(spoken)
 
     def signal(self, pane: Pane) -> str:
         """What a pane shows, with its unit."""
         if pane.column is None:
             if self.text == "formula":
                 return self.formula(pane.signal)
-            return name_of(rounded(pane.signal, self.digits), self.schema, step=self.step)
+            return with_small_pictures(name_of(rounded(pane.signal, self.digits), self.schema, step=self.step))
         column = self.schema[pane.column]
         name = column.name if self.text == "formula" else column.words
         return f"{name} ({column.unit})" if column.unit else name

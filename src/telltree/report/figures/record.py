@@ -15,6 +15,7 @@ from telltree.data.schema import require_known
 from telltree.errors import DataError
 from telltree.grammar.text.names import attribute
 from telltree.operators import Expression
+from telltree.operators.table import DISTANCE
 from telltree.report.figures.held import Held, held
 from telltree.report.figures.layout import spread
 from telltree.report.figures.mentions import Pane, Voice, Wording, panes, voice
@@ -25,6 +26,7 @@ from telltree.report.figures.style import (
     QUIET,
     SMALL,
     TITLE,
+    Looks,
     legend,
     lines_height,
     new_figure,
@@ -115,6 +117,7 @@ def plot_record(
     figure, axes = _frame(title, said, drawn, labels)
     for ax, one in zip(axes, drawn, strict=False):
         _draw_pane(ax, one, at, digits)
+        _mark_pieces(ax, one, rows, at)
     for ax, row, words in zip(axes[len(drawn) :], rows, labels, strict=True):
         _draw_held(ax, row, at, words)
     for ax in axes:
@@ -201,6 +204,16 @@ def _draw_pane(ax: Axes, one: _Shown, at: NDArray[np.float64], digits: int | Non
     looks = {"ha": "center", "va": "center", "fontsize": SMALL, "bbox": paper, "clip_on": True, "zorder": 4}
     for run in one.runs:
         write(ax, run.middle, 0, run.words, **looks)
+
+
+def _mark_pieces(ax: Axes, one: _Shown, rows: Sequence[Held], at: NDArray[np.float64]) -> None:
+    """The steps that were compared with a shape, up to the decisive one; none where there are several of them."""
+    looks: Looks = {"color": COLOURS[2], "linewidth": 5, "alpha": 0.4, "solid_capstyle": "round", "zorder": 2}
+    for row in rows:
+        steps = {len(e.shape.values) for e in row.part.walk() if e.head is DISTANCE and e.args[0] == one.pane.signal}
+        if len(steps) == 1 and row.decisive >= min(steps) - 1:
+            piece = slice(row.decisive - min(steps) + 1, row.decisive + 1)
+            ax.plot(at[piece], one.values[piece], **looks)
 
 
 def _draw_held(ax: Axes, row: Held, at: NDArray[np.float64], words: str) -> None:

@@ -1,5 +1,6 @@
 """Text in figures: which characters can be drawn, how wide they are, and where lines break."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -7,12 +8,16 @@ from functools import cache
 from matplotlib.font_manager import findfont, fontManager, get_font
 from matplotlib.ft2font import FT2Font
 
+from telltree.operators.shape import LEVELS
+
 FONT = "DejaVu Sans"  # comes with matplotlib, and has the signs of logic
 _OTHERS = (
     "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Symbols", "Noto Emoji", "Arial Unicode MS",
     "Segoe UI Symbol", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans",
 )  # fmt: skip
 _NO_GLYPH = "□"
+_PICTURE = 16  # the most characters that a picture of a shape has
+_LONG_PICTURE = re.compile(f"[{LEVELS}]{{{_PICTURE + 1},}}")
 _MORE = "…"
 BOLD = 1.15  # how much wider bold letters are
 _WIDER = 1.065  # on a screen, letters are moved to whole pixels
@@ -39,6 +44,16 @@ def _advance(character: str) -> float | None:
             font.set_size(POINTS, POINTS)
             return float(font.load_char(ord(character)).linearHoriAdvance) / 65536 / POINTS
     return None
+
+
+def with_small_pictures(text: str) -> str:
+    """The text with pictures of shapes no wider than they must be: of long ones, some of their steps."""
+
+    def small(found: re.Match[str]) -> str:
+        picture, steps = found[0], len(found[0])
+        return "".join(picture[round(i * (steps - 1) / (_PICTURE - 1))] for i in range(_PICTURE))
+
+    return _LONG_PICTURE.sub(small, text)
 
 
 def drawable(text: object) -> str:

@@ -11,7 +11,7 @@ from telltree.explain import english
 from telltree.explain.categories import missing_columns
 from telltree.operators import Attribute, Expression, Number, Operator
 from telltree.operators.rounding import rounded
-from telltree.operators.table import ABS, COMPARISONS, NOT
+from telltree.operators.table import ABS, COMPARISONS, DISTANCE, NOT
 from telltree.report.page.looks import looked_at
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
@@ -92,6 +92,7 @@ def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, 
         "others": [_other(other, subject, missing) for other in node.runners_up],
         "looks": [words(look.what) for look in looked_at(e)],
         "marks": [[words(name), number(value)] for name, value in marks(e)],
+        "pieces": [[words(name), steps] for name, steps in pieces(e)],
     }
 
 
@@ -109,6 +110,15 @@ def _other(other: RunnerUp, subject: Subject, missing: Container[str]) -> dict[s
     known = all(name in subject.schema for name in e.attributes())
     told = _told(e, subject, missing) if known else {"english": None, "paper": None}
     return {"formula": words(e), **told, "fitness": number(other.fitness)}
+
+
+def pieces(e: Expression) -> list[tuple[str, int]]:
+    """The columns that a formula compares with a shape, of which it has one, and of how many steps that is."""
+    found: dict[str, set[int]] = {}
+    for part in e.walk():
+        if part.head is DISTANCE and isinstance(part.args[0].head, Attribute):
+            found.setdefault(part.args[0].head.name, set()).add(len(part.shape.values))
+    return [(name, min(steps)) for name, steps in found.items() if len(steps) == 1]
 
 
 def marks(e: Expression) -> list[tuple[str, float]]:

@@ -124,7 +124,7 @@ function makeCard(category) {
                 make('span', { class: 'hidden-text' }, ` category ${category.number}`),
             ),
         ),
-        category.headline && make('p', { class: 'headline data' }, category.headline),
+        category.headline && make('p', { class: 'headline data' }, pictured(category.headline)),
         make('p', { class: 'figures data' }, category.figures),
         category.shared ? besideSibling(category) : [exactly(category), apartOf(category)],
         make(

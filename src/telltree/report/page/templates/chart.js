@@ -13,10 +13,10 @@ function laneOf(name, plot, extra = null) {
 const area = (label, ...children) =>
     draw('svg', { viewBox: '0 0 1000 100', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, children);
 
-function columnLane(record, number, marks) {
+function columnLane(record, number, marks, pieces) {
     const column = DATA.columns[number];
     const trace = record.x[number];
-    const plot = isLine(trace) ? linePlot(record, trace, column, marks) : bandPlot(record, trace, column);
+    const plot = isLine(trace) ? linePlot(record, trace, column, marks, pieces) : bandPlot(record, trace, column);
     const lane = laneOf(columnWords(number), plot);
     lane.tell = (place) => {
         lane.value.textContent = wordsAt(record, trace, { ...column, unit: '' }, place);
@@ -25,7 +25,7 @@ function columnLane(record, number, marks) {
 }
 
 // Thresholds that the way asks about are part of the picture, so they stretch its range.
-function linePlot(record, trace, column, marks) {
+function linePlot(record, trace, column, marks, pieces) {
     const known = trace.lo === null ? marks : [trace.lo, trace.hi, ...marks];
     const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
     const height = (value) => heightOf(value, low, high);
@@ -43,6 +43,7 @@ function linePlot(record, trace, column, marks) {
         { class: 'plot line' },
         area(
             label,
+            pieces.map(([from, to]) => draw('path', { class: 'piece', d: `M${from} 0H${to}V100H${from}Z` })),
             marks.map((mark) => draw('path', { class: 'threshold', d: `M0 ${height(mark)}H1000` })),
             linePath(record, trace, low, high),
         ),

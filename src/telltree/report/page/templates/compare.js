@@ -76,7 +76,7 @@ function showComparison() {
                     'tbody',
                     {},
                     chosen.some((category) => category.headline) &&
-                        row('Headline', (category) => make('span', { class: 'data' }, category.headline || '–')),
+                        row('Headline', (category) => make('span', { class: 'data' }, pictured(category.headline || '–'))),
                     row('Sentence', told),
                     row('Records', (category) => `${whole(category.records)} (${percent(category.coverage)})`),
                     row(DATA.words.measure, ({ sure }) => `${sure.value} (${sure.within})`),

@@ -71,7 +71,7 @@ function leafDetails(node) {
             'div',
             {},
             make('h3', {}, `Category ${node.category}: `, outcome(category)),
-            category.headline && make('p', { class: 'headline data' }, category.headline),
+            category.headline && make('p', { class: 'headline data' }, pictured(category.headline)),
             make('p', {}, told(category)),
             make(
                 'div',

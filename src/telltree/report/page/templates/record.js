@@ -144,6 +144,16 @@ function columnsOf(record) {
     ];
 }
 
+// The steps that a question compared with a shape, up to the one that decided.
+function piecesOf(record, name) {
+    const at = (step) => 1000 * placeOf(record, step);
+    return record.way.flatMap((turn) =>
+        DATA.nodes[turn.node].pieces
+            .filter(([column, steps]) => column === name && turn.step >= steps - 1)
+            .map(([, steps]) => [at(turn.step - steps + 1), at(turn.step)]),
+    );
+}
+
 function charts(record) {
     const marks = new Map();
     for (const turn of record.way)
@@ -154,7 +164,12 @@ function charts(record) {
     const asked = DATA.categories[record.category - 1].columns;
     const moving = columns.filter((number) => !still(number));
     const lanes = moving.map((number) => ({
-        ...columnLane(record, number, [...new Set(marks.get(DATA.columns[number].name) || [])]),
+        ...columnLane(
+            record,
+            number,
+            [...new Set(marks.get(DATA.columns[number].name) || [])],
+            piecesOf(record, DATA.columns[number].name),
+        ),
         legend: levelLegend(record, number),
         asked: asked.includes(number),
     }));

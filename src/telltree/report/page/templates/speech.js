@@ -8,8 +8,30 @@ const ways = ({ english, paper, formula }) => ({ plain: english ?? formula, pape
 
 const told = (thing) =>
     WAYS.map(([way]) =>
-        make('span', { class: `data in-${way}${way === 'formula' ? ' formula' : ''}` }, ways(thing)[way]),
+        make('span', { class: `data in-${way}${way === 'formula' ? ' formula' : ''}` }, pictured(ways(thing)[way])),
     );
+
+// Where the picture of a shape stands among words, it is drawn as a line.
+const LEVELS = '▁▂▃▄▅▆▇█';
+const pictured = (text) =>
+    (text ?? '').split(/([▁-█]{2,})/u).map((part, i) => (i % 2 ? pictureOf([...part]) : part));
+
+function pictureOf(levels) {
+    const heights = levels.map((level) => LEVELS.length - LEVELS.indexOf(level));
+    return draw(
+        'svg',
+        {
+            class: 'shape',
+            role: 'img',
+            'aria-label': `(a picture of ${counted(levels.length, 'step')})`,
+            viewBox: `0 0 ${levels.length - 1} ${LEVELS.length + 1}`,
+            preserveAspectRatio: 'none',
+            width: 20 + Math.min(60, 2 * levels.length),
+        },
+        draw('title', {}, levels.join('')),
+        draw('polyline', { points: heights.map((height, step) => `${step},${height}`).join(' ') }),
+    );
+}
 
 const chosenWay = () => document.body.dataset.say;
 
