@@ -26,7 +26,7 @@ from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
 from telltree.estimators.inputs import read_known, read_labels, read_training, remember
-from telltree.estimators.parameters import check_floors, check_growth, check_parameters
+from telltree.estimators.parameters import check_floors, check_growth, check_parameters, check_thresholds
 from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
@@ -97,6 +97,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     prevent_same_label: refuse splits whose two sides predict the same class.
     centre: move the constants of a chosen formula to the middle of the gap in which it splits the training records
         alike; None does so where `grammar` is None or "shapes", except for columns whose thresholds the schema gives.
+    thresholds: "centred" leaves the split of a chosen formula as the search found it; "exact" moves the constants that
+        may be moved, see `centre`, to where the formula is fittest, and of gaps in which it is as fit to the widest.
     cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
         pairs of positions to learn from and to hold out; the model is then the smallest that is as good as the best,
         and `validation_` has the results. None: no cross-validation; the price of formulas alone decides.
@@ -147,6 +149,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
+        thresholds: Literal["centred", "exact"] = "centred",
         cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
@@ -166,6 +169,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_gain = min_gain
         self.prevent_same_label = prevent_same_label
         self.centre = centre
+        self.thresholds = thresholds
         self.cv = cv
         self.simplicity = simplicity
         self.class_weight = class_weight
@@ -226,6 +230,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_parameters(self.get_params(deep=False))
         check_growth(self.get_params(deep=False))
+        check_thresholds(self.get_params(deep=False))
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
@@ -304,7 +309,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         limits, centre = self._limits(training.labels), self._movable(training.panel)
         settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
-        return about_data(*training, parts) | settings | {"growth": repr(self.growth), "missing": self.missing}
+        further = {"growth": repr(self.growth), "missing": self.missing, "thresholds": self.thresholds}
+        return about_data(*training, parts) | settings | further
 
     def _learn(
         self,
@@ -339,6 +345,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             bench,
             ledger=ledger,
             growth=self.growth,
+            exact=self.thresholds == "exact",
             unknown=self.missing == "unknown",
         )
         learned = induction.run(panel, labels)

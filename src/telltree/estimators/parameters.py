@@ -24,6 +24,19 @@ def check_parameters(given: Mapping[str, Any]) -> None:
             raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
 
 
+def check_thresholds(given: Mapping[str, Any]) -> None:
+    """Refuse what exact thresholds do not go with."""
+    if given["thresholds"] != "exact":
+        return
+    if given["centre"] is False:
+        raise SettingsError("thresholds='exact' moves constants, and centre=False keeps them; leave out one of them")
+    if given["missing"] == "unknown":
+        raise SettingsError(
+            "thresholds='exact' needs answers that turn once, and with missing='unknown' they may be unknown; leave "
+            "out thresholds, or missing"
+        )
+
+
 def check_growth(given: Mapping[str, Any]) -> None:
     """Refuse what trees cannot be held to that are weighed as a whole, or two levels at a time."""
     growth, depth = given["growth"], given["max_depth"]
@@ -36,7 +49,7 @@ def check_growth(given: Mapping[str, Any]) -> None:
         )
     if isinstance(growth, Optimal) and depth != "auto" and not is_whole(depth, 1, DEEPEST):
         raise SettingsError(f"with growth={growth!r}, max_depth must be 1, 2, {DEEPEST} or 'auto', got {depth!r}")
-    for name, usual in (("min_gain", None), ("prevent_same_label", False)):
+    for name, usual in (("min_gain", None), ("prevent_same_label", False), ("thresholds", "centred")):
         if given[name] != usual:
             raise SettingsError(
                 f"{name} is asked of one question at a time, and growth={growth!r} weighs several together; leave "
@@ -92,6 +105,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "min_gain": (lambda it: it is None or _is_number(it), "a number or None"),
     "prevent_same_label": (_is_flag, "True or False"),
     "centre": (lambda it: it is None or _is_flag(it), "True, False or None"),
+    "thresholds": (lambda it: it in ("centred", "exact"), '"centred" or "exact"'),
     "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),

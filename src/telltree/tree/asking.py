@@ -39,6 +39,7 @@ from telltree.tree.growth.settings import LookAhead
 from telltree.tree.objective import SplitObjective
 from telltree.tree.settling import SettledFormulas, SettledObjective, SettledPopulations
 from telltree.tree.target import Labels
+from telltree.tree.thresholds import Splits, best_thresholds
 from telltree.tree.tree import Leaf, Node, RunnerUp, Unknown
 from telltree.tree.trimming import trimmed
 
@@ -249,6 +250,8 @@ class Asking:
     """Whether a question is judged together with those below it, and how many there are to choose from."""
     unknown: bool = False
     """Whether an atom on a missing value is unknown, and a record whose answer is goes where more records do."""
+    exact: bool = False
+    """Whether constants of a chosen formula move to where it is fittest, not only within their gaps."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -298,14 +301,14 @@ class Asking:
         asked = self._asked(best, margin, task, here)
         if not self._worth(here.criterion, asked):
             return Answer(leaf, found)
-        return Answer(leaf, found, self._kept(asked, task, bench, here.late))
+        return Answer(leaf, found, self._kept(asked, task, bench, here))
 
     def question(self, found: Derivation, task: Task, bench: Bench) -> Question:
         """What a node asks if that is to be this formula, whatever it is worth."""
         here = self._here(task, bench)
         alone = Population.of([found], self.grammar.has_random_constants)
         asked = self._asked(found, float(here.engine.margins(alone)[0]), task, here)
-        return self._kept(asked, task, bench, here.late)
+        return self._kept(asked, task, bench, here)
 
     def _ahead(self, best: Derivation, found: Found, pool: int, task: Task, here: _Here) -> Derivation | None:
         """The question that is best together with those below it."""
@@ -358,15 +361,19 @@ class Asking:
         end = math.inf if given is None else begun + given + max(1.0, 0.04 * given)
         return lambda: self.stop() or time.monotonic() >= end
 
-    def _kept(self, asked: Question, task: Task, bench: Bench, late: Callable[[], bool]) -> Question:
+    def _kept(self, asked: Question, task: Task, bench: Bench, here: _Here) -> Question:
         """The question with the formula to keep, and its margin.
 
-        Parts that decide nothing for these records are dropped, and constants are centred in their gaps if requested.
+        Parts that decide nothing for these records are dropped, and constants move to the best gap, and to its middle,
+        if requested.
         """
-        formulas, found = bench.formulas(task.members), asked.found.expression
+        formulas, found, late = bench.formulas(task.members), asked.found.expression, here.late
         if self.unknown:
             formulas = SettledFormulas(formulas, self.labels[task.members])
-        kept = centred(trimmed(found, formulas, late), formulas, self.centre, late)
+        kept = trimmed(found, formulas, late)
+        if self.exact:
+            asked, kept = self._exactly(asked, kept, task, formulas, here)
+        kept = centred(kept, formulas, self.centre, late)
         if kept != found:
             asked = asked._replace(formula=Formula(kept), margin=float(formulas.margins([kept])[0]))
         return asked._replace(said=self._said(kept, formulas)) if isinstance(formulas, SettledFormulas) else asked
@@ -381,6 +388,21 @@ class Asking:
         if not np.array_equal(asked.truth ^ opposite, said.truth):
             better, opposite, said = kept, False, asked
         return Said(Formula(better), opposite, said.unknown, said.goes)
+
+    def _exactly(
+        self, asked: Question, kept: Expression, task: Task, formulas: OfFormulas, here: _Here
+    ) -> tuple[Question, Expression]:
+        """The question and its formula with constants where it is fittest; as before if it is not worth asking then."""
+        labels = self.labels[task.members]
+        splits = Splits(labels, here.criterion, len(asked.found), self.limits.min_members)
+        moved = best_thresholds(kept, formulas, self.centre, splits, here.late)
+        if moved == kept:
+            return asked, kept
+        truth = formulas.truth([moved])[0]
+        fitness = splits.of(truth)
+        gain = gain_of(here.criterion, labels.totals(), len(asked.found), fitness)
+        better = asked._replace(true=task.members[truth], false=task.members[~truth], fitness=fitness, gain=gain)
+        return (better, moved) if self._worth(here.criterion, better) else (asked, kept)
 
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node for a question, with these subtrees.

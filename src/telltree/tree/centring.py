@@ -37,22 +37,25 @@ def centred(
     """
     if late() or any(e.english is not None for e in formula.walk()):
         return formula
-    paths = [path for path in _comparisons(formula, ()) if _movable(_at(formula, path), columns)]
+    paths = movable(formula, columns)
     if not paths:
         return formula
     answers = formulas.truth([formula])[0]
     for path in paths:
-        gap = None if late() else _Gap(formula, path, formulas, answers, late).bounds()
+        place = Place(formula, path, formulas)
+        gap = None if late() else _Gap(place, answers, late).bounds()
         if gap is not None:
-            moved = _with_constant(formula, path, roundest(*gap))
+            moved = place.moved(roundest(*gap))
             if np.array_equal(formulas.truth([moved])[0], answers):
                 formula = moved
     return formula
 
 
-def _movable(atom: Expression, columns: Container[str]) -> bool:
-    names = atom.attributes()
-    return bool(names) and all(name in columns for name in names)  # times stay where the data have steps
+def movable(formula: Expression, columns: Container[str]) -> list[Path]:
+    """The paths to the comparisons whose constants may move: those that speak of these columns alone."""
+    named = [(path, _at(formula, path).attributes()) for path in _comparisons(formula, ())]
+    # times stay where the data have steps
+    return [path for path, names in named if names and all(name in columns for name in names)]
 
 
 def _falls(e: Expression, path: Path) -> bool:
@@ -90,38 +93,55 @@ def _with_constant(e: Expression, path: Path, value: float) -> Expression:
     return Expression(e.head, (*e.args[:place], changed, *e.args[place + 1 :]))
 
 
+class Place:
+    """The place of a constant in a formula: a comparison, given by the path to it."""
+
+    def __init__(self, formula: Expression, path: Path, formulas: OfFormulas) -> None:
+        self.formula, self._path, self.formulas = formula, path, formulas
+        self.atom = self._atom(path)
+
+    def _atom(self, path: Path) -> Atom:
+        return Atom.of(_at(self.formula, path), self.formulas.schema)
+
+    @property
+    def turns_once(self) -> bool:
+        """Whether the answer for a record turns at one value of the constant, if at all."""
+        atoms = map(self._atom, _comparisons(self.formula, ()))
+        twins = sum((atom.signal, atom.constant) == (self.atom.signal, self.atom.constant) for atom in atoms)
+        return twins == 1 and not any(e.head in TURNING_BACK for e in self.formula.walk())
+
+    @property
+    def rises(self) -> bool:
+        """Whether the formula turns true, not false, where the constant rises above a record's turning point."""
+        return _falls(self.formula, self._path) != bool(self.atom.outcomes & LESS)
+
+    def turning_points(self) -> NDArray[np.float64]:
+        """For each record, the value of the constant at which its answer turns; −∞ or ∞ if it has the answer of those
+        below, or above, whatever the constant is.
+        """
+        points = self.formulas.turning_points([self.formula], self.atom)
+        return -points if self.rises else points
+
+    def moved(self, constant: float) -> Expression:
+        """The formula with another constant here."""
+        return _with_constant(self.formula, self._path, constant)
+
+
 class _Gap:
     """The range of values of its signal in which a comparison's constant can move without changing an answer."""
 
-    def __init__(
-        self,
-        formula: Expression,
-        path: Path,
-        formulas: OfFormulas,
-        answers: NDArray[np.bool_],
-        late: Callable[[], bool],
-    ) -> None:
-        self._formula, self._path, self._formulas = formula, path, formulas
+    def __init__(self, place: Place, answers: NDArray[np.bool_], late: Callable[[], bool]) -> None:
+        self._place, self._formulas, self._own = place, place.formulas, place.atom
         self._answers, self._late = answers, late
-        self._own = self._atom(path)
-
-    def _atom(self, path: Path) -> Atom:
-        return Atom.of(_at(self._formula, path), self._formulas.schema)
 
     def bounds(self) -> tuple[float, float] | None:
         """The values on either side; None if one side has none that would change an answer."""
-        atoms = map(self._atom, _comparisons(self._formula, ()))
-        twins = sum((atom.signal, atom.constant) == (self._own.signal, self._own.constant) for atom in atoms)
-        if twins > 1 or any(e.head in TURNING_BACK for e in self._formula.walk()):
-            return self._by_trying()
-        return self._by_turning_points()
+        return self._by_turning_points() if self._place.turns_once else self._by_trying()
 
     def _by_turning_points(self) -> tuple[float, float] | None:
         own = self._own
-        points = self._formulas.turning_points([self._formula], own)
+        points = self._place.turning_points()
         points = points[np.isfinite(points)]
-        if _falls(self._formula, self._path) != bool(own.outcomes & LESS):
-            points = -points
         # a value equal to the constant belongs to the side with the same outcome of the comparison
         with_those_below = own.outcomes in (GREATER, LESS | EQUALITY)
         below = points <= own.constant if with_those_below else points < own.constant
@@ -166,5 +186,5 @@ class _Gap:
     def _alike(self, gaps: list[int]) -> list[bool]:
         """Whether the formula answers as before with the constant in each of these gaps."""
         constants = [self._middle(gap) for gap in gaps]
-        moved = [_with_constant(self._formula, self._path, constant) for constant in constants]
+        moved = [self._place.moved(constant) for constant in constants]
         return [np.array_equal(truth, self._answers) for truth in self._formulas.truth(moved)]

@@ -50,6 +50,8 @@ class Induction:
     """How the tree is grown; None: greedily, one question at a time."""
     unknown: bool = False
     """Whether an atom on a missing value is unknown, not false."""
+    exact: bool = False
+    """Whether constants of a chosen formula move to where it is fittest."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
@@ -57,7 +59,7 @@ class Induction:
             asking = Asking(
                 panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
-                self.growth if isinstance(self.growth, LookAhead) else None, self.unknown,
+                self.growth if isinstance(self.growth, LookAhead) else None, self.unknown, self.exact,
             )  # fmt: skip
             benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel)]
 

@@ -55,12 +55,12 @@ class SplitObjective:
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
-        fitness = _checked(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
+        fitness = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         useless = tally.members[:, 1] < self._least
         return Scores(np.maximum(fitness, _LEAST_FITNESS.take(useless.view(np.int8))), tally.answer, tally.size)
 
 
-def _checked(fitness: Any, formulas: int) -> NDArray[np.float64]:
+def checked_fitness(fitness: Any, formulas: int) -> NDArray[np.float64]:
     """The fitness; SettingsError if it is not one number for each formula."""
     found = np.asarray(fitness)
     if found.shape != (formulas,) or found.dtype.kind not in "fiub":

@@ -30,6 +30,7 @@ else:
     SearchName = Literal[*SEARCHES]
 
 GrowthName = Literal["greedy", "look-ahead", "optimal"]
+ThresholdsName = Literal["centred", "exact"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
 
 
@@ -63,6 +64,12 @@ class TreeOptions:
         bool | None,
         typer.Option(help="Move constants to the middle of the gap they split; by default without --grammar."),
     ] = None
+    thresholds: Annotated[
+        ThresholdsName,
+        typer.Option(
+            help="centred: a constant moves within the gap it splits; exact: to the gap where the formula is fittest."
+        ),
+    ] = "centred"
     simplicity: Annotated[
         float,
         _number(
@@ -272,6 +279,7 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
         prevent_same_label=options.prevent_same_label,
         growth=_growth(options),
         centre=options.centre,
+        thresholds=options.thresholds,
         simplicity=options.simplicity,
         random_state=options.random_state,
         n_jobs=options.n_jobs,

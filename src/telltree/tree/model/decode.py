@@ -193,6 +193,7 @@ def _parameters(
         "min_gain": None if settings.min_gain is None else float(settings.min_gain),
         "prevent_same_label": settings.prevent_same_label,
         "centre": settings.centre,
+        "thresholds": settings.thresholds,
         "cv": settings.cv,
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,

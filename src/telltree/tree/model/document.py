@@ -327,6 +327,7 @@ class Settings(Entry):
     min_gain: Number | None
     prevent_same_label: bool
     centre: bool | None
+    thresholds: Literal["centred", "exact"] = "centred"
     cv: Count | None = None
     simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None

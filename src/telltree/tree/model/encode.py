@@ -211,6 +211,7 @@ def _settings(model: Model) -> dict[str, Any]:
         "missing": given["missing"],
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
+        **({} if given["thresholds"] == "centred" else {"thresholds": given["thresholds"]}),
     }
 
 
