@@ -1,17 +1,22 @@
 """Do the tests notice when the program is wrong? Small changes are made to it one at a time, and its tests are run.
 
-    python benchmarks/mutants.py --number 150 --seed 1 --verdicts mutants.jsonl
+    python benchmarks/mutants.py --number 120 --seed 2026 --folder mutants
 
 Changes are drawn by chance from all places of `grammar`, `logic`, `search` and `tree` where one can be made:
 comparisons, arithmetic, and/or, constants, conditions, returned values, and statements that are left out. A change is
-killed if a test that concerns its room fails, or takes too long. Those that survive are printed, to be read: either
-nobody could notice the change, or a test is missing.
+killed if a test fails, or takes too long. Those that survive are printed, to be read: either nobody could notice the
+change, or a test is missing.
 
-The work is done in a copy of the sources. Compiled kernels are kept between changes, but for those that a change may be
-part of: Numba looks only at the file that a kernel stands in, so the files that import a changed one are forgotten too.
+First all tests are run once, file by file, to note what each of them runs (`covering.py`). Of a change only those are
+asked that may notice it: tests that were seen to run its line, then those that run its function, then the others of
+their files, in case that something was made once for all of them; of each, first those that noticed another change to
+the same file, then the quickest. The first that fails ends it. What survives so many seconds of tests has survived:
+more tests could only raise the share that is killed.
 
-A run of a hundred changes takes an hour. With `--verdicts` each verdict is appended to a file as it is reached, and a
-run that was ended goes on after the last of them, as long as the changed files stay as they were.
+The work is done in a folder, with a copy of the sources as they were when it was begun. A run that was ended goes on
+there: lines, compiled kernels and verdicts are kept. Tests are copied anew each time, so that `--again` tells what new
+ones make of those that survived. Numba looks only at the file that a kernel stands in: kernels that a change may be
+part of are compiled anew.
 """
 
 import argparse
@@ -25,57 +30,52 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 HOME = Path(__file__).parents[1]
-PACKAGE = HOME / "src" / "telltree"
-TESTS = {
-    "grammar": "grammar_parse grammar_errors grammar_sizes grammar_own grammar_derivations search_draws grammar_text "
-    "grammar_fitting",
-    "logic": "logic_meaning logic_layout logic_functions logic_subset tree_centring logic_oracle",
-    "search": "search_draws search_by_size search_contract budgets",
-    "tree": "tree_bits tree_observed tree_centring tree_shortening tree_front weights explain_rules model_files "
-    "model_golden tree_induction",
-}
-"""The files of tests that concern a room, the quickest to notice first."""
-WIDER = {
-    "grammar": "grammar_quick language_windows bounds language_when search_exhaustive search_contract budgets "
-    "model_hostile",
-    "logic": "logic_walk language_windows language_when budgets explain_evidence explain_counts data_panel shards "
-    "tree_induction",
-    "search": "search_exhaustive search_seeds search_state search_auto checkpoint tree_induction tree_golden cli_edges "
-    "estimator_settings",
-    "tree": "budgets shards checkpoint scan explain_categories explain_english estimator_settings model_hostile "
-    "speech_truth tree_golden numeric_target",
-}
+ROOMS = ("grammar", "logic", "search", "tree")
+TESTS = [
+    "grammar_parse", "grammar_errors", "grammar_sizes", "grammar_derivations", "logic_meaning",
+    "logic_functions", "logic_walk", "logic_subset", "search_contract", "search_exhaustive", "search_state",
+    "tree_bits", "tree_optimal", "tree_induction", "tree_front", "tree_centring", "tree_shortening",
+    "tree_recall", "model_files",
+]  # fmt: skip
+"""The files of tests that notice most."""
+WIDER = [
+    "grammar_own", "grammar_text", "grammar_fitting", "grammar_quick", "language_windows", "language_when",
+    "language_numbers", "logic_layout", "logic_coding", "logic_oracle", "search_draws", "search_by_size",
+    "search_seeds", "search_auto", "bounds", "budgets", "checkpoint", "weights", "shares", "tree_observed",
+    "tree_golden", "model_golden", "model_hostile", "explain_rules", "explain_evidence", "explain_counts",
+    "explain_categories", "explain_english", "data_panel", "scan", "shards", "cluster", "folds",
+    "numeric_target", "speech_truth", "export_edges", "cli_edges", "estimator_settings", "experiments_acasx",
+]  # fmt: skip
 """Files that may notice what those did not."""
-MOST_KNOWN = 5
-"""Tests that noticed other changes to the same file, and are asked before all others."""
-LONGEST = 900  # seconds of processor time for the tests of one change; one that takes longer counts as killed
-AT_REST = 4 * LONGEST  # seconds by the clock: tests that wait for ever use no processor
+MOST = 60  # seconds of processor time that the tests of one change took when nothing was changed
+FIRST_ROUND = 12  # and those of the first tests that are asked: most changes are noticed by these
+COMPILED = ("kernel", "small", "inline")  # what compiled functions are decorated with
+AT_REST = 1800  # seconds by the clock for one round: tests that wait for ever use no processor
+MOST_MEMORY = 12 << 30  # bytes of addresses
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change to a file: some characters of it become others."""
+    """A change to a file of the package: some characters of it become others."""
 
-    path: Path
+    file: str
     start: int
     end: int
     text: str
     what: str
     before: bytes
     """The whole file, as it was when the change was drawn."""
-
-    @property
-    def room(self) -> str:
-        return self.path.relative_to(PACKAGE).parts[0]
 
     def after(self) -> bytes:
         return self.before[: self.start] + self.text.encode() + self.before[self.end :]
@@ -84,10 +84,13 @@ class Change:
         """By which it is known again: what the file becomes."""
         return hashlib.sha256(self.after()).hexdigest()[:16]
 
+    def lines(self) -> range:
+        """The first to the last line that change."""
+        return range(self.before.count(b"\n", 0, self.start) + 1, self.before.count(b"\n", 0, self.end) + 2)
+
     def told(self) -> str:
-        line = self.before.count(b"\n", 0, self.start) + 1
         old = " ".join(self.before[self.start : self.end].decode().split())
-        return f"{self.path.relative_to(HOME)}:{line}: {self.what}: {_short(old)}  →  {_short(self.text)}"
+        return f"{self.file}:{self.lines()[0]}: {self.what}: {_short(old)}  →  {_short(self.text)}"
 
 
 def _short(text: str) -> str:
@@ -108,9 +111,8 @@ WORKED_OUT: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 
 
-def changes(path: Path) -> list[Change]:
+def changes(file: str, source: bytes) -> list[Change]:
     """All changes that can be made to a file."""
-    source = path.read_bytes()
     starts = [0, *(found.end() for found in re.finditer(rb"\n", source))]
 
     def place(node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -119,10 +121,10 @@ def changes(path: Path) -> list[Change]:
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     nodes = [node for node in _code(ast.parse(source)) if isinstance(node, ast.expr | ast.stmt)]
-    found = [Change(path, *place(node), text, what, source) for node in nodes for what, text in _variants(node)]
+    found = [Change(file, *place(node), text, what, source) for node in nodes for what, text in _variants(node)]
     tests = [node.test for node in nodes if isinstance(node, ast.If | ast.While)]
     turned = [(test, _bracketed(ast.UnaryOp(ast.Not(), test))) for test in tests if not isinstance(test, ast.Compare)]
-    return found + [Change(path, *place(test), text, "condition", source) for test, text in turned]
+    return found + [Change(file, *place(test), text, "condition", source) for test, text in turned]
 
 
 def _code(tree: ast.AST) -> Iterator[ast.AST]:
@@ -184,108 +186,289 @@ def _is_nothing(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
+# ---- which tests to ask
+
+
+class Covering:
+    """Which tests may run which lines, and how long they take."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.running: dict[str, dict[int, set[str]]] = {}
+        """By file and line, the tests that were seen to run it."""
+        self.reaching: dict[str, dict[int, set[str]]] = {}
+        """By file and first line of a function, the tests that run it."""
+
+    def add(self, notes: Path) -> None:
+        """Take in what was noted of a file of tests, but for tests that do not pass as things are."""
+        for note in map(json.loads, notes.read_text(encoding="utf-8").splitlines()):
+            if note["passed"]:
+                self.seconds[note["test"]] = note["seconds"]
+                for kind, found in (("lines", self.running), ("functions", self.reaching)):
+                    for file, lines in note[kind].items():
+                        for line in lines:
+                            found.setdefault(file, {}).setdefault(line, set()).add(note["test"])
+
+    def asked(self, change: Change, known: Sequence[str], importers: set[str]) -> dict[str, float]:
+        """The tests to ask of a change, in this order, with their seconds."""
+        running, reaching = self.running.get(change.file, {}), self.reaching.get(change.file, {})
+        around = _around(change)
+        inner = [reaching.get(line, set()) for node in reversed(around) for line in _first_lines(node)]
+        likely = {test for line in change.lines() for test in running.get(line, ())}
+        may = set().union(*inner)
+        if not around:  # a constant of the module
+            may = {test for file in importers for tests in self.reaching.get(file, {}).values() for test in tests}
+            likely = {test for tests in reaching.values() for test in tests}
+        files = {test.partition("::")[0] for test in likely | may}
+        beside = {test for test in self.seconds if test.partition("::")[0] in files}
+
+        def order(test: str) -> tuple[bool, float, str]:
+            return _function(test) not in known, self.seconds[test], test
+
+        ordered = [test for tests in (likely, may, beside) for test in sorted(tests, key=order)]
+        tests, total = {}, 0.0
+        for test in dict.fromkeys(ordered):
+            total += self.seconds[test]
+            if total <= MOST:
+                tests[test] = self.seconds[test]
+        return tests
+
+
+def _first_lines(node: ast.FunctionDef) -> list[int]:
+    """Where a function begins, with its decorators or without."""
+    return [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
+
+
+def _around(change: Change) -> list[ast.FunctionDef]:
+    """The functions that a change is in, the outermost first."""
+    line = change.lines()[0]
+    nodes = ast.walk(ast.parse(change.before))
+    return [
+        node for node in nodes if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+
+
+def _function(test: str) -> str:
+    """A test without its parameters."""
+    return test.partition("[")[0]
+
+
 # ---- running the tests
 
 
 class Copy:
-    """A copy of the package and its tests, so that both may be edited meanwhile, and the compiled kernels of it."""
+    """A copy of the sources as they were when its folder was begun, and of the tests as they are."""
 
     def __init__(self, folder: Path) -> None:
         self.home, self.package, self.cache = folder, folder / "src" / "telltree", folder / "cache"
-        for name in ("src", "tests", "docs"):  # some tests read the docs
-            shutil.copytree(HOME / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        self.original = folder / "original"
+        for name in ("covering", "cache"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        apart = shutil.ignore_patterns("__pycache__")
+        if not self.original.exists():
+            shutil.copytree(HOME / "src", self.original, ignore=apart)
+        for source, name in ((self.original, "src"), (HOME / "tests", "tests"), (HOME / "docs", "docs")):
+            shutil.rmtree(folder / name, ignore_errors=True)  # a run that was ended may have left a change behind
+            shutil.copytree(source, folder / name, ignore=apart)
         shutil.copy(HOME / "pyproject.toml", folder)
-        self.importers = _importers()
-        self.noticed: dict[Path, list[str]] = {}
-        """For each file that was changed, the tests that noticed it, the last first: they are asked first."""
+        self.importers = _importers(self.package)
+        self.noticed: dict[str, list[str]] = {}
+        """For each file that was changed, the tests that noticed it."""
 
-    def verdict(self, room: str, first: Sequence[str] = ()) -> tuple[str, str]:
-        """How the tests of a room end, "passed", "failed" or "hung", and the test that did not pass."""
-        files = [[f"tests/test_{name}.py" for name in names[room].split()] for names in (TESTS, WIDER)]
-        for asked in (first, *files):
-            found = self._run(asked) if asked else ("passed", "")
-            if found[0] != "passed":
-                break
+    def changes(self, rooms: Sequence[str]) -> list[Change]:
+        """All that can be made."""
+        files = [path for room in rooms for path in sorted((self.package / room).rglob("*.py"))]
+        return [change for path in files for change in changes(str(path.relative_to(self.package)), path.read_bytes())]
+
+    def covering(self, tests: Sequence[str], tell: Callable[[str], None]) -> Covering:
+        """The lines of these files of tests; files that were not noted before are run, one by one."""
+        found = Covering()
+        for name in tests:
+            path = self.home / "tests" / f"test_{name}.py"
+            notes = self.home / "covering" / f"{name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}.jsonl"
+            if not notes.exists():
+                begun = notes.with_suffix(".begun")
+                begun.unlink(missing_ok=True)
+                verdict, test = self._run([f"tests/{path.name}"], ["--note-lines", str(begun)], self.cache)
+                if verdict == "hung":
+                    raise SystemExit(f"{path.name} hung before anything was changed")
+                begun.rename(notes)
+                tell(f"{path.name} {verdict} {test}")
+            found.add(notes)
         return found
 
-    def verdict_on(self, change: Change) -> tuple[str, str]:
-        """How they end with a change, and the test that noticed it."""
-        path = self.package / change.path.relative_to(PACKAGE)
-        stat = path.stat()
-        with tempfile.TemporaryDirectory() as kept:
-            aside = self._set_aside(change.path, Path(kept))
+    def verdict_on(self, change: Change, covering: Covering) -> tuple[str, str]:
+        """How the tests end with a change, "passed", "failed" or "hung", and the test that noticed it."""
+        path = self.package / change.file
+        asked = covering.asked(change, self.noticed.get(change.file, []), self.importers[change.file])
+        stat, verdict, test = path.stat(), "passed", ""  # of a change that no test comes near
+        with tempfile.TemporaryDirectory(dir=self.home) as kernels:
+            self._lend_kernels(change, Path(kernels))
             path.write_bytes(change.after())
             try:
-                verdict, test = self.verdict(change.room, self.noticed.get(change.path, [])[:MOST_KNOWN])
+                for tests in _rounds(asked):
+                    verdict, test = self._ask(tests, Path(kernels))
+                    if verdict != "passed":
+                        break
             finally:
                 path.write_bytes(change.before)
                 os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # the cache knows sources by their times
-                self._put_back(change.path, aside)
+            self._take_kernels(change, Path(kernels))
         self.remember(change, test)
         return verdict, test
 
     def remember(self, change: Change, test: str) -> None:
         if test:
-            known = self.noticed.get(change.path, [])
-            self.noticed[change.path] = [test, *(other for other in known if other != test)]
+            self.noticed.setdefault(change.file, []).append(_function(test))
 
-    def _entries(self, changed: Path) -> list[Path]:
-        stems = {path.stem for path in self.importers[changed]}
-        return [entry for entry in self.cache.rglob("*.nb[ic]") if entry.name.split(".")[0] in stems]
+    def _unchanged(self, change: Change, folder: Path) -> list[Path]:
+        """The compiled kernels in a folder that a change is no part of."""
+        around = _around(change)
+        words = {ast.unparse(word) for node in around for word in node.decorator_list}
+        plain = around and words.isdisjoint(COMPILED) and change.file != "logic/walk.py"  # which is compiled as it is
+        changed = {Path(file).stem for file in ({change.file} if plain else self.importers[change.file])}
+        return [entry for entry in folder.rglob("*.nb[ic]") if entry.name.split(".")[0] not in changed]
 
-    def _set_aside(self, changed: Path, folder: Path) -> list[tuple[Path, Path]]:
-        aside = [(entry, folder / str(number)) for number, entry in enumerate(self._entries(changed))]
-        for entry, place in aside:
-            shutil.move(entry, place)
-        return aside
+    def _lend_kernels(self, change: Change, kernels: Path) -> None:
+        for entry in self._unchanged(change, self.cache):
+            link = kernels / entry.relative_to(self.cache)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.hardlink_to(entry)
 
-    def _put_back(self, changed: Path, aside: list[tuple[Path, Path]]) -> None:
-        for entry in self._entries(changed):
-            entry.unlink()
-        for entry, place in aside:
-            shutil.move(place, entry)
+    def _take_kernels(self, change: Change, kernels: Path) -> None:
+        for entry in self._unchanged(change, kernels):
+            place = self.cache / entry.relative_to(kernels)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            entry.replace(place)
 
-    def _run(self, tests: Sequence[str]) -> tuple[str, str]:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        command += ["-p", "no:randomly", *tests]
-        environment = os.environ | {
-            "PYTHONPATH": str(self.package.parent),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_CACHE_DIR": str(self.cache),
-        }
-        try:
-            done = subprocess.run(
-                command, env=environment, cwd=self.home, capture_output=True, timeout=AT_REST, check=False,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST)),
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
+    def _ask(self, tests: dict[str, float], kernels: Path) -> tuple[str, str]:
+        listed = self.home / "asked.json"
+        listed.write_text(json.dumps(tests), encoding="utf-8")
+        files = dict.fromkeys(test.partition("::")[0] for test in tests)
+        return self._run(list(files), ["-x", "--in-order", str(listed)], kernels)
+
+    def _run(self, files: list[str], options: list[str], kernels: Path) -> tuple[str, str]:
+        """Run tests in a process that is forked from this one, which has loaded what takes long to load."""
+        _load()
+        arguments = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-p",
+            "covering",
+            "-W",
+            "ignore::pytest.PytestAssertRewriteWarning",
+            *options,
+            *files,
+        ]
+        output = self.home / "output.txt"
+        child = os.fork()
+        if not child:
+            self._become(output, kernels)
+            os._exit(_pytest(arguments))
+        code = _ended(child)
+        if code is None or code in (-signal.SIGPROF, -signal.SIGKILL):
             return "hung", ""
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return "hung", ""
-        if not done.returncode:
+        text = output.read_text(encoding="utf-8", errors="replace")
+        if not code:
             return "passed", ""
-        failed = re.search(r"^FAILED (tests/\S+?\.py::\w+)", done.stdout.decode(errors="replace"), re.MULTILINE)
+        if code > 2:  # of pytest: its own errors, those of its options, and no tests
+            raise SystemExit(f"the tests could not be run:\n{text[-3000:]}")
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::\w+)*)", text, re.MULTILINE)
         return "failed", failed[1] if failed else ""
 
+    def _become(self, output: Path, kernels: Path) -> None:
+        """What a process that runs tests must be."""
+        import numba
 
-def _importers() -> dict[Path, set[Path]]:
+        os.chdir(self.home)
+        numba.config.CACHE_DIR = str(kernels)  # type: ignore[attr-defined]
+        os.environ |= {"PYTHONPATH": str(self.package.parent), "NUMBA_CACHE_DIR": str(kernels)}
+        sys.path.insert(0, str(self.package.parent))
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.setpgid(0, 0)
+        with output.open("wb") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+
+
+def _rounds(asked: dict[str, float]) -> Iterator[dict[str, float]]:
+    """The first tests, then all others: files of the others are not even read if the first notice."""
+    first: dict[str, float] = {}
+    for test, seconds in asked.items():
+        if first and sum(first.values()) + seconds > FIRST_ROUND:
+            break
+        first[test] = seconds
+    if first:
+        yield first
+    if rest := {test: seconds for test, seconds in asked.items() if test not in first}:
+        yield rest
+
+
+@cache
+def _load() -> None:
+    """What tests use and is not changed; Numba takes as long again when it first compiles."""
+    import hypothesis
+    import numba
+    import pandas
+    import pyarrow
+    import pydantic
+    import pytest
+    import sklearn.tree
+
+    numba.njit(lambda x: x + 1)(1)
+    assert all((hypothesis, pandas, pyarrow, pydantic, pytest, sklearn)), "they are imported to be there"
+
+
+def _pytest(arguments: list[str]) -> int:
+    """Run it, in a process that must end with it whatever happens."""
+    import pytest
+
+    try:
+        return int(pytest.main(arguments))
+    except BaseException:  # noqa: BLE001 - a process that was forked must not go on as its parent
+        traceback.print_exc()
+        return int(pytest.ExitCode.INTERNAL_ERROR)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def _ended(child: int) -> int | None:
+    """How a process ended: its code, a signal as a negative number, or nothing if it had to be ended."""
+    began = time.monotonic()
+    while time.monotonic() - began < AT_REST:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.05)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _importers(package: Path) -> dict[str, set[str]]:
     """For each file of the package, itself and those that import it, directly or not."""
-    files = {
-        f"telltree.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}": path for path in PACKAGE.rglob("*.py")
-    }
-    direct: dict[Path, set[Path]] = {path: set() for path in files.values()}
-    for path in files.values():
+    paths = {str(path.relative_to(package)): path for path in package.rglob("*.py")}
+    modules = {f"telltree.{file.removesuffix('.py').replace('/', '.')}": file for file in paths}
+    direct: dict[str, set[str]] = {file: set() for file in paths}
+    for file, path in paths.items():
         for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.ImportFrom) and node.module in files:
-                direct[files[node.module]].add(path)
+            if isinstance(node, ast.ImportFrom) and node.module in modules:
+                direct[modules[node.module]].add(file)
     found = {}
-    for path in direct:
-        reached, waiting = {path}, [path]
+    for file in direct:
+        reached, waiting = {file}, [file]
         while waiting:
             new = direct[waiting.pop()] - reached
             reached |= new
             waiting += new
-        found[path] = reached
+        found[file] = reached
     return found
 
 
@@ -299,81 +482,67 @@ def interval(killed: int, number: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / number), (middle + half) / (1 + z * z / number)
 
 
-def sample(number: int, seed: int, rooms: list[str]) -> tuple[list[Change], int]:
-    """So many changes drawn by chance, and how many there are in all."""
-    everything = [
-        change for room in rooms for path in sorted((PACKAGE / room).rglob("*.py")) for change in changes(path)
-    ]
-    return random.Random(seed).sample(everything, min(number, len(everything))), len(everything)
-
-
 class Verdicts:
-    """What became of each change, kept in a file if there is one, so that a run that was ended can go on."""
+    """What became of each change, kept in a file, so that a run that was ended can go on."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
-        self.known: dict[str, tuple[str, str]] = {
-            kept["name"]: (kept["verdict"], kept["test"]) for kept in map(json.loads, lines)
-        }
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        self.known: dict[str, dict[str, Any]] = {kept["name"]: kept for kept in map(json.loads, lines)}
 
     def add(self, change: Change, verdict: str, test: str) -> None:
-        self.known[change.name()] = verdict, test
-        if self.path:
-            line = {"name": change.name(), "verdict": verdict, "test": test, "change": change.told()}
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        kept = {"name": change.name(), "verdict": verdict, "test": test, "change": change.told()}
+        self.known[change.name()] = kept
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(kept, ensure_ascii=False) + "\n")
+
+    def survived(self, change: Change) -> bool:
+        return self.known[change.name()]["verdict"] == "passed"
 
 
-def run(
-    drawn: list[Change], seconds: float, verdicts: Verdicts, tell: Callable[[str], None]
-) -> tuple[int, list[Change]]:
-    """Try changes one after the other while there is time; how many were judged, and those that survived."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Copy(Path(folder))
-        judged = [change for change in drawn if change.name() in verdicts.known]
-        waiting = [change for change in drawn if change.name() not in verdicts.known]
-        for change in judged:
-            copy.remember(change, verdicts.known[change.name()][1])
-        for room in sorted({change.room for change in waiting}):
+def run(drawn: list[Change], copy: Copy, covering: Covering, verdicts: Verdicts, again: bool) -> list[Change]:
+    """Try changes one after the other, but for those that were judged before; those that survived."""
+    for change in drawn:
+        copy.remember(change, verdicts.known.get(change.name(), {"test": ""})["test"])
+    for number, change in enumerate(drawn, 1):
+        if change.name() not in verdicts.known or (again and verdicts.survived(change)):
             began = time.monotonic()
-            verdict, test = copy.verdict(room)  # which compiles the kernels, too
-            if verdict != "passed":
-                raise SystemExit(f"the tests of {room} {verdict} before anything was changed: {test or 'see them run'}")
-            tell(f"the tests of {room} pass in {time.monotonic() - began:.0f} s")
-        began = time.monotonic()
-        for change in waiting:
-            if time.monotonic() - began > seconds:
-                break
-            start, found = time.monotonic(), copy.verdict_on(change)
-            verdicts.add(change, *found)
-            judged.append(change)
-            word = "SURVIVED" if found[0] == "passed" else "killed"
-            tell(f"{len(judged):4} {word} ({time.monotonic() - start:.0f} s) {change.told()}")
-    return len(judged), [change for change in judged if verdicts.known[change.name()][0] == "passed"]
+            verdicts.add(change, *copy.verdict_on(change, covering))
+            word = "SURVIVED" if verdicts.survived(change) else "killed"
+            tell(f"{number:4} {word} ({time.monotonic() - began:.0f} s) {change.told()}")
+    return [change for change in drawn if verdicts.survived(change)]
+
+
+def tell(line: str) -> None:
+    """At once, also into a file."""
+    print(line, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--number", type=int, default=150, help="changes to draw")
+    parser.add_argument("--number", type=int, default=120, help="changes to draw")
     parser.add_argument("--seed", type=int, default=0, help="that decides which")
-    parser.add_argument("--rooms", nargs="+", choices=list(TESTS), default=list(TESTS))
+    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
     parser.add_argument("--only", nargs="+", type=int, help="of these the ones with such numbers, from 1")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no change after so long")
-    parser.add_argument("--verdicts", type=Path, help="keep each verdict in this file, and go on after those it has")
+    parser.add_argument("--folder", type=Path, help="work here, keep everything, and go on with what is here")
+    parser.add_argument("--wider", action="store_true", help="ask tests, too, that rarely notice what others do not")
+    parser.add_argument("--again", action="store_true", help="judge anew what survived")
     asked = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and its tests, would ignore it
-    drawn, of_all = sample(asked.number, asked.seed, asked.rooms)
-    drawn = [drawn[number - 1] for number in asked.only] if asked.only else drawn
-    tried, survivors = run(drawn, asked.seconds, Verdicts(asked.verdicts), lambda line: print(line, flush=True))
-    if not tried:
-        raise SystemExit("there was no time to try any")
-    killed = tried - len(survivors)
-    low, high = interval(killed, tried)
-    print(
-        f"\n{killed} of {tried} killed, {killed / tried:.1%} (95 %: {low:.1%} to {high:.1%}); {of_all:,} are possible"
-    )
-    print(*(change.told() for change in survivors), sep="\n")
+    with tempfile.TemporaryDirectory() as passing:
+        folder: Path = (asked.folder or Path(passing)).resolve()
+        copy = Copy(folder)
+        possible = copy.changes(asked.rooms)
+        drawn = random.Random(asked.seed).sample(possible, min(asked.number, len(possible)))
+        drawn = [drawn[number - 1] for number in asked.only] if asked.only else drawn
+        covering = copy.covering([*TESTS, *(WIDER if asked.wider else ())], tell)
+        survivors = run(drawn, copy, covering, Verdicts(folder / "verdicts.jsonl"), asked.again)
+    killed = len(drawn) - len(survivors)
+    low, high = interval(killed, len(drawn))
+    share = f"{killed / len(drawn):.1%} (95 %: {low:.1%} to {high:.1%})"
+    tell(f"\n{killed} of {len(drawn)} killed, {share}; {len(possible):,} are possible")
+    for change in survivors:
+        tell(change.told())
 
 
 if __name__ == "__main__":

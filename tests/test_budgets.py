@@ -61,6 +61,7 @@ def test_seconds_end_a_search_in_the_middle_of_a_generation(search, clock):
     found = search(evaluations=None, seconds=3.0).run(GRAMMAR, objective, 0)
     assert len(objective.parts) == 3
     assert found.evaluations == sum(objective.parts) < 100
+    assert len(set(objective.parts)) == 1  # after a part that takes a second, the next is no larger
     assert found.best is not None
 
 

@@ -475,6 +475,15 @@ def test_searches_that_learn_and_their_settings(folder, tmp_path):
         bad(2, *flights, "--search-setting", setting, says=says)
 
 
+def test_exact_thresholds_are_asked_for_and_kept_in_mind(folder, tmp_path):
+    model = tmp_path / "model.json"
+    flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
+    flights += ("--search-evaluations", "200", "--thresholds", "exact")
+    good(*flights, "-o", model)
+    assert json.loads(model.read_text())["settings"]["thresholds"] == "exact"
+    bad(2, *flights, "--no-centre", says="thresholds='exact' moves constants, and centre=False keeps them")
+
+
 def test_the_best_small_tree_is_found_and_what_is_proved_is_told_and_shown(folder, tmp_path):
     model = tmp_path / "model.json"
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "2", "--no-cv")

@@ -166,6 +166,13 @@ def test_levels_that_go_with_a_class_are_asked_for_together():
     assert "(town" not in str(without).replace("not (town", "")
 
 
+@pytest.mark.parametrize("number", [8, 9])
+def test_of_many_levels_the_commonest_are_asked_for(number):
+    series = [{"town": [f"town {k}", f"town {k}"], "x": [0.0, k]} for k in range(number) for _ in range(k + 1)]
+    text = str(Grammar.for_panel(panel_of(series)))
+    assert {k for k in range(number) if f"town {k}" in text} == set(range(number - 8, number))
+
+
 def test_names_of_its_own_symbols_are_names_of_columns_too():
     rng = np.random.default_rng(0)
     names = ["Start", "Peak", "Fact", "Long", "F", "elapsed", "a b", "größe"]

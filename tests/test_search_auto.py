@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from brute_force import text_of
-from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of
+from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of, panel_of
 
 from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, SettingsError, load
 from telltree.grammar.derivations.population import Population
@@ -73,6 +73,34 @@ def test_the_best_are_joined_with_every_atom_on_either_side():
     wanted = [{str(grammar.derive(text).expression) for text in texts} for texts in (covered, joined)]
     assert set(asked[:3]) == wanted[0]
     assert set(asked[3 : 3 + len(wanted[1])]) == wanted[1]
+
+
+def test_conditions_that_hold_at_the_same_steps_are_all_tried_alone_but_one_for_all_beside_others():
+    """Margins decide between constants, but pairs of conditions would be tried again and again for nothing."""
+    steps = [{"on": number % 2 == 0, "off": False, "x": 2.0 * (number % 3), "y": 0.0} for number in range(12)]
+    panel, _ = panel_of([[step] for step in steps])
+    grammar = Grammar.parse("A ::= F(V)\nV ::= V and V | on | x > [1.1, 1.5, 1.9]", SCHEMA)
+    watched = Watched(objective_of(panel, [0, 1] * 6, grammar), grammar)
+    Exhaustive(max_atoms=2).run(grammar, watched, 0)
+    asked = [str(derivation.expression) for derivation in watched.asked]
+    alone, pairs = [[text for text in asked if ("∧" in text) == joined] for joined in (False, True)]
+    assert sorted(alone) == ["F(on)", "F(x > 1.1)", "F(x > 1.5)", "F(x > 1.9)"]
+    assert sorted(pairs) == ["F((x > 1.5) ∧ (x > 1.5))", "F(on ∧ (x > 1.5))", "F(on ∧ on)"]  # in one order each
+
+
+class Useless(Watched):
+    """An objective to which no formula is any good."""
+
+    def __call__(self, population, wanted):
+        return super().__call__(population, wanted)._replace(fitness=np.full(len(wanted), np.inf))
+
+
+def test_where_nothing_is_any_good_larger_formulas_are_drawn():
+    panel, _, labels = drawn(2)
+    grammar = Grammar.parse(text_of(GENERIC), SCHEMA)
+    found = Auto(evaluations=1_000, max_atoms=1).run(grammar, Useless(objective_of(panel, labels, grammar), grammar), 0)
+    assert found.best is None
+    assert found.evaluations == 1_000
 
 
 def test_a_small_budget_covers_less():

@@ -518,7 +518,7 @@ def test_parents_that_neither_exchange_nor_regrow_anything_are_copied(seed):
     settings = GeneticProgramming(
         population=20, tournament=2, crossover=1e-12, mutation=0, survival="children", unique=False
     )
-    breeder = settings.breeder(Task(PAPERS, seed, Memory(scores=False), Spy(PAPERS)))
+    breeder = settings.breeder(Task(PAPERS, seed, Memory(scores=False), Spy(PAPERS), 0.0))
 
     def texts(population):
         assert population.lengths.min() > 0

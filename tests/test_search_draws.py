@@ -77,7 +77,7 @@ def test_the_simplest_are_one_rule_for_the_start_and_one_more(name, number):
 
 def test_the_simplest_are_no_longer_proposed_once_all_were_tried():
     grammar = Grammar.parse(GRAMMARS["constants"], SCHEMA)
-    breeder = MonteCarlo().breeder(Task(grammar, 0, Memory(scores=False), None))
+    breeder = MonteCarlo().breeder(Task(grammar, 0, Memory(scores=False), None, 0.0))
     population = breeder.propose(0)
     simplest = (population.lengths > 0) & (population.lengths <= 3) & ~_negates(grammar, population)
     assert len(set(population.names[simplest].tolist())) == 8

@@ -55,7 +55,7 @@ def test_the_best_of_all_formulas_is_found_without_trying_half_of_them(kind, see
 
 def bred(search, grammar, fitness, generations):
     """The breeder of a search after some generations."""
-    breeder = search.breeder(Task(grammar, 1, Memory(True), None))
+    breeder = search.breeder(Task(grammar, 1, Memory(True), None, 0.0))
     for generation in range(generations):
         population = breeder.propose(generation)
         scores = by_text(grammar, fitness)(population, np.arange(len(population.lengths)))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_contract import GRAMMARS, RANDOM, Spy, parsed
 
+from telltree import CheckpointError
 from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Scores
 
 KNOWN = {**GRAMMARS, "random constants": parsed(RANDOM)}
@@ -110,3 +111,13 @@ def test_a_search_goes_on_from_every_generation(kind, name, data, seed, toleranc
     for state in states:
         found = search.run(grammar, Sized(grammar), seed, tolerance=tolerance, state=state)
         assert plain(found) == expected
+
+
+def test_what_was_tried_before_was_tried_once():
+    grammar, search = KNOWN["the paper's"], MonteCarlo(evaluations=100, generations=2)
+    _, states = undisturbed(search, grammar, 0, 0.0)
+    (name,) = (name for name in states[0] if name.endswith("memory.keys"))
+    twice = states[0][name].copy()
+    twice[0] = twice[1]
+    with pytest.raises(CheckpointError, match="tried twice"):
+        search.run(grammar, Sized(grammar), 0, state={**states[0], name: twice})

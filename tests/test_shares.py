@@ -289,8 +289,9 @@ def test_wherever_weights_decide_it_is_said(outvoted):
     assert said in tree_html(outvoted.model.tree_)
     assert f"calm: 7, storm: 3\\n{said}" in export_model(outvoted.model, "dot")
     assert "0.794 (decides)" in export_model(outvoted.model, "markdown")
-    html = Page(report_html(outvoted.model, outvoted.panel, outvoted.y)).text
-    assert "30.0 % by weight: 79.4 %" in html
+    html = report_html(outvoted.model, outvoted.panel, outvoted.y)
+    assert "30.0 % by weight: 79.4 % 3.00 " in Page(html).text
+    assert 'aria-label="10.8 % to 60.3 %"' in html
     figures = [
         plot_tree(outvoted.model.tree_),
         plot_category(outvoted.model.tree_, outvoted.panel, outvoted.y, 1),

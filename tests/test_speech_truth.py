@@ -141,6 +141,17 @@ def test_a_headline_that_is_true_of_most_members_says_of_how_many():
         assert reach.startswith("all of its members") == truth[members].all()
 
 
+def test_a_headline_may_join_what_is_said_of_two_columns():
+    panel = heights(*((a, b) for a in (0, 1) for b in (0, 1) for _ in range(3)))
+    first, second = (Formula.parse(f"F({name} > 0.5)", panel.schema) for name in "ab")
+    both, one, none = (class_leaf(counts, tuple(map(float, counts))) for counts in ((3, 0), (0, 3), (0, 6)))
+    root = Node(first, Node(second, both, one), none)
+    tree = with_headlines(class_tree(root, ("yes", "no"), panel.schema, frozenset()), panel)
+    said, _, reach = categorize(tree, panel)[0].headline.partition(" (")
+    assert np.flatnonzero(Formula.from_english(said, panel.schema)(panel)).tolist() == [9, 10, 11]
+    assert reach.startswith("all of its members")
+
+
 def test_no_two_categories_have_headlines_of_the_same_records():
     for seed in range(1, 60, 2):
         tree, panel = (subject := draw_subject(seed)).tree, subject.case.panel

@@ -17,6 +17,7 @@ from telltree import (
     LookAhead,
     MonteCarlo,
     Optimal,
+    Panel,
     SettingsError,
     load,
 )
@@ -211,6 +212,12 @@ def test_it_costs_what_it_says_and_never_more_than_the_greedy_tree(panel, labels
     assert optimum.cost <= optimum.greedy + 1e-9
     assert greedy.optimum is None
     assert min(leaf.support for leaf, _ in best.leaves) >= 2
+
+
+def test_by_impurity_a_tree_that_tells_all_apart_costs_what_the_greedy_one_does():
+    panel = Panel.from_arrays([np.array([[float(number)]]) for number in range(12)], columns=["x"])
+    model = learnt(growth=Optimal(10), fitness=GiniSize()).fit(panel, [number < 6 for number in range(12)])
+    assert model.tree_.optimum.cost == pytest.approx(model.tree_.optimum.greedy)
 
 
 def test_the_same_seed_gives_the_same_model_whatever_the_threads(panel, labels, tmp_path):

@@ -42,6 +42,10 @@ def test_an_answer_that_follows_from_the_others_for_these_records_is_left_out():
     assert rest is None
 
 
+def test_a_tree_that_asks_nothing_has_nothing_to_shorten():
+    assert short_formulas(class_tree(leaf((2, 2)), ("calm", "storm"), PANEL.schema, frozenset()), PANEL) == [None]
+
+
 def test_parts_that_decide_nothing_are_left_out():
     tree = asked("F(a > 1 and c > 1)", "F(b > 1)")
     yes, *_ = short_formulas(tree, PANEL)

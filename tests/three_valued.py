@@ -85,11 +85,10 @@ def signal(formula, record, functions):
         x, k = signal(operands[0], record, functions), int(operands[1][1])
         yielded = [of_all(lambda a, b: a - b, (x[t], x[max(0, t - k)])) for t in range(n)]
     elif head == "distance[]":
-        x, shape = signal(operands[0], record, functions), operands[1][1]
-        pieces = [x[t - len(shape) + 1 : t + 1] if t >= len(shape) - 1 else [NOTHING] for t in range(n)]
-        yielded = [
-            of_all(lambda *piece: oracle.distance(len(shape), piece, [shape] * len(shape))[-1], p) for p in pieces
-        ]
+        x, steps = signal(operands[0], record, functions), len(operands[1][1])
+        found = oracle.distance(n, [None if value is NOTHING else value for value in x], [operands[1][1]] * n)
+        pieces = [x[t - steps + 1 : t + 1] if t >= steps - 1 else [NOTHING] for t in range(n)]
+        yielded = [NOTHING if NOTHING in piece else found[t] for t, piece in enumerate(pieces)]
     elif head in ("elapsed", "gone", "left"):
         yielded = oracle.MEANING[head](n)
     else:

@@ -326,12 +326,6 @@ def _in_window(signal: Expression) -> Expression | None:
     return Expression(ONCE_WITHIN, (_ALWAYS if there is None else there, first, last))
 
 
-def _at_all_steps_of_a_shape(signal: Expression) -> Expression:
-    steps, there = Expression(Number(len(signal.shape.values) - 1.0)), _there(signal.args[0])
-    first = Expression(ONCE_WITHIN, (_ALWAYS if there is None else there, steps, steps))
-    return first if there is None else _and(first, Expression(HISTORICALLY_WITHIN, (there, _ZERO, steps)))
-
-
 def _so_far(signal: Expression) -> Expression | None:
     there = _there(signal.args[0])
     return None if there is None else Expression(ONCE, (there,))
@@ -350,6 +344,13 @@ def _when_it_held(signal: Expression) -> Expression:
     return Expression(SINCE, (Expression(NOT, (condition,)), _and(condition, there)))
 
 
+def _at_last_steps(signal: Expression) -> Expression:
+    """Of what compares with a shape: as many steps back as it has, and at all of them."""
+    first = Expression(Number(len(signal.shape.values) - 1.0))
+    begun, there = Expression(ONCE_WITHIN, (_ALWAYS, first, first)), _there(signal.args[0])
+    return begun if there is None else _and(begun, Expression(HISTORICALLY_WITHIN, (there, _ZERO, first)))
+
+
 THERE: Cells[_There] = Cells(
     "which numbers exist",
     "logic/unknown.py",
@@ -358,10 +359,10 @@ THERE: Cells[_There] = Cells(
         **dict.fromkeys((ABS, SIGN, DIFFERENCE), like_operands),
         CHANGE: _like_both_ends,
         **dict.fromkeys((MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN), _in_window),
-        DISTANCE: _at_all_steps_of_a_shape,
         TOTAL: _so_far,
         LATEST: _when_it_held,
         **dict.fromkeys((MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX), _in_record),
+        DISTANCE: _at_last_steps,
     },
     about=lambda operator: any(result is Type.REAL_VECTOR for _, result in operator.uses()),
 )

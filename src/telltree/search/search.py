@@ -137,7 +137,7 @@ class Task(NamedTuple):
     seed: int
     memory: Memory
     objective: Objective
-    tolerance: float = 0.0
+    tolerance: float
 
 
 @dataclass(frozen=True, repr=False)
