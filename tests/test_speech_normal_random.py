@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle_form import judged
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Column, Formulas, draw_case, draw_columns
 
-from telltree.operators import Attribute, Expression, Level, Number, Type, operator_named
+from telltree.operators import Attribute, Expression, Level, Number, Shape, Type, operator_named
 from telltree.speech import cost, expression_of, plain, question, term_of
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
@@ -67,6 +67,8 @@ def expression(formula, columns):
                 return Expression(Attribute(name, types[name]))
             case ("number", value):
                 return Expression(Number(value))
+            case ("shape", values):
+                return Expression(Shape(values))
             case ("level", name):
                 return Expression(Level(name))
             case ("call", name, *operands):
