@@ -156,6 +156,16 @@ def test_a_node_may_have_no_records_in_a_shard():
     assert grown(panel, labels, in_shards(bounds), GiniSize(), search) == grown(panel, labels, None, GiniSize(), search)
 
 
+@pytest.mark.parametrize("text", ["F(x > 2) and count(on) > 1", "F(x > 3) or count(on) > 1"])
+def test_counts_take_part_in_margins(text):
+    """A comparison of counts has margin 1 where it is true, else −1: it decides about both records. By x alone the
+    margin would be less."""
+    records = [{"x": [4.0, 3.0], "on": [True, True]}, {"x": [0.0, 1.0], "on": [False, True]}]
+    panel = panel_of(COLUMNS[:2], records)
+    formula = Formula.parse(text, panel.schema).expression
+    assert Formulas(panel).margins([formula]).tolist() == [1.0]
+
+
 def test_margins_of_shards_are_in_units_of_all_records():
     panel = drawn_panel(3, 130, 0.1)
     grammar = Grammar.parse(GRAMMAR, panel)
