@@ -322,6 +322,7 @@ def test_the_command_line_has_it(case, tmp_path):
     assert learnt.returncode == 0, learnt.stderr
     assert "unknown for " in learnt.stdout
     assert "unknown for " in telltree("show", model).stdout
+    assert "unknown for " in telltree("show", model, "--english").stdout
     rows = list(csv.DictReader(io.StringIO(telltree("predict", model, str(tmp_path / "doors.csv"), *keys).stdout)))
     assert [row["unknown"] for row in rows] == [str(n) for n in load(model).unknown_path(panel).sum(axis=1).A1]
     unsure = next(row["door"] for row in rows if row["unknown"] == "1")

@@ -320,11 +320,8 @@ class Asking:
         return best_ahead(best, found, pool, here.engine, labels, whole=whole, least=least)
 
     def _here(self, task: Task, bench: Bench) -> _Here:
-        late, labels, criterion = (
-            self._lateness(),
-            self.labels[task.members],
-            fitness_at(self._criterion, len(task.members)),
-        )
+        late, labels = self._lateness(), self.labels[task.members]
+        criterion = fitness_at(self._criterion, len(task.members))
         engine: OfPopulations = bench.engine(task.members)
         unsure = self.unknown and bool(self.missing or self.grammar.functions)
         if unsure:

@@ -18,6 +18,11 @@ def proved(tree: Tree) -> str | None:
     return f"at every question, no formula of up to {in_words(least)} is fitter than the best that was found; {beyond}"
 
 
+def doubts(tree: Tree) -> list[str]:
+    """Of which questions answers were unknown, and what became of these, for where the questions are not shown."""
+    return [f"whether {tree.asks(node)}: {node.doubt}" for node in tree.nodes if node.doubt is not None]
+
+
 def remarks(tree: Tree) -> list[str]:
     """What is proved, and what became of floors for the recall of classes."""
     told = proved(tree)

@@ -49,7 +49,7 @@ def show(
     from telltree.explain import english as in_words
     from telltree.explain.groups import groups_text
     from telltree.tree.model import load_model
-    from telltree.tree.proved import remarks
+    from telltree.tree.proved import doubts, remarks
 
     tree = load_model(model).tree
     rules = rules_table(tree)
@@ -64,7 +64,8 @@ def show(
             say=lambda node: in_words(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
         )
         put(categories if english else f"{questions}\n\n{categories}", wrap=True)
-        for remark in tree.floors if english else remarks(tree):  # floors explain the weights
+        # without the questions, what was unknown of them; floors explain the weights
+        for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 

@@ -23,6 +23,7 @@ from telltree.grammar.rules.tables import CHOICE
 if TYPE_CHECKING:
     from telltree.grammar.grammar import Grammar
 
+_Ints = NDArray[np.int32]
 _MOST_PLACES = 4_096
 _MOST_CHANCES = 1 << 18
 """A tree that has so many places, or chances at all of them, forgets those that are the least likely to be reached."""
@@ -130,34 +131,20 @@ class PrototypeTree:
             "chance": self._prototype.chance[:chances].copy()
         }
 
-    def resume(
-        self,
-        symbol: NDArray[np.int32],
-        hole: NDArray[np.int32],
-        above: NDArray[np.int32],
-        chance: NDArray[np.float64],
-    ) -> None:
+    def resume(self, symbol: _Ints, hole: _Ints, above: _Ints, chance: NDArray[np.float64]) -> None:
         """Take the places of another tree of this grammar; ValueError if they cannot be."""
         symbols, number = len(self._prototype.first_rule) - 1, np.arange(len(symbol))
         if not len(symbol) == len(hole) == len(above) <= len(self._prototype.place):
             raise ValueError("the places of a formula do not fit together")
-        whole, known = (
-            symbol[:1].tolist() == [0] and above[:1].tolist() == [NOWHERE],
-            (symbol >= 0) & (symbol < symbols),
-        )
+        whole = symbol[:1].tolist() == [0] and above[:1].tolist() == [NOWHERE]
+        known = (symbol >= 0) & (symbol < symbols)
         if not (whole and (known & (hole >= 0) & (above < number)).all() and (above[1:] >= 0).all()):
             raise ValueError("there are places in a formula that cannot be")
         if len(chance) > len(self._prototype.chance) or not ((chance >= 0) & (chance <= 1)).all():
             raise ValueError("there are chances of rules that cannot be")
         self._rebuild(symbol, hole, above, chance)
 
-    def _rebuild(
-        self,
-        symbol: NDArray[np.int32],
-        hole: NDArray[np.int32],
-        above: NDArray[np.int32],
-        chance: NDArray[np.float64],
-    ) -> None:
+    def _rebuild(self, symbol: _Ints, hole: _Ints, above: _Ints, chance: NDArray[np.float64]) -> None:
         sizes = np.diff(self._prototype.first_rule)[symbol]
         if sizes.sum() != len(chance):
             raise ValueError("the chances of rules do not fit their places")
