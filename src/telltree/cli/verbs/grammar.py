@@ -32,8 +32,8 @@ def grammar(
 ) -> None:
     """Print the language that fit uses for these data: edit it, and hand it back by fit --grammar.
 
-    Labels, if they are given, are looked at only for columns with many levels: which of them go together; and for
-    shapes, which come from all classes alike.
+    Labels, if they are given, are looked at for columns with many levels: which of them go together; for shapes, which
+    come from all classes alike; and of fewer than 100 records for durations: whether they earn their place.
 
     \b
     Examples:
