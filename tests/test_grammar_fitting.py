@@ -337,7 +337,9 @@ def test_a_tree_of_few_records_asks_how_long_where_that_tells_them_apart():
 def test_what_a_threshold_tells_needs_no_durations():
     panel, labels = spiking(60)
     assert "count(" not in str(Grammar.for_panel(panel, labels))
+    assert Grammar.for_panel(panel, labels).unsaid.startswith("how long something lasts (of 60 records")
     assert "count(" in str(Grammar.for_panel(panel))
+    assert not Grammar.for_panel(panel).unsaid
 
 
 def test_of_many_records_durations_are_always_spoken():

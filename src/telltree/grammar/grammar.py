@@ -59,6 +59,8 @@ class Grammar:
     left_out: dict[str, str]
     """Columns that selectors passed over, and why."""
     _text: str
+    unsaid: str = ""
+    """What `for_panel` leaves out besides columns, and why; model files do not keep it."""
 
     @classmethod
     @collecting_later()
@@ -136,12 +138,13 @@ class Grammar:
         columns look like: about so many pieces of the records are drawn at random, the same for the same records.
         `labels`, one per record, serve three purposes: to group the levels of a column that has many, to draw shapes
         from all classes alike, and to find out whether words for how long earn their place: of fewer than 100 records,
-        they are left out unless one of them tells more of some class than every plain sentence. `columns` are those to
-        use, by default all but the unusable, which `left_out` lists. `str(grammar)` is its text, to edit and hand back.
+        they are left out unless one of them tells more of some class than every plain sentence, and `unsaid` says so.
+        `columns` are those to use, by default all but the unusable, which `left_out` lists. `str(grammar)` is its text,
+        to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
-        definitions, left_out = fitting_definitions(panel, known, columns, shapes)
-        return replace(cls._of(definitions, panel), left_out=left_out)
+        definitions, left_out, unsaid = fitting_definitions(panel, known, columns, shapes)
+        return replace(cls._of(definitions, panel), left_out=left_out, unsaid=unsaid)
 
     @classmethod
     @collecting_later()

@@ -45,7 +45,7 @@ def grammar(
     check_output(output, force=force)
     panel, labels = read_sources(source, data)
     made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
-    say_left_out(made.left_out)
+    say_left_out(made)
     put(str(made).rstrip("\n"), output)
     if output is not None:
         say(f"wrote {output}")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.data.statistics import Statistics
 from telltree.data.store import is_missing
@@ -86,8 +87,8 @@ class Richness:
 
 def fitting_definitions(
     panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None, shapes: int = 0
-) -> tuple[list[Definition], dict[str, str]]:
-    """The language, with about so many shapes, and the columns it leaves out with the reasons."""
+) -> tuple[list[Definition], dict[str, str], str]:
+    """The language, with about so many shapes; the columns that it leaves out, and why; and what else it leaves out."""
     require_whole("shapes", shapes, 0, MOST_SHAPES)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
@@ -103,9 +104,9 @@ def fitting_definitions(
     if not words.own:
         raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
     words.add_when()
-    words.weigh_durations()
+    unsaid = words.weigh_durations()
     words.add_looks([column for column in used if column.name not in left_out], shapes)
-    return words.definitions(), left_out
+    return words.definitions(), left_out, unsaid
 
 
 class _Words:
@@ -211,10 +212,16 @@ class _Words:
         if self._weighed:
             self._durations.note(np.greater.outer(steps, bounds))
 
-    def weigh_durations(self) -> None:
-        """Leave out how long things last where records are few, and plain sentences tell as much of every class."""
-        if self._weighed and not self._durations.exceeds(self._plain):
-            self.long = []
+    def weigh_durations(self) -> str:
+        """Leave out how long things last where records are few, and plain sentences tell as much of every class.
+
+        Returns what is to be told of that.
+        """
+        if not self.long or not self._weighed or self._durations.exceeds(self._plain):
+            return ""
+        self.long = []
+        records = counted(len(self._panel), "record")
+        return f"how long something lasts (of {records}, it tells no more than whether it happens)"
 
     def add_when(self) -> None:
         """How much time has passed, and, if records differ in length, which share of the record."""
