@@ -27,6 +27,7 @@ from telltree.operators import Expression, Hole, Number
 from telltree.operators.meaning import LOOKING, OF_NUMBERS, Mode
 from telltree.operators.simpler import once_each
 
+_FEW_ATOMS = 4_096
 _NO_NAMES = np.empty(0, np.uint64)
 
 
@@ -175,9 +176,16 @@ class Engine(Evaluator[Population]):
             return True
         if not numbers:
             return self._planes.add(self._atoms(population, left))
-        rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[left].tolist()]
-        families = {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
-        return self._planes.add_numbered(absent[left], families)
+        return self._planes.add_numbered(absent[left], self._worth_making(population, left))
+
+    def _worth_making(self, population: Population, lacking: NDArray[np.int64]) -> dict[int, Family]:
+        """The families of the atoms that are lacking; or all that the grammar has, if those are few: a search needs
+        most of them in the end, and a column that is read once is read fastest."""
+        if self._tables.atoms[0] <= _FEW_ATOMS:
+            rules = np.flatnonzero(self._tables.rule["first_atom"][:-1] >= 0).tolist()
+        else:
+            rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[lacking].tolist()]
+        return {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
 
     def _family(self, rule: int) -> list[tuple[int, Family]]:
         """The numbered atoms that a rule makes: one, or one with each of its constants; with the number of the first of

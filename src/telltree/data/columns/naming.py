@@ -33,7 +33,7 @@ def decimal_text(value: Any) -> str:
 
 def says_missing(text: str) -> bool:
     """Whether text stands for a missing value."""
-    return text.strip() in ("", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL")
+    return text.strip() in {"", "NA", "N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL"}
 
 
 def is_nothing(value: Any) -> bool:

@@ -175,9 +175,10 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
         )
     if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
         firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
-    gaps = [isinstance(label, str) and says_missing(label) for label in firsts.tolist()]
-    if any(gaps):
-        raise _missing_labels(name, grouping.ids[gaps].tolist())
+    written: list[object] = firsts.tolist()
+    gaps = {label for label in set(written) if isinstance(label, str) and says_missing(label)}
+    if gaps:
+        raise _missing_labels(name, grouping.ids[[label in gaps for label in written]].tolist())
     return firsts
 
 

@@ -65,6 +65,8 @@ class Templates:
 
     def of_body(self, body: Body) -> Expression:
         """The expression of a rule's body, with its English."""
+        if body.english is _UNSAID:  # most rules
+            return self.of(body.term)
         own, *renaming = body.english
         template = self.of(body.term, own)
         for english in renaming:
@@ -134,8 +136,12 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
         for option in symbols[symbol]:
-            share = option.weight / total
-            for body, weight in _rules_of(option, folded, bodies):
+            share, target = option.weight / total, renamed(option)
+            if target is None:
+                body = bodies.of(option)
+                _add(rules, body.spelt, body, share)
+                continue
+            for body, weight in _renamed(option, folded[target]):
                 _add(rules, body.spelt, body, weight * share)
         folded[symbol] = rules
         made += len(rules)
@@ -150,13 +156,11 @@ def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
     rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
 
 
-def _rules_of(option: Option, folded: Mapping[str, Weighted], bodies: _Bodies) -> Iterable[tuple[Body, float]]:
-    target = renamed(option)
-    if target is None:
-        return ((bodies.of(option), 1.0),)
+def _renamed(option: Option, rules: Weighted) -> Iterable[tuple[Body, float]]:
+    """The rules of the symbol that an option renames, as the option says them."""
     if option.english is None:
-        return folded[target].values()
-    return [(_said(body, option), weight) for body, weight in folded[target].values()]
+        return rules.values()
+    return [(_said(body, option), weight) for body, weight in rules.values()]
 
 
 def _said(body: Body, option: Option) -> Body:

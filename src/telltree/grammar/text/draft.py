@@ -31,7 +31,7 @@ class Term:
     @property
     def opens(self) -> bool:
         """Whether a rule of its own fills it in: true of symbols and random constants."""
-        return isinstance(self.head, Symbol | RandomNumber)
+        return isinstance(self.head, (Symbol, RandomNumber))
 
 
 class Option(NamedTuple):

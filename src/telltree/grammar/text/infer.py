@@ -46,7 +46,10 @@ def _grow(symbols: Definitions, needed: Mentions) -> dict[str, Types]:
         symbol = waiting.popleft()
         queued.discard(symbol)
         given = {id(types): types for option in symbols[symbol] if (types := types_of(option.body, found))}
-        grown = _ordered({t for types in (found[symbol], *given.values()) for t in types})
+        if len(given) == 1 and not found[symbol]:  # so it is mostly
+            (grown,) = given.values()
+        else:
+            grown = _ordered({t for types in (found[symbol], *given.values()) for t in types})
         if grown != found[symbol]:
             found[symbol] = grown
             waiting.extend(user for user in users[symbol] if user not in queued)
@@ -61,6 +64,7 @@ def _ordered(types: Container[Type | None]) -> Types:
     return tuple(t for t in _BY_NAME if t in types)
 
 
+_APPLIED = (Operator, UserFunction)
 _OF_CONSTANTS: dict[type, Types] = {
     Number: (Type.REAL,),
     RandomNumber: (Type.REAL,),
@@ -73,12 +77,14 @@ def types_of(body: Draft, found: Mapping[str, Types]) -> Types:
     """The types that a lifted body may have, given those of the symbols in it."""
     assert isinstance(body, Term)
     head = body.head
-    if isinstance(head, Number | Level | RandomNumber | Shape):  # most of a large grammar
-        return _OF_CONSTANTS[type(head)]
+    constant = _OF_CONSTANTS.get(type(head))
+    if constant is not None:  # most of a large grammar
+        return constant
     if isinstance(head, Symbol):
         return found[head.name]
     if isinstance(head, Attribute):
         return (head.type,)
+    assert isinstance(head, _APPLIED)
     return _outcome(head, _operands(body, found)).types
 
 
@@ -133,7 +139,7 @@ def _misfits(body: Draft, found: Mapping[str, Types]) -> Iterator[tuple[Place, s
     for arg in body.args:
         if isinstance(arg, Term) and arg.args:
             yield from _misfits(arg, found)
-    if not isinstance(body.head, Operator | UserFunction):
+    if not isinstance(body.head, _APPLIED):
         return
     each = _operands(body, found)
     if _outcome(body.head, each).fits:

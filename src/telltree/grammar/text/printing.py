@@ -94,23 +94,24 @@ def _alternatives(choice: Pick, symbols: Container[str]) -> str:
 
 
 def _is_list(choice: Pick) -> bool:
-    return _plain(choice) and all(isinstance(term.head, _CONSTANTS) for term in _terms(choice))
+    terms = _terms(choice)
+    return all(isinstance(term.head, _CONSTANTS) for term in terms) and _plain(choice, terms)
 
 
 def _is_operator_set(choice: Pick) -> bool:
     """Whether its options are comparisons that differ only in the operator."""
     terms = _terms(choice)
-    if not terms or not all(isinstance(term.head, Operator) and term.head in COMPARISONS for term in terms):
+    if not terms or not all(term.head in COMPARISONS for term in terms):
         return False
-    return all(term.args == terms[0].args for term in terms) and _plain(choice)
+    return all(term.args == terms[0].args for term in terms) and _plain(choice, terms)
 
 
 def _terms(choice: Pick) -> list[Term]:
     return [option.body for option in choice.options if isinstance(option.body, Term)]
 
 
-def _plain(choice: Pick) -> bool:
-    """Whether its options are terms without weight or English, no two the same."""
+def _plain(choice: Pick, terms: list[Term]) -> bool:
+    """Whether its options are these terms, without weight or English, and no two have the same head."""
     if any(option.weight != 1 or option.english is not None for option in choice.options):
         return False
-    return 1 < len(set(_terms(choice))) == len(choice.options)
+    return 1 < len({term.head for term in terms}) == len(choice.options)

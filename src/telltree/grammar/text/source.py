@@ -25,8 +25,7 @@ NOWHERE = Place(1, 1)
 """The place of what telltree itself writes, which has no text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """The name of an attribute or a symbol; certainly an attribute if it is quoted."""
 
     text: str
@@ -34,8 +33,7 @@ class Name:
     place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A number or the name of a category; with a unit, an amount of time."""
 
     value: float | str
@@ -44,8 +42,7 @@ class Constant:
     unit_place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Supply:
+class Supply(NamedTuple):
     """A source of constants: `word` is grid, quantiles, random, thresholds, levels, other or list."""
 
     word: str
@@ -53,8 +50,7 @@ class Supply:
     place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(NamedTuple):
     """A selector: every attribute of a type, or of a kind."""
 
     word: str
@@ -105,16 +101,14 @@ class Comparison:
         object.__setattr__(self, "depth", _depth_over((self.left, self.right), self.place))
 
 
-@dataclass(frozen=True, slots=True)
-class English:
+class English(NamedTuple):
     """The sentence of an alternative, as written."""
 
     text: str
     place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """One of the alternatives of a symbol or an inline choice."""
 
     body: "Source"
@@ -142,8 +136,7 @@ def any_of(bodies: Sequence[Source]) -> Source:
     return bodies[0] if len(bodies) == 1 else Choice(tuple(map(Alternative, bodies)))
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A symbol and its alternatives."""
 
     symbol: str
