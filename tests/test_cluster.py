@@ -149,11 +149,12 @@ def forest_alone(records):
     return forest().fit(*records)
 
 
-def test_the_trees_of_a_forest_grow_on_workers(client, records, forest_alone):
+def test_the_trees_of_a_forest_grow_on_workers(client, records, forest_alone, tmp_path):
     told = []
     there = forest(progress=told.append).fit(*records, client=client)
     assert there.trees_ == forest_alone.trees_
     assert there.out_of_bag_ == forest_alone.out_of_bag_
+    assert saved(there, tmp_path) == saved(forest_alone, tmp_path)
     assert told == [(done, 8) for done in range(1, 9)]
 
 

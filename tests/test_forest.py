@@ -1,26 +1,42 @@
 """GrammarForestClassifier: what its trees learn from, what they say together, and what is told of them."""
 
+import contextlib
+import json
 import os
 import pickle
+import random
 import re
 import signal
 
 import numpy as np
+import pandas as pd
 import pytest
+from model_mutants import mutant
+from programs import telltree
 from sklearn.base import clone
 from small_trees import ALL_OF_IT, FEW, TEXT
 
 from examples import records
-from telltree.data import Panel
-from telltree.errors import DataError, DataWarning, SettingsError
-from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier, cross_validate, judge_by_folds, judge_on
+from telltree.data import Panel, read
+from telltree.errors import DataError, DataWarning, ModelFormatError, ModelVersionError, SettingsError, TelltreeError
+from telltree.estimators import (
+    GrammarForestClassifier,
+    GrammarTreeClassifier,
+    cross_validate,
+    judge_by_folds,
+    judge_on,
+    load,
+)
 from telltree.estimators.folds import folds
+from telltree.estimators.loading import load_tree
 from telltree.estimators.training_set import read_given
 from telltree.explain.asked import Asked
 from telltree.grammar import Grammar
 from telltree.logic import Formula
+from telltree.operators import user_function
 from telltree.search import MonteCarlo
 from telltree.tree import Leaf, Node, Tree
+from telltree.tree.model import load_model, load_predictor
 from telltree.tree.target import ClassLabels, ClassTarget
 
 SMALL = GrammarTreeClassifier(TEXT, ALL_OF_IT)
@@ -298,7 +314,7 @@ def test_settings_are_those_of_an_estimator(fitted, panel, labels):
     ("settings", "says"),
     [
         ({"tree": "oak"}, "tree must be a GrammarTreeClassifier or None, got 'oak'"),
-        ({"n_trees": 0}, "n_trees must be a whole number of at least 1, got 0"),
+        ({"n_trees": 0}, "n_trees must be a whole number from 1 to 10,000, got 0"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"progress": 3}, "progress must be a function or None, got 3"),
         ({"random_state": "x"}, "random_state must be None, a seed"),
@@ -366,3 +382,173 @@ def test_a_fit_that_fails_leaves_the_forest_as_it_was(panel, labels):
     with pytest.raises(RuntimeError, match="on purpose"):
         model.set_params(progress=fail).fit(panel[:30], labels[:30])
     assert model.trees_ is before
+
+
+# files
+
+
+@pytest.fixture(scope="module")
+def content(fitted, tmp_path_factory):
+    path = tmp_path_factory.mktemp("forest") / "forest.json"
+    fitted.save(path)
+    return path.read_bytes()
+
+
+def loaded(content, folder, **given):
+    (folder / "forest.json").write_bytes(content)
+    return load(folder / "forest.json", **given)
+
+
+def settings_of(model):
+    """All settings, those of the tree by name: two estimators are never equal."""
+    return {name: value for name, value in model.get_params().items() if name != "tree"}
+
+
+def test_a_forest_comes_back_from_its_file_and_goes_there_again(fitted, content, panel, tmp_path):
+    back = loaded(content, tmp_path)
+    assert back.trees_ == fitted.trees_
+    assert settings_of(back) == settings_of(fitted)
+    assert (back.grammar_, back.training_) == (fitted.grammar_, fitted.training_)
+    assert (back.class_counts_, back.interrupted_) == (fitted.class_counts_, False)
+    assert back.classes_.tolist() == fitted.classes_.tolist()
+    assert back.feature_names_in_.tolist() == fitted.feature_names_in_.tolist()
+    assert back.out_of_bag_ is back.oob_score_ is back.oob_decision_function_ is None
+    np.testing.assert_array_equal(back.predict_proba(panel), fitted.predict_proba(panel))
+    assert str(back.asked()) == str(fitted.asked())
+    back.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == content
+
+
+def test_a_loaded_forest_is_fitted_again_to_the_same_bytes(content, panel, labels, tmp_path):
+    back = loaded(content, tmp_path).fit(panel, labels)
+    back.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == content
+
+
+def test_forests_of_all_kinds_have_files(tmp_path):
+    """Of a table without names, with unknown answers and languages of their own; and of single leaves."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(40, 2))
+    table[rng.random(table.shape) < 0.1] = np.nan
+    y = np.nan_to_num(table[:, 0]) > 0
+    own = GrammarTreeClassifier("shapes", FEW, missing="unknown", class_weight="balanced")
+    for number, model in enumerate([forest(own, 2), forest(GrammarTreeClassifier(search=FEW, max_depth=0), 2)]):
+        model.fit(table, y).save(tmp_path / f"{number}.json")
+        back = load(tmp_path / f"{number}.json")
+        assert back.trees_ == model.trees_
+        assert settings_of(back) == settings_of(model)
+        assert not hasattr(back, "feature_names_in_")
+        np.testing.assert_array_equal(back.predict_proba(table), model.predict_proba(table))
+
+
+def test_how_columns_were_resampled_comes_back(tmp_path):
+    rows = [  # either column misleads for some records, so that it depends on the records which is the better one
+        {
+            "id": k,
+            "t": t,
+            "x": float((k + 3 * (k < 7)) % 7),
+            "y": float((k + 3 * (k > 22)) % 7),
+            "label": "ab"[k % 7 > 3],
+        }
+        for k in range(30)
+        for t in range(4)
+    ]
+    panel, y = read(
+        pd.DataFrame(rows), id="id", time="t", label="label", time_unit="s", every="2 s", how={"x": "mean", "y": "last"}
+    )
+    model = forest(GrammarTreeClassifier(search=FEW, min_members=1), 4).fit(panel, y)
+    assert len({tree.how_read for tree in model.trees_}) > 1  # each knows of its own columns alone
+    model.save(tmp_path / "forest.json")
+    assert load(tmp_path / "forest.json").trees_ == model.trees_
+
+
+@user_function(takes=["real"], gives="real", elementwise=True)
+def twice(x):
+    """Twice as much."""
+    return 2 * x
+
+
+def test_functions_are_brought_to_a_file(panel, labels, tmp_path):
+    tree = GrammarTreeClassifier("Start ::= F(twice(speed) > [2, 5])", MonteCarlo(evaluations=2), functions=[twice])
+    model = forest(tree, 2).fit(panel, labels)
+    model.save(tmp_path / "forest.json")
+    with pytest.raises(ModelFormatError, match=r"calls the user function twice\(real\)"):
+        load(tmp_path / "forest.json")
+    assert load(tmp_path / "forest.json", functions=[twice]).trees_ == model.trees_
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda found: found["trees"].clear(), "at trees: "),
+        (lambda found: found["trees"][0].pop(), "its tree ends too early"),
+        (lambda found: found["trees"][1].append(found["trees"][1][-1]), "nodes after the end of the tree"),
+        (lambda found: found["trees"][0][0].update(formula="F(speed > )"), "its formula"),
+        (lambda found: found["trees"][0][0].update(formula="F(nobody)"), "nobody"),
+        (lambda found: found["trees"][0][-1].update(weights=[1.0]), "a count and a weight for each of 3 classes"),
+        (lambda found: found["counts"].pop(), "a count of training records for each class"),
+        (lambda found: found.update(n_trees=0), "at n_trees"),
+        (lambda found: found.update(n_trees=10**9), "at n_trees"),
+        (lambda found: found.update(tree=[]), "at tree: "),
+        (lambda found: found.update(format="telltree model"), "at tree: Field required|at trees: Extra"),
+        (lambda found: found.update(format=["telltree forest"]), "should be a JSON object with"),
+        (lambda found: found["settings"].update(max_depth=-1), "at settings"),
+    ],
+)
+def test_damage_is_named_with_its_place(content, tmp_path, change, says):
+    found = json.loads(content)
+    change(found)
+    with pytest.raises(ModelFormatError, match=says) as error:
+        loaded(json.dumps(found).encode(), tmp_path)
+    assert "forest.json" in str(error.value)
+
+
+def test_newer_files_ask_for_a_newer_telltree(content, tmp_path):
+    with pytest.raises(ModelVersionError, match="upgrade telltree"):
+        loaded(content.replace(b'"version": 1', b'"version": 2'), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mutants_give_a_forest_or_our_error(seed, content, panel, tmp_path):
+    rng = random.Random(seed)
+    for _ in range(20):
+        try:
+            found = loaded(mutant(rng, content), tmp_path)
+        except ModelFormatError:
+            continue
+        with contextlib.suppress(TelltreeError):
+            assert found.predict_proba(panel).shape[0] == 60
+
+
+def test_a_forest_is_refused_where_a_tree_is_wanted(content, tmp_path):
+    (tmp_path / "forest.json").write_bytes(content)
+    for read_tree in (load_model, load_predictor, load_tree):
+        with pytest.raises(ModelFormatError, match=r"'.*forest\.json': it holds a forest of 6 trees"):
+            read_tree(tmp_path / "forest.json")
+
+
+def test_a_forest_that_is_too_long_to_be_read_is_not_written(fitted, monkeypatch, tmp_path):
+    monkeypatch.setattr("telltree.tree.model.document.MOST_PARTS", 10)
+    with pytest.raises(ModelFormatError, match="learn fewer trees, or smaller ones"):
+        fitted.save(tmp_path / "forest.json")
+    assert not (tmp_path / "forest.json").exists()
+
+
+def test_verbs_that_want_a_tree_say_so(content, panel, labels, tmp_path):
+    (tmp_path / "forest.json").write_bytes(content)
+    table = panel.to_frame()
+    table["label"] = np.repeat(labels, panel.lengths)
+    table.to_csv(tmp_path / "records.csv", index=False)
+    data = (tmp_path / "records.csv", "--id", "id")
+    judged, page = (*data, "--label", "label"), ("-o", tmp_path / "page.html")
+    for verb, more in [
+        ("show", ()),
+        ("export", ("--to", "sql")),
+        ("predict", data),
+        ("categorize", data),
+        ("explain", (*data, "--record", "0")),
+        ("evaluate", judged),
+        ("report", (*judged, *page)),
+    ]:
+        ended = telltree(verb, tmp_path / "forest.json", *more)
+        assert (ended.returncode, "it holds a forest of 6 trees" in ended.stderr) == (4, True), (verb, ended.stderr)

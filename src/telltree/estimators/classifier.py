@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,9 @@ from telltree.tree.target import ClassLabels
 from telltree.tree.training import Training
 from telltree.tree.turns import local_bench
 from telltree.whole import is_whole
+
+if TYPE_CHECKING:
+    from telltree.tree.model import Model
 
 logger = logging.getLogger("telltree")
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
@@ -548,6 +551,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         self._fitted()
         save(self, path, overwrite=overwrite)
+
+    def model(self) -> "Model":
+        """What a model file holds."""
+        from telltree.estimators.saving import parameters_of
+        from telltree.tree.model import Model
+
+        return Model(
+            tree=self.tree_,
+            front=self.front_,
+            grammar=self.grammar_,
+            training=self.training_,
+            interrupted=self.interrupted_,
+            named=hasattr(self, "feature_names_in_"),
+            parameters=parameters_of(self),
+        )
 
     def _html_repr(self) -> str:
         """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""

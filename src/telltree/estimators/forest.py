@@ -1,7 +1,8 @@
 """GrammarForestClassifier: many trees, each of other records, that predict together."""
 
+import os
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ from telltree.tree.cluster import Cluster
 from telltree.tree.interruption import Interruption
 from telltree.tree.processes import finished, processes_for, stop
 from telltree.tree.training import Training, fingerprint
+
+if TYPE_CHECKING:
+    from telltree.tree.model import ForestModel
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 5
@@ -66,6 +70,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         loading.
     oob_score_: the accuracy of `out_of_bag_`, as in scikit-learn.
     classes_, n_features_in_, feature_names_in_: as in scikit-learn.
+    grammar_: the Grammar that all trees have searched; None if each had its own.
     class_counts_: how many training records are of each class.
     feature_importances_: the mean of those of the trees, brought to a sum of 1.
     interrupted_: whether Ctrl-C cut learning short; `trees_` are those that were finished.
@@ -122,9 +127,9 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             missing = tuple(sorted(doubtful(panel)))
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.trees_ = given.classes, tuple(grown.tree for grown in kept.values())
-            self.class_counts_ = tuple(labels.counts().tolist())
+            self.grammar_, self.class_counts_ = ground.grammar, tuple(labels.counts().tolist())
             self.training_ = Training(panel.schema, seed, fingerprint(panel, labels), missing, {})
-            self.oob_decision_function_ = _of_all(given, chances)
+            self.oob_decision_function_: Floats | None = _of_all(given, chances)
             self.out_of_bag_, self.interrupted_ = card, interrupted
             remember(self, X, panel)
         self._say_what_is_odd(ground)
@@ -201,6 +206,30 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         """What the trees ask, and how many of them; print it, or take its `questions` and `conditions`."""
         check_is_fitted(self)
         return Asked.by(self.trees_)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""
+        from telltree.estimators.saving import save
+
+        check_is_fitted(self)
+        save(self, path, overwrite=overwrite)
+
+    def model(self) -> "ForestModel":
+        """What a model file holds."""
+        from telltree.estimators.saving import parameters_of
+        from telltree.tree.model import ForestModel
+
+        return ForestModel(
+            trees=self.trees_,
+            counts=self.class_counts_,
+            n_trees=self.n_trees,
+            random_state=self.random_state,
+            grammar=self.grammar_,
+            training=self.training_,
+            interrupted=self.interrupted_,
+            named=hasattr(self, "feature_names_in_"),
+            parameters=None if self.tree is None else parameters_of(self.tree),
+        )
 
     @property
     def oob_score_(self) -> float | None:

@@ -5,11 +5,14 @@ A tree depends on the seed of the forest and on its own number alone, not on whe
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.data import Schema
+from telltree.data.usable import doubtful, unchanging
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.training_set import TrainingSet
 from telltree.grammar import Grammar
@@ -66,9 +69,23 @@ class Ground:
             members, seed = self.draw(number)
             shared = bench.part(members) if isinstance(bench, LocalBench) else None
             learned = self.classifier.learn_part(self.training.part(members), seed, self.grammar, shared)
-            tree, others = _bare(learned.tree), self.unseen(number)
+            tree, others = self._told_as_all(_bare(learned.tree)), self.unseen(number)
             chances = probabilities(tree, panel[others]) if len(others) else np.empty((0, len(tree.target.parts)))
             yield number, Grown(tree, chances, learned.interrupted)
+
+    def _told_as_all(self, tree: Tree) -> Tree:
+        """The tree with what is known of all records: which columns miss values, and which do not change."""
+        return replace(tree, schema=Schema(self._schema[name] for name in tree.schema), missing=self._missing)
+
+    @cached_property
+    def _schema(self) -> Schema:
+        panel = self.training.panel
+        still = unchanging(panel)
+        return Schema(replace(column, static=column.name in still) for column in panel.schema.values())
+
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        return doubtful(self.training.panel)
 
 
 def grow_some(numbers: Sequence[int], ground: Ground) -> list[tuple[int, Grown]]:

@@ -13,7 +13,7 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree.growth.settings import DEEPEST, LookAhead, Optimal
+from telltree.tree.growth.settings import DEEPEST, MOST_TREES, LookAhead, Optimal
 from telltree.whole import is_whole
 
 
@@ -142,7 +142,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 _OF_FORESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "n_trees": (lambda it: is_whole(it, 1), "a whole number of at least 1"),
+    "n_trees": (lambda it: is_whole(it, 1, MOST_TREES), f"a whole number from 1 to {MOST_TREES:,}"),
     "n_jobs": _MAY_BE["n_jobs"],
     "progress": _MAY_BE["progress"],
 }
