@@ -347,13 +347,14 @@ def test_progress_is_told_after_each_tree(panel, labels):
 
 
 @pytest.mark.parametrize("given", [{}, {"n_jobs": 2}])
-def test_ctrl_c_keeps_the_trees_that_are_finished(fitted, panel, labels, given):
+def test_ctrl_c_keeps_the_trees_that_are_finished(fitted, panel, labels, given, caplog):
     def interrupt(progress):
         if progress.done == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
     model = forest(progress=interrupt, n_trees=6, **given).fit(panel, labels)
     assert model.interrupted_
+    assert f"interrupted; the forest has {len(model.trees_)} of 6 trees" in caplog.text
     assert 2 <= len(model.trees_) < 6
     assert set(map(str, model.trees_)) <= set(map(str, fitted.trees_))
     assert model.out_of_bag_.records < 60

@@ -224,7 +224,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
-        local = partial(local_bench, threads=_threads(self.n_jobs), max_memory=most)
+        local = partial(local_bench, threads=self.threads, max_memory=most)
         if checkpoint is None:
             return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
@@ -311,7 +311,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        threads = _threads(self.n_jobs)
+        threads = self.threads
         induction = Induction(
             grammar,
             search,
@@ -510,6 +510,11 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return categorize(self.tree_, panel, y)
 
     @property
+    def threads(self) -> int:
+        """How many threads evaluate formulas."""
+        return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importance of each column of the training records, in their order; see the class."""
         return importances(self._fitted(), self.training_.schema)
@@ -627,7 +632,3 @@ def generator_of(random_state: Any) -> np.random.RandomState:
 
 def _ledger(known: Checkpoint | None, tree: int) -> Ledger:
     return NO_LEDGER if known is None else known.tree(tree)
-
-
-def _threads(n_jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs or 1, _MOST_THREADS)

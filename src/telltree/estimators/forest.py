@@ -1,5 +1,6 @@
 """GrammarForestClassifier: many trees, each of other records, that predict together."""
 
+import logging
 import os
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +32,7 @@ from telltree.tree.training import Training, fingerprint
 if TYPE_CHECKING:
     from telltree.tree.model import ForestModel
 
+logger = logging.getLogger("telltree")
 Floats = NDArray[np.float64]
 _AT_ONCE = 5
 """Trees of one task at most: they share planes, which may take as long to make as a tree to grow."""
@@ -121,6 +123,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             if not kept:
                 raise KeyboardInterrupt  # not even the first tree has begun
             interrupted = interruption.asked or any(grown.interrupted for grown in found.values())
+            if interrupted:
+                logger.warning("telltree: interrupted; the forest has %d of %d trees", len(kept), self.n_trees)
             panel, labels = ground.training
             chances = _judged(ground, kept, len(given.classes))
             card = _card(given, chances, sample_weight)

@@ -64,7 +64,8 @@ class Ground:
     def grown(self, numbers: Sequence[int]) -> Iterator[tuple[int, Grown]]:
         """Trees one after the other, each with its number; if they have the same grammar, they share planes."""
         panel = self.training.panel
-        bench = None if self.grammar is None else local_bench(panel, self.grammar, quiet=True)
+        threads = self.classifier.threads
+        bench = None if self.grammar is None else local_bench(panel, self.grammar, threads, quiet=True)
         for number in numbers:
             members, seed = self.draw(number)
             shared = bench.part(members) if isinstance(bench, LocalBench) else None
