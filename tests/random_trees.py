@@ -67,7 +67,7 @@ def draw_tree_case(rng, *, finite=False, counts=True, columns=None):
     if finite:
         for record in case.records:
             for values in record.values():
-                values[:] = [2.0 if isinstance(v, float) and math.isinf(v) else v for v in values]
+                values[:] = [2.0 if isinstance(v, float) and abs(v) > 1e299 else v for v in values]
     return draw_tree(rng, columns, case.panel.schema, counts=counts), case
 
 

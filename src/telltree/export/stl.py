@@ -133,7 +133,9 @@ class _Writer:
                 codes = ", ".join(f"{self._code(level)} {json.dumps(level)}" for level in self.schema[column].levels)
                 return f"{called}, as numbers: {codes}; 0 for any other or missing category"
         return called + (
-            f"; any number where it is missing, {_INFINITY} for infinity" if self._may_miss(column) else ""
+            f"; any number where it is missing, {_INFINITY} for infinity, as is all beyond {_LARGE}"
+            if self._may_miss(column)
+            else ""
         )
 
     def _may_miss(self, column: str) -> bool:

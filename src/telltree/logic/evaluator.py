@@ -292,7 +292,7 @@ class Evaluator(abc.ABC, Generic[F]):
             (
                 Registers.empty(number, words, blocks),
                 Counting.empty(number, blocks) if self._counts else None,
-                Looking.empty(words) if self._looks else None,
+                Looking.empty(words, blocks) if self._looks else None,
             )
             for _ in range(self._threads)
         ]

@@ -22,11 +22,12 @@ class Looking(NamedTuple):
 
     spare: NDArray[np.uint64]  # one vector of a tile
     runs: NDArray[np.float64]  # for each lane, how many steps in a row
+    opened: NDArray[np.uint64]  # for each block, the records of which more must be known
 
     @classmethod
-    def empty(cls, words: int) -> "Looking":
-        """For tiles of at most this many words."""
-        return cls(aligned_words(1, words)[0], np.empty(64))
+    def empty(cls, words: int, blocks: int) -> "Looking":
+        """For tiles of at most this many words and blocks."""
+        return cls(aligned_words(1, words)[0], np.empty(64), np.empty(blocks, np.uint64))
 
 
 # Vectors are those of a tile; `blocks` are where its blocks begin, and one past the last, and count from the first.
@@ -49,11 +50,18 @@ def _shift(x, negate, valid, by, target):
 
 
 @small
-def _widen(source, by, target):
-    """At each step whether a vector holds there or so many steps later, or earlier."""
+def _widen(source, seen, width, sign, target):
+    """A window four times as long, but no longer than `width`: at each step whether a vector, which sees as many steps
+    as `seen`, holds there or once, twice or three times as many steps later, or earlier."""
+    one, two, three = (
+        sign * min(seen, width - seen),
+        sign * min(2 * seen, width - seen),
+        sign * min(3 * seen, width - seen),
+    )
     words = len(target)
-    for t in range(min(max(0, -by), words), max(0, min(words, words - by))):
-        target[at(t)] = source[at(t)] | source[at(t + by)]
+    for t in range(min(max(0, -three), words), max(0, min(words, words - three))):
+        near, far = source[at(t)] | source[at(t + one)], source[at(t + two)] | source[at(t + three)]
+        target[at(t)] = near | far
 
 
 @small
@@ -73,8 +81,8 @@ def _mend(x, negate, valid, near, further, sign, blocks, out):
 def some_within(x, negate, valid, near, further, back, blocks, out, spare):
     """At each step whether the operand holds at one of the steps from `near` to `near + further` later, or earlier.
 
-    The window is twice as long after each pass: a vector, and itself some steps later. What these see beyond the end of
-    a block is mended at last. A window as long as a block takes no pass.
+    The window is four times as long after each pass: a vector, and itself some steps later. What these see beyond the
+    end of a block is mended at last. A window as long as a block takes no pass.
     """
     longest, sign = np.int64(0), -1 if back else 1
     for block in range(len(blocks) - 1):
@@ -83,19 +91,18 @@ def some_within(x, negate, valid, near, further, back, blocks, out, spare):
     width = further + 1 if further + 1 < longest else 0
     seen, odd = np.int64(1), False
     while seen < width:
-        seen, odd = 2 * seen, not odd
+        seen, odd = 4 * seen, not odd
     if odd:
         _shift(x, negate, valid, sign * near, spare)
     elif width:
         _shift(x, negate, valid, sign * near, out)
     seen = np.int64(1)
     while seen < width:
-        by = sign * min(seen, width - seen)
         if odd:
-            _widen(spare, by, out)
+            _widen(spare, seen, width, sign, out)
         else:
-            _widen(out, by, spare)
-        seen, odd = 2 * seen, not odd
+            _widen(out, seen, width, sign, spare)
+        seen, odd = 4 * seen, not odd
     _mend(x, negate, valid, near, further, sign, blocks, out)
 
 
@@ -139,6 +146,23 @@ def until_at_first(a, not_a, b, not_b, valid, weak, blocks, words):
             if is_open & ~found == _ZERO:
                 break
         words[at(block)] = found | (is_open & ended)
+
+
+@small
+def until_fails(a, not_a, b, not_b, valid, weak, back, blocks, words):
+    """For which records until, or since if `back`, is false at some step; added to those that are in `words`.
+
+    It is where neither a nor b holds. If there is no such step, it is true wherever it is true one step further on: so
+    at all steps if b holds at the last one, or if it need not.
+    """
+    needed = _ZERO if weak or back else _ALL
+    for block in range(len(blocks) - 1):
+        start, last = blocks[at(block)] - blocks[0], blocks[at(block + 1)] - blocks[0] - 1
+        found = words[at(block)] | (~(b[at(last)] ^ not_b) & valid[at(last)] & (~(a[at(last)] ^ not_a) | needed))
+        for t in range(start, last):
+            ends = needed & ~valid[at(t + 1)]
+            found |= ~(b[at(t)] ^ not_b) & valid[at(t)] & (~(a[at(t)] ^ not_a) | ends)
+        words[at(block)] = found | (~(b[at(start)] ^ not_b) & valid[at(start)]) if back else found
 
 
 @small

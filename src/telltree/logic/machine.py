@@ -23,17 +23,14 @@ from telltree.grammar.derivations.streams import GOLDEN, mix
 from telltree.logic.aligned import VECTOR, aligned_words
 from telltree.logic.instructions import (
     ABS,
-    BACK,
     BEGINS,
     COMPARE,
     CONSTANT,
     COUNT,
     EQUAL,
-    FROM,
     GREATER,
     LESS,
     LONGEST,
-    ONLY_FIRST,
     REDUCE,
     REDUCE_AND,
     SUBTRACT,
@@ -44,7 +41,8 @@ from telltree.logic.instructions import (
     WINDOW_OR,
     WORD_AND,
 )
-from telltree.logic.looking import begins, longest_run, since, some_at_first, some_within, until, until_at_first
+from telltree.logic.looking import longest_run
+from telltree.logic.looking_late import look, may_wait, reduce_looking
 
 Word = np.uint64  # the same step of 64 records
 LANES = 64
@@ -136,30 +134,6 @@ def _never(words):
 
 
 @small
-def _look(step, one, not_a, two, not_b, valid, value, flags, blocks, out, words, spare):
-    """The instructions that look along time, on a tile; words are what they find at the first step of each block."""
-    near, further = np.int64(0), np.int64(0)
-    if step == WINDOW_OR:
-        near, further = np.int64(value) // FROM, np.int64(value) % FROM
-    if flags & ONLY_FIRST:
-        if step == WINDOW_OR:
-            some_at_first(one, not_a, valid, near, further, blocks, words)
-        else:
-            until_at_first(one, not_a, two, not_b, valid, flags & WEAK, blocks, words)
-        return
-    if step == WINDOW_OR:
-        some_within(one, not_a, valid, near, further, flags & BACK, blocks, out, spare)
-    elif step == BEGINS:
-        begins(one, not_a, flags & WEAK, blocks, out)
-    elif flags & BACK:
-        since(one, not_a, two, not_b, blocks, out)
-    else:
-        until(one, not_a, two, not_b, valid, flags & WEAK, blocks, out, spare)
-    for block in range(len(blocks) - 1):
-        words[at(block)] = out[at(blocks[at(block)] - blocks[0])]
-
-
-@small
 def _known(reduced, a, b, flags, block):
     """The value of F(a ∧ b) for records where no step need be examined, and the records that need it.
 
@@ -176,6 +150,7 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
     """Run one program on the blocks `low` … `high` − 1, whose words are contiguous in every plane."""
     vectors, words = registers.vectors, registers.words
     first, last = blocks[at(low)], blocks[at(high)]
+    waits = False  # whether the instruction before looks along time, and was put off
     for k in range(programs.bounds[at(individual), 0], programs.bounds[at(individual), 1]):
         now = programs.steps[at(k)]
         step, destination, a, b, flags = now[0], at(-1 - now[1]), now[2], now[3], now[4]
@@ -187,6 +162,11 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
             out = words[destination]
             for block in range(high - low):
                 out[at(block)] = (left[at(skip_left + block)] ^ not_a) & (right[at(skip_right + block)] ^ not_b)
+            continue
+        if looking is not None and waits:
+            waits = False
+            reduce_looking(now, programs.steps[at(k - 1)], programs.values[at(k - 1)], planes, vectors, reduced, valid,
+                            blocks, low, high, words[destination], looking.spare, looking.opened)  # fmt: skip
             continue
         # planes cover all blocks, registers start at block `low`
         one, skip_one = (planes[at(a)], first) if a >= 0 else (vectors[at(-1 - a)], 0)
@@ -201,13 +181,16 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                 out[at(t)] = (one[at(skip_one + t)] ^ not_a) & valid[at(first + t)]
         if step == WINDOW_OR or step == UNTIL or step == BEGINS:
             if looking is not None:
+                waits = may_wait(programs.steps, k, programs.bounds[at(individual), 1], programs.values[at(k)])
+                if waits:
+                    continue
                 sought, not_sought = (b, flags >> 1 & 1) if step == UNTIL else (a, flags & 1)
                 if sought > 0 and not flags & WEAK and _never(reduced[2 * sought + not_sought, low:high]):
                     out[: last - first] = _ZERO
                     words[destination, : high - low] = _ZERO
                     continue
                 here, there, size = skip_one, skip_two, last - first
-                _look(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
+                look(step, one[here : here + size], not_a, two[there : there + size], not_b, valid[first:last],
                       programs.values[k], flags, blocks[low : high + 1], out[:size], words[destination],
                       looking.spare[:size])  # fmt: skip
             continue

@@ -11,7 +11,9 @@ _PART = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`|[\w.]++|[^\w\
 MOST_PARTS = 40_000
 """Each takes some ten microseconds to read, and some hundred bytes."""
 PARTS_A_COLUMN, PARTS_A_LEVEL = 300, 10
-"""What telltree itself may have to say of a column; whoever has thousands of columns reads grammars as long as that."""
+"""What telltree itself may have to say of a column; whoever has hundreds of columns reads grammars as long as that."""
+_MANY_PARTS, _PARTS_OF_MANY = 64_000, 100
+"""From so many parts on, fewer for each column: telltree has less to say of each of many."""
 
 
 def has_more_parts(texts: Iterable[str], most: int) -> bool:
@@ -22,8 +24,18 @@ def has_more_parts(texts: Iterable[str], most: int) -> bool:
 
 def room_for(schema: Schema) -> int:
     """How many parts a grammar over these columns may have."""
-    levels = sum(len(column.levels) for column in schema.values())
-    return max(MOST_PARTS, PARTS_A_COLUMN * len(schema) + PARTS_A_LEVEL * levels)
+    columns = len(schema)
+    needed = max(min(PARTS_A_COLUMN * columns, _MANY_PARTS), _PARTS_OF_MANY * columns)
+    return max(MOST_PARTS, needed + PARTS_A_LEVEL * _levels(schema))
+
+
+def room_for_groups(schema: Schema) -> int:
+    """How many attributes and constants the groups of such a grammar may have, written out."""
+    return max(MOST_PARTS, PARTS_A_COLUMN * len(schema) + PARTS_A_LEVEL * _levels(schema))
+
+
+def _levels(schema: Schema) -> int:
+    return sum(len(column.levels) for column in schema.values())
 
 
 def check_parts(text: str, what: str, most: int = MOST_PARTS) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from telltree.data import Column, ColumnType, Panel, Schema, unusable
 from telltree.data.statistics import Statistics
 from telltree.errors import GrammarError
-from telltree.grammar.text.amount import room_for
+from telltree.grammar.text.amount import room_for_groups
 from telltree.grammar.text.draft import Draft, Pick, Term, pick
 from telltree.grammar.text.names import attribute, nearest
 from telltree.grammar.text.source import Each, Place, Supply
@@ -144,7 +144,7 @@ class Groups:
 
     @cached_property
     def _room(self) -> int:
-        return room_for(self.schema)
+        return room_for_groups(self.schema)
 
     def _values(self, columns: list[Column], supply: Supply) -> Statistics:
         for column in columns:
