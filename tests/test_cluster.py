@@ -21,6 +21,7 @@ from telltree import (
     DataWarning,
     FunctionError,
     GeneticProgramming,
+    GrammarForestClassifier,
     GrammarTreeClassifier,
     SettingsError,
     read,
@@ -149,6 +150,52 @@ def test_cross_validation_is_spread_over_workers(client, records):
     there = cross_validate(model, panel, y, parts, lambda *done: told.append(done), client=client)
     assert np.array_equal(here, there)
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def forest(**given):
+    tree = GrammarTreeClassifier(search=SEARCH, max_depth=2)
+    return GrammarForestClassifier(tree, n_trees=8, random_state=0, **given)
+
+
+@pytest.fixture(scope="module")
+def forest_alone(records):
+    """The forest of one process."""
+    return forest().fit(*records)
+
+
+def test_the_trees_of_a_forest_grow_on_workers(client, records, forest_alone, tmp_path):
+    told = []
+    there = forest(progress=told.append).fit(*records, client=client)
+    assert there.trees_ == forest_alone.trees_
+    assert there.out_of_bag_ == forest_alone.out_of_bag_
+    assert saved(there, tmp_path) == saved(forest_alone, tmp_path)
+    assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_a_worker_that_dies_while_trees_grow_changes_nothing(client, records, forest_alone):
+    victims = list(client.run(os.getpid).values())
+
+    def kill(progress):
+        if progress.done == 1:
+            os.kill(victims[0], signal.SIGKILL)
+
+    there = forest(progress=kill).fit(*records, client=client)
+    assert there.trees_ == forest_alone.trees_
+    assert there.out_of_bag_ == forest_alone.out_of_bag_
+
+
+def test_trees_go_on_after_all_workers_have_died_but_not_without_a_scheduler(records, forest_alone):
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own, Client(own) as client:
+        (victim,) = client.run(os.getpid).values()
+
+        def kill(progress):
+            if progress.done == 2:
+                os.kill(victim, signal.SIGKILL)
+
+        there = forest(progress=kill).fit(*records, client=client)
+        assert there.trees_ == forest_alone.trees_
+        with pytest.raises(ClusterError, match=r"scheduler .* again"):
+            forest(progress=lambda _done: own.close()).fit(*records, client=client)
 
 
 @pytest.mark.parametrize("losses", [1, 4])
