@@ -10,7 +10,7 @@ from programs import beside_tests
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from telltree.estimators import GrammarTreeClassifier, TemporalFeatures
+from telltree.estimators import GrammarForestClassifier, GrammarTreeClassifier, TemporalFeatures
 from telltree.search import GeneticProgramming, MonteCarlo
 
 FEW = MonteCarlo(evaluations=100)
@@ -19,13 +19,14 @@ LEARNT = TemporalFeatures(tree=GrammarTreeClassifier(search=FEW, random_state=0)
 ESTIMATORS = [
     GrammarTreeClassifier(search=BRED),
     GrammarTreeClassifier(search=BRED, min_gain=1.0),
+    GrammarForestClassifier(GrammarTreeClassifier(search=FEW), n_trees=3),
     TemporalFeatures(["F(x1 > 0)", "G(x1 < 0.5)"]),
     LEARNT,
 ]
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, GrammarTreeClassifier):
+    if isinstance(estimator, GrammarTreeClassifier | GrammarForestClassifier):
         reason = (
             "weights say how much records matter beside each other, and add up to their number: a record that is "
             "there twice is more evidence than one that weighs twice as much"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the table below is what
     from telltree.errors import SpeechError as SpeechError
     from telltree.errors import TelltreeError as TelltreeError
     from telltree.errors import TelltreeWarning as TelltreeWarning
+    from telltree.estimators import GrammarForestClassifier as GrammarForestClassifier
     from telltree.estimators import GrammarTreeClassifier as GrammarTreeClassifier
     from telltree.estimators import PanelMaker as PanelMaker
     from telltree.estimators import TemporalFeatures as TemporalFeatures
@@ -73,6 +74,7 @@ _HOMES = {
     "SpeechError": "errors",
     "TelltreeError": "errors",
     "TelltreeWarning": "errors",
+    "GrammarForestClassifier": "estimators",
     "GrammarTreeClassifier": "estimators",
     "PanelMaker": "estimators",
     "TemporalFeatures": "estimators",

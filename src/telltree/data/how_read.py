@@ -1,7 +1,7 @@
 """How records were read, as far as it matters for reading other records for the same model."""
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,13 @@ class HowRead:
 
 
 AS_USUAL = HowRead()
+
+
+def joint_reading(parts: Iterable[HowRead]) -> HowRead:
+    """How all columns were read, from how some of them were: what `of` gave for several lots of columns."""
+    found = list(parts)
+    pairs = {pair for one in found if not isinstance(one.how, str) for pair in one.how}
+    return replace(found[0], how=tuple(sorted(pairs))) if pairs else found[0]
 
 
 def _alike(learnt: StepLength | None, found: StepLength | None) -> bool:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,13 @@ from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
-from telltree.estimators.inputs import read_known, read_labels, read_training, remember
-from telltree.estimators.parameters import check_floors, check_growth, check_parameters, check_thresholds
+from telltree.estimators.inputs import read_known, remember
+from telltree.estimators.parameters import check_floors, check_parameters
 from telltree.estimators.parts import settings_of, split_settings, with_settings
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.resuming import about_data, about_settings, seed_said
+from telltree.estimators.training_set import TrainingSet, read_given
 from telltree.estimators.validation import Learn, Validation, validate
-from telltree.estimators.weights import fixed_point, record_weights
 from telltree.estimators.wording import Heard, Wording
 from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
@@ -50,10 +50,13 @@ from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
 from telltree.tree.recall import with_recall
-from telltree.tree.target import ClassLabels, ClassTarget
+from telltree.tree.target import ClassLabels
 from telltree.tree.training import Training
 from telltree.tree.turns import local_bench
 from telltree.whole import is_whole
+
+if TYPE_CHECKING:
+    from telltree.tree.model import Model
 
 logger = logging.getLogger("telltree")
 _MOST_THREADS = 256  # results do not depend on their number, and more are of no use
@@ -61,17 +64,6 @@ DEEPEST = 100
 """The largest depth of any tree: trees are nested, and much deeper ones could be neither copied nor pickled."""
 Tell = Callable[[NodeProgress], None]
 _EQUALS = 2.0  # a question whose answers predict the same class must be worth this many times its price
-
-
-class TrainingSet(NamedTuple):
-    """Records to learn from, and the class of each."""
-
-    panel: Panel
-    labels: ClassLabels
-
-    def part(self, members: NDArray[np.int64]) -> "TrainingSet":
-        """Some of the records."""
-        return TrainingSet(self.panel[members], self.labels[members])
 
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
@@ -229,12 +221,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             `telltree.scan`, else what is usual beside a panel in memory. The tree is the same.
         """
         check_parameters(self.get_params(deep=False))
-        check_growth(self.get_params(deep=False))
-        check_thresholds(self.get_params(deep=False))
         most = None if max_memory is None else size_of(max_memory)
         if max_memory is not None and most is None:
             raise SettingsError(f"max_memory must be a size such as '4 GB', or a number of bytes, got {max_memory!r}")
-        local = partial(local_bench, threads=_threads(self.n_jobs), max_memory=most)
+        local = partial(local_bench, threads=self.threads, max_memory=most)
         if checkpoint is None:
             return self._fit(X, y, sample_weight, groups, client, local=local)
         with naming(checkpoint):
@@ -251,27 +241,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         known: Checkpoint | None = None,
         local: "partial[Bench]",
     ) -> "GrammarTreeClassifier":
-        generator = _generator(self.random_state)
-        panel = read_training(X)
-        labels = read_labels(y, panel, X)
-        classes, codes = np.unique(labels, return_inverse=True)
-        weights = record_weights(labels, sample_weight, self.class_weight)
-        if weights is not None and not weights.all():
-            weighing = np.flatnonzero(weights)
-            panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
-            groups = None if groups is None else np.asarray(groups)[weighing]
-        else:
-            weighing = np.arange(len(panel))
+        generator = generator_of(self.random_state)
+        given = read_given(X, y, sample_weight, self.class_weight)
+        training, classes = given.training, given.classes
+        panel, coded = training
         check_floors(self.recall, classes)
-        coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
         seed = int(generator.randint(2**31 - 1))
         if known is not None and self.random_state is None:  # any seed will do, so that of the file will
             seed = seed_said(known, seed)
-        training = TrainingSet(panel, coded)
-        grammar = self._grammar_for(training)
-        if grammar is not None and self.missing == "unknown":
-            check_bounds(rule.template for rule in grammar.rules)
-        parts = self._folds(coded, groups, seed, weighing)
+        grammar = self._known_grammar(training)
+        parts = self._folds(coded, given.of_weighing(groups), seed, given.weighing)
         if known is not None:
             known.require(self._about(training, grammar, seed, parts))
         with Interruption() as interruption:
@@ -332,7 +311,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits = self._limits(labels)
         search, fitness = self.search or DEFAULT_SEARCH, self.fitness or DEFAULT_FITNESS
         centre = self._movable(panel)
-        threads = _threads(self.n_jobs)
+        threads = self.threads
         induction = Induction(
             grammar,
             search,
@@ -408,10 +387,35 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         progress: Tell | None,
         bench: MakeBench | None = None,
         ledger: Ledger = NO_LEDGER,
+        *,
+        grammar: Grammar | None = None,
     ) -> Learned:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
-            return self._learn(part, self._grammar_for(part), seed, progress, bench, ledger=ledger)
+            return self._learn(part, grammar or self._grammar_for(part), seed, progress, bench, ledger=ledger)
+
+    def learn_part(self, part: TrainingSet, seed: int, grammar: Grammar | None, bench: LocalBench | None) -> Learned:
+        """For forests: the tree that is kept of some of the records. `grammar`: None for one that suits them."""
+        make = None if bench is None else _always(bench)
+        learned = self._learn_fold(part, seed, self.progress, make, grammar=grammar)
+        return Learned(self._chosen(Front.of(learned.tree), None).narrowed(), {}, learned.interrupted)
+
+    def language_for(self, training: TrainingSet) -> Grammar | None:
+        """For forests: a grammar that trees of any of the records can share. None if each must have its own.
+
+        What labels have shaped would tell a tree of records that it shall not know; shapes are pieces of records.
+        """
+        found = self._known_grammar(training)
+        if found is None or not self._suits_data:
+            return found
+        return found if self.grammar is None and found == Grammar.for_panel(training.panel) else None
+
+    def _known_grammar(self, training: TrainingSet) -> Grammar | None:
+        """The grammar of all training records, if answers in it may be unknown where they may be."""
+        grammar = self._grammar_for(training)
+        if grammar is not None and self.missing == "unknown":
+            check_bounds(rule.template for rule in grammar.rules)
+        return grammar
 
     def _shared(self, training: TrainingSet, local: "partial[Bench]") -> LocalBench | None:
         """A bench for the trees of all folds, if they have the same grammar, and all planes fit into memory.
@@ -506,9 +510,19 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         return categorize(self.tree_, panel, y)
 
     @property
+    def threads(self) -> int:
+        """How many threads evaluate formulas."""
+        return (os.cpu_count() or 1) if self.n_jobs == -1 else min(self.n_jobs or 1, _MOST_THREADS)
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importance of each column of the training records, in their order; see the class."""
         return importances(self._fitted(), self.training_.schema)
+
+    @property
+    def class_counts_(self) -> tuple[int, ...]:
+        """How many training records are of each class, in the order of `classes_`."""
+        return self._fitted().summary.parts
 
     def rules(self) -> list[RuleRow]:
         """One row per leaf: formula, English, class, and its share of the training records with interval and lift."""
@@ -542,6 +556,21 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         self._fitted()
         save(self, path, overwrite=overwrite)
+
+    def model(self) -> "Model":
+        """What a model file holds."""
+        from telltree.estimators.saving import parameters_of
+        from telltree.tree.model import Model
+
+        return Model(
+            tree=self.tree_,
+            front=self.front_,
+            grammar=self.grammar_,
+            training=self.training_,
+            interrupted=self.interrupted_,
+            named=hasattr(self, "feature_names_in_"),
+            parameters=parameters_of(self),
+        )
 
     def _html_repr(self) -> str:
         """The representation for notebooks: scikit-learn's diagram, and the tree if it is fitted."""
@@ -592,7 +621,8 @@ def _always(bench: Bench) -> MakeBench:
     return lambda panel, grammar: bench
 
 
-def _generator(random_state: Any) -> np.random.RandomState:
+def generator_of(random_state: Any) -> np.random.RandomState:
+    """What draws seeds; SettingsError if it is nothing of the kind."""
     try:
         found: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
@@ -602,7 +632,3 @@ def _generator(random_state: Any) -> np.random.RandomState:
 
 def _ledger(known: Checkpoint | None, tree: int) -> Ledger:
     return NO_LEDGER if known is None else known.tree(tree)
-
-
-def _threads(n_jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if n_jobs == -1 else min(n_jobs or 1, _MOST_THREADS)

@@ -135,7 +135,7 @@ def _check_known(codes: NDArray[np.int64], known: list[Any], every: Sequence[Any
 
 def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
     """What the commonest-class baseline says, which a model knows from the records in its leaves."""
-    counts = model.tree_.summary.parts
+    counts = model.class_counts_
     trained = np.repeat(np.arange(len(counts)), counts)
     return commonest_class(panel, trained, len(counts), panel)
 

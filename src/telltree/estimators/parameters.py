@@ -13,18 +13,20 @@ from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.operators import UserFunction
 from telltree.search import Search
-from telltree.tree.growth.settings import DEEPEST, LookAhead, Optimal
+from telltree.tree.growth.settings import DEEPEST, MOST_TREES, LookAhead, Optimal
 from telltree.whole import is_whole
 
 
 def check_parameters(given: Mapping[str, Any]) -> None:
-    """Refuse parameters that make no sense; the first one is named."""
+    """Refuse parameters of a tree that make no sense, alone or together; the first one is named."""
     for name, (is_right, expected) in _MAY_BE.items():
         if not is_right(given[name]):
             raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
+    _check_growth(given)
+    _check_thresholds(given)
 
 
-def check_thresholds(given: Mapping[str, Any]) -> None:
+def _check_thresholds(given: Mapping[str, Any]) -> None:
     """Refuse what exact thresholds do not go with."""
     if given["thresholds"] != "exact":
         return
@@ -37,7 +39,7 @@ def check_thresholds(given: Mapping[str, Any]) -> None:
         )
 
 
-def check_growth(given: Mapping[str, Any]) -> None:
+def _check_growth(given: Mapping[str, Any]) -> None:
     """Refuse what trees cannot be held to that are weighed as a whole, or two levels at a time."""
     growth, depth = given["growth"], given["max_depth"]
     if growth is None:
@@ -55,6 +57,28 @@ def check_growth(given: Mapping[str, Any]) -> None:
                 f"{name} is asked of one question at a time, and growth={growth!r} weighs several together; leave "
                 f"out {name}, or growth"
             )
+
+
+def check_forest(given: Mapping[str, Any]) -> None:
+    """Refuse parameters of a forest that make no sense; the first one is named."""
+    for name, (is_right, expected) in _OF_FORESTS.items():
+        if not is_right(given[name]):
+            raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
+
+
+def check_tree_of_forest(given: Mapping[str, Any]) -> None:
+    """Refuse parameters of the trees of a forest that make no sense, or none there."""
+    check_parameters(given)
+    if given["cv"] is not None:
+        raise SettingsError(
+            "the trees of a forest are not cross-validated one by one: leave out cv of the tree; out_of_bag_ tells how "
+            "good the forest is"
+        )
+    if given["recall"] is not None:
+        raise SettingsError(
+            "a floor for recall holds for one tree, not for the mean of many: leave out recall of the tree, and give "
+            "it class_weight"
+        )
 
 
 def check_floors(recall: Mapping[Any, float] | None, classes: NDArray[Any]) -> None:
@@ -115,4 +139,10 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "functions": (_are_functions, "a list of functions made with @user_function"),
     "n_jobs": (lambda it: it is None or (is_whole(it, -1) and it != 0), "None, −1 or at least 1"),
     "progress": (lambda it: it is None or callable(it), "a function or None"),
+}
+
+_OF_FORESTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "n_trees": (lambda it: is_whole(it, 1, MOST_TREES), f"a whole number from 1 to {MOST_TREES:,}"),
+    "n_jobs": _MAY_BE["n_jobs"],
+    "progress": _MAY_BE["progress"],
 }

@@ -2,21 +2,26 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from telltree.errors import SettingsError
 from telltree.writing import would_replace, write_whole
 
 if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
+    from telltree.estimators.forest import GrammarForestClassifier
 
 _WITHOUT_EFFECT = ("n_jobs", "progress")
 """Parameters that do not affect results: they describe how this machine works, and are not part of the model."""
 
 
-def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def save(
+    classifier: "GrammarTreeClassifier | GrammarForestClassifier",
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+) -> None:
     """Write a fitted classifier to a file, whole or not at all."""
-    from telltree.tree.model import Model
     from telltree.tree.model.encode import encode
 
     target = Path(path)
@@ -25,16 +30,10 @@ def save(classifier: "GrammarTreeClassifier", path: str | os.PathLike[str], *, o
         raise SettingsError(f"the model is not written: {str(target)!r} {remedy}")
     if not target.parent.is_dir():
         raise SettingsError(f"the model is not written: there is no directory {str(target.parent)!r}; make it first")
-    parameters = classifier.get_params(deep=False)
-    content = encode(
-        Model(
-            tree=classifier.tree_,
-            front=classifier.front_,
-            grammar=classifier.grammar_,
-            training=classifier.training_,
-            interrupted=classifier.interrupted_,
-            named=hasattr(classifier, "feature_names_in_"),
-            parameters={name: value for name, value in parameters.items() if name not in _WITHOUT_EFFECT},
-        )
-    )
-    write_whole(target, content)
+    write_whole(target, encode(classifier.model()))
+
+
+def parameters_of(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
+    """The parameters that affect results."""
+    given = classifier.get_params(deep=False)
+    return {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}

@@ -1,14 +1,11 @@
 """Run an experiment: plan its runs, skip those that are done, do the others in parallel, and summarise."""
 
 import os
-import threading
-import time
-import warnings
 from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
 from functools import partial
 from typing import Any
 
-from telltree.errors import TelltreeError
 from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.models import Model, Telltree, choose_models, compile_all, further_searches, searches_of
 from telltree.experiments.progress import Clock, Progress
@@ -18,10 +15,8 @@ from telltree.experiments.study import Study
 from telltree.experiments.trial import Run, Task, run_key
 from telltree.search import Search
 from telltree.tree.cluster import Cluster
+from telltree.tree.processes import finished, processes_for, stop
 from telltree.whole import require_whole
-
-_MOST_PROCESSES = 256
-_LOOK = 1.0  # seconds between checks that the parent process still runs
 
 
 def run_experiment(
@@ -111,67 +106,32 @@ def _work(
     except KeyboardInterrupt:
         return True
     finally:
-        _stop(runs)
+        stop(runs)
     return False
-
-
-def _stop(runs: Generator[Run]) -> None:
-    """Stop the work that is still running, if any."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # joblib warns of lost work
-        runs.close()
 
 
 def _silent(progress: Progress) -> None:
     """Report nothing."""
 
 
-def _processes(jobs: int | None, tasks: int) -> int:
-    from joblib import cpu_count
-
-    return max(1, min(tasks, jobs or cpu_count(), _MOST_PROCESSES))
-
-
 def _runs(tasks: list[Task], study: Study, *, jobs: int | None, client: Any) -> Generator[Run]:
-    """The runs as they finish. Large arrays are shared by the processes through memory-mapped files."""
+    """The runs as they finish."""
     if not tasks:
         return
     if client is not None:
         yield from (run for _, run in Cluster(client).finished(Task.run, tasks, study))
         return
-    processes = _processes(jobs, len(tasks))
+    processes = processes_for(jobs, len(tasks))
     searches = _searches(task.model for task in tasks)
     compile_all(searches)  # once, before several processes do it at the same time
     if processes == 1:
         yield from (task.run(study) for task in tasks)
         return
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    workers = Parallel(
-        processes, batch_size=1, max_nbytes="100K", return_as="generator_unordered",
-        idle_worker_timeout=30, initializer=_begin, initargs=(searches, os.getpid()),
-    )  # fmt: skip
-    try:
-        yield from workers(delayed(task.run)(study) for task in tasks)
-    except TerminatedWorkerError as error:
-        raise TelltreeError(
-            f"a process of the experiment was killed, most likely because memory ran out: try fewer jobs than "
-            f"{processes}. With a store, the runs that were finished are kept, and the same call goes on from there"
-        ) from error
-
-
-def _begin(searches: tuple[Search, ...], parent: int) -> None:
-    """Start a worker process: compile, then watch for the end of its parent."""
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    compile_all(searches)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone: a killed parent tells nobody, and the work would be lost."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(1)
+    begin = partial(compile_all, searches)
+    remedy = ". With a store, the runs that were finished are kept, and the same call goes on from there"
+    with closing(finished(Task.run, tasks, study, processes, begin=begin, remedy=remedy)) as runs:
+        for _, run in runs:
+            yield run
 
 
 def _searches(models: Iterable[Model]) -> tuple[Search, ...]:

@@ -49,6 +49,11 @@ class Cluster:
             raise SettingsError(f"client must be a dask.distributed.Client, got {type(client).__name__}")
         self._client, self._places = client, list[_Workers]()
 
+    @property
+    def workers(self) -> int:
+        """How many there are."""
+        return len(_workers(self._client))
+
     def bench(self, panel: Panel, grammar: Grammar) -> ShardedBench:
         """What evaluates formulas for the nodes of one tree."""
         places = _Workers(self._client, panel, grammar)
@@ -58,22 +63,36 @@ class Cluster:
     def finished(self, work: Callable[..., T], tasks: Sequence[Any], shared: Any) -> Generator[tuple[int, T]]:
         """What `work(task, shared)` returns for each task, with the task's number, as they finish on the workers.
 
-        Tasks whose worker died are done again elsewhere.
+        Tasks whose worker died are done again elsewhere; if all died that had what is shared, it is sent again.
         """
+        left = dict(enumerate(tasks))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                for number, found in self._once(work, left, shared):
+                    del left[number]
+                    yield number, found
+                return
+            except _lost() as error:
+                if attempt == _ATTEMPTS or _is_deadly(error):
+                    raise ClusterError(
+                        f"the workers were lost ({error}); see their logs, and whether memory ran out"
+                    ) from error
+
+    def _once(self, work: Callable[..., T], tasks: dict[int, Any], shared: Any) -> Generator[tuple[int, T]]:
+        """The same, unless what is shared is lost."""
         from distributed import as_completed
 
         everywhere = self._everywhere(shared)
-        futures = [self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS) for task in tasks]
-        numbers = {future.key: number for number, future in enumerate(futures)}
+        futures = {
+            self._client.submit(work, task, everywhere, pure=False, retries=_ATTEMPTS): number
+            for number, task in tasks.items()
+        }
         try:
-            for future in as_completed(futures):
-                yield numbers[future.key], future.result()
-        except _lost() as error:
-            raise ClusterError(
-                f"the workers were lost ({error}); see their logs, and whether memory ran out"
-            ) from error
+            for future in as_completed(list(futures)):
+                yield futures[future], future.result()
         finally:
-            self._client.cancel(futures)
+            if self._client.status == "running":  # else there is nobody to tell
+                self._client.cancel(list(futures))
 
     def _everywhere(self, shared: Any, attempts: int = _ATTEMPTS) -> Any:
         """The future of what every worker gets; it is sent again if one of them dies meanwhile."""
@@ -249,6 +268,13 @@ def _begin(records: Panel | Part, grammar: Grammar) -> RemoteShard:
     limit = worker.memory_manager.memory_limit
     most = None if limit is None else int(limit * _MEMORY)
     return RemoteShard(local_bench(panel, grammar, worker.state.nthreads, most, firm=False, quiet=True))
+
+
+def _is_deadly(error: BaseException) -> bool:
+    """Whether a task has killed one worker after the other: it would go on."""
+    from distributed import KilledWorker
+
+    return isinstance(error, KilledWorker)
 
 
 def _lost(also: type[BaseException] = CancelledError) -> tuple[type[BaseException], ...]:

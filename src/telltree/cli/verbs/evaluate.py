@@ -36,11 +36,11 @@ def evaluate(
       telltree evaluate model.json new.csv --id flight --time t --label nmac
       telltree evaluate model.json new.csv --id flight --time t --label nmac --train flights.csv --json
     """
-    from telltree.estimators import load
     from telltree.estimators.judgement import judge_on
+    from telltree.estimators.loading import load_tree
 
     check_output(output, force=force)
-    classifier = load(model)
+    classifier = load_tree(model)
     schema, data = classifier.training_.schema, as_learnt(source, data, classifier.tree_)
     panel, labels = read_judged(source, data, schema)
     judgement = judge_on(classifier, panel, labels, read_judged(train, data, schema) if train else None)

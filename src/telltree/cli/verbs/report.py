@@ -34,11 +34,11 @@ def report(
     Example:
       telltree report model.json flights.csv --id flight --time t --label nmac -o report.html
     """
-    from telltree.estimators import load
+    from telltree.estimators.loading import load_tree
     from telltree.report import write_report
 
     check_output(output, force=force)
-    classifier = load(model)
+    classifier = load_tree(model)
     data = as_learnt(source, data, classifier.tree_)
     panel, labels = read_sources(source, data, classifier.training_.schema)
     held_out = None if not test else read_sources(test, data, classifier.training_.schema)

@@ -8,6 +8,7 @@ USUAL, DEEPEST = 2, 3
 """The levels of an optimal tree if nobody says, and the most. With each level, the work is multiplied by the number of
 answers in the pool."""
 MOST_POOLED = 10_000
+MOST_TREES = 10_000
 
 
 @dataclass(frozen=True)

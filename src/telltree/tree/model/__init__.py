@@ -5,14 +5,18 @@ from typing import TYPE_CHECKING
 from telltree.lazy import lazily
 
 if TYPE_CHECKING:  # what type checkers and editors see; the table below is what runs
+    from telltree.tree.model.loading import load_any as load_any
     from telltree.tree.model.loading import load_model as load_model
+    from telltree.tree.model.model import ForestModel as ForestModel
     from telltree.tree.model.model import Model as Model
     from telltree.tree.model.predictor import Predictor as Predictor
     from telltree.tree.model.predictor import load_predictor as load_predictor
 
 _HOMES = {
+    "ForestModel": "model",
     "Model": "model",
     "Predictor": "predictor",
+    "load_any": "loading",
     "load_model": "loading",
     "load_predictor": "predictor",
 }

@@ -3,8 +3,9 @@
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from telltree.amounts import counted
 from telltree.data import Schema
@@ -24,8 +25,10 @@ from telltree.tree.model.document import (
     MOST_PARTS,
     BitsEntry,
     Branch,
+    Common,
     Document,
     FloorEntry,
+    ForestDocument,
     FrontEntry,
     GiniSizeEntry,
     GrammarEntry,
@@ -36,16 +39,20 @@ from telltree.tree.model.document import (
     RunnerUpEntry,
     SearchEntry,
     Settings,
+    TrainingEntry,
 )
-from telltree.tree.model.model import ForgottenFitness, ForgottenSearch, Model
-from telltree.tree.model.reading import read_document
+from telltree.tree.model.model import ForestModel, ForgottenFitness, ForgottenSearch, Model
+from telltree.tree.model.reading import read_document, read_tree
 from telltree.tree.model.skeleton import (
     DAMAGED,
     FormulaReader,
     check_shape,
     column_of,
     functions_of,
+    how_read_of,
+    known_schema,
     question_of,
+    step_of,
     target_of,
     tree_of,
 )
@@ -63,42 +70,116 @@ _GROUP = re.compile(r"\b(?:each|grid|quantiles|thresholds|levels|other)\b")
 @collecting_later()
 def decode(content: bytes, functions: Sequence[UserFunction] = ()) -> Model:
     """The model in a file; `functions` are those that its formulas call."""
-    document = read_document(content)
-    try:
+    document = read_tree(content)
+    with _damage():
         return _model(document, functions)
+
+
+@collecting_later()
+def decode_any(content: bytes, functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
+    """The same; it may be a forest."""
+    document = read_document(content)
+    with _damage():
+        return _model(document, functions) if isinstance(document, Document) else _forest(document, functions)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Whatever else is wrong is wrong with the file."""
+    try:
+        yield
     except ModelFormatError:
         raise
     except TelltreeError as error:
         raise ModelFormatError(f"{DAMAGED}: {error}") from error
 
 
-def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
-    if document.is_too_long():
-        raise ModelFormatError(
-            f"{DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it anew"
-        )
-    called = functions_of(document.functions, functions)
-    schema = Schema(map(column_of, document.columns))
-    grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
-    target = target_of(document)
-    formulas = FormulaReader(_speaking(document.grammar, grammar), schema, called)
-    kept = document.training
+class _Read(NamedTuple):
+    """What files of trees and of forests have in common."""
 
-    def read(entries: Sequence[Branch | LeafEntry]) -> Tree:
+    called: dict[str, UserFunction]
+    schema: Schema
+    grammar: Grammar | None
+    target: Target
+    formulas: FormulaReader
+
+    @classmethod
+    def of(cls, document: Common, functions: Sequence[UserFunction]) -> "_Read":
+        if document.is_too_long():
+            raise ModelFormatError(
+                f"{DAMAGED}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; write it "
+                "anew"
+            )
+        called = functions_of(document.functions, functions)
+        schema = Schema(map(column_of, document.columns))
+        grammar = None if document.grammar is None else _grammar(document.grammar, schema, called)
+        formulas = FormulaReader(_speaking(document.grammar, grammar), schema, called)
+        return cls(called, schema, grammar, target_of(document), formulas)
+
+    def root(self, entries: Sequence[Branch | LeafEntry]) -> Node | Leaf:
+        """The tree that nodes in preorder make."""
         check_shape(entries)
-        return tree_of(document, schema, _tree(iter(entries), formulas, target))
+        return _tree(iter(entries), self.formulas, self.target)
 
-    tree = dataclasses.replace(read(document.tree), floors=tuple(map(_floor, document.floors)))
-    spread = {entry.signal: entry.deviation for entry in kept.spread}
+    def training(self, kept: TrainingEntry) -> Training:
+        spread = {entry.signal: entry.deviation for entry in kept.spread}
+        return Training(self.schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread)
+
+
+def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
+    read, kept = _Read.of(document, functions), document.training
+
+    def grown(entries: Sequence[Branch | LeafEntry]) -> Tree:
+        return tree_of(document, read.schema, read.root(entries))
+
+    tree = dataclasses.replace(grown(document.tree), floors=tuple(map(_floor, document.floors)))
     return Model(
         tree=tree.narrowed(),
-        front=_front(tree if document.front is None else read(document.front.tree), document.front),
-        grammar=grammar,
-        training=Training(schema, kept.seed, kept.fingerprint, tuple(kept.missing), spread),
+        front=_front(tree if document.front is None else grown(document.front.tree), document.front),
+        grammar=read.grammar,
+        training=read.training(kept),
         interrupted=kept.interrupted,
         named=kept.named,
-        parameters=_parameters(document.settings, grammar, schema, called),
+        parameters=_parameters(document.settings, read.grammar, read.schema, read.called),
     )
+
+
+def _forest(document: ForestDocument, functions: Sequence[UserFunction]) -> ForestModel:
+    read, kept, settings = _Read.of(document, functions), document.training, document.settings
+    if len(document.counts) != len(read.target.parts) or not any(document.counts):
+        raise ModelFormatError(f"{DAMAGED}: it must have a count of training records for each class")
+    return ForestModel(
+        trees=_trees(document, read),
+        counts=tuple(document.counts),
+        n_trees=document.n_trees,
+        random_state=document.random_state,
+        grammar=read.grammar,
+        training=read.training(kept),
+        interrupted=kept.interrupted,
+        named=kept.named,
+        parameters=None if settings is None else _parameters(settings, read.grammar, read.schema, read.called),
+    )
+
+
+def _trees(document: ForestDocument, read: _Read) -> tuple[Tree, ...]:
+    """The trees, each with the columns that it asks about: what all have in common is made once, however many."""
+    known, kept = known_schema(document, read.schema), document.training
+    places = {name: place for place, name in enumerate(known)}
+    missing, step, how_read = frozenset(kept.missing), step_of(document), how_read_of(kept.how_read)
+    ways = {} if isinstance(how_read.how, str) else dict(how_read.how)
+
+    def grown(entries: Sequence[Branch | LeafEntry]) -> Tree:
+        tree = Tree(read.root(entries), known, missing, step, how_read)
+        used = {name for node in tree.nodes for name in node.formula.expression.attributes()}
+        if not used:
+            return tree
+        own = Schema(known[name] for name in sorted(used, key=places.__getitem__))
+        how = tuple((name, ways[name]) for name in sorted(used) if name in ways) or "last"
+        return dataclasses.replace(
+            tree, schema=own, how_read=dataclasses.replace(how_read, how=how) if ways else how_read
+        )
+
+    return tuple(map(grown, document.trees))
 
 
 def _grammar(entry: GrammarEntry, schema: Schema, functions: dict[str, UserFunction]) -> Grammar:

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from telltree.grammar.text.amount import has_more_parts
 from telltree.search import SEARCHES
-from telltree.tree.growth.settings import DEEPEST, MOST_POOLED
+from telltree.tree.growth.settings import DEEPEST, MOST_POOLED, MOST_TREES
 
-FORMAT, VERSION = "telltree model", 1
+FORMAT, FOREST, VERSION = "telltree model", "telltree forest", 1
 LONGEST_FORMULA = 100_000  # characters; a derivation has at most 256 rules
 MOST_PARTS = 100_000  # words and signs of all different formulas together; each takes some microseconds to read
 MOST = 2**53  # whole numbers up to here are exact in every reader of JSON
@@ -198,6 +198,9 @@ class LeafEntry(Entry):
         return {"counts": self.counts, "weights": self.weights} if self.summary is None else self.summary
 
 
+NodeEntry = Annotated[Branch | LeafEntry, Field(discriminator="kind")]
+
+
 class Spread(Entry):
     """The standard deviation of a signal over the training data."""
 
@@ -291,7 +294,7 @@ class ScoreEntry(Entry):
 class FrontEntry(Entry):
     """The whole tree, of which the model's is a part, and the scores of the trees of the front, the smallest first."""
 
-    tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
+    tree: Many[NodeEntry]
     scores: Many[ScoreEntry] = []
 
 
@@ -338,10 +341,9 @@ class Settings(Entry):
     random_state: Count | None
 
 
-class Document(Entry):
-    """The whole file."""
+class Common(Entry):
+    """What files of trees and of forests have in common."""
 
-    format: Literal["telltree model"]
     version: Literal[1]
     classes: Classes | None = None
     target: dict[str, Plain] | None = None
@@ -349,17 +351,15 @@ class Document(Entry):
     columns: Many[ColumnEntry]
     functions: Many[FunctionEntry]
     grammar: GrammarEntry | None
-    tree: Many[Annotated[Branch | LeafEntry, Field(discriminator="kind")]]
-    """In preorder, the true side first."""
-    front: FrontEntry | None = None
-    optimum: OptimumEntry | None = None
-    floors: Many[FloorEntry] = []
     training: TrainingEntry
-    settings: Settings
+
+    def entries(self) -> Iterator[Branch | LeafEntry]:
+        """All nodes."""
+        raise NotImplementedError
 
     def formulas(self) -> Iterator[str]:
         """The texts of all formulas."""
-        for entry in (*self.tree, *(self.front.tree if self.front else ())):
+        for entry in self.entries():
             if isinstance(entry, Branch):
                 yield entry.formula
                 yield from (one.formula for one in (*entry.runners_up, *entry.by_size))
@@ -378,3 +378,39 @@ class Document(Entry):
     def written(self) -> dict[str, Any]:
         """The document in JSON's types, without absent fields of columns and formulas."""
         return self.model_dump(exclude_defaults=True)
+
+
+class Document(Common):
+    """The whole file of a tree."""
+
+    format: Literal["telltree model"]
+    tree: Many[NodeEntry]
+    """In preorder, the true side first."""
+    front: FrontEntry | None = None
+    optimum: OptimumEntry | None = None
+    floors: Many[FloorEntry] = []
+    settings: Settings
+
+    def entries(self) -> Iterator[Branch | LeafEntry]:
+        """Of the tree, and of the whole one."""
+        yield from self.tree
+        yield from self.front.tree if self.front else ()
+
+
+class ForestDocument(Common):
+    """The whole file of a forest."""
+
+    format: Literal["telltree forest"]
+    trees: Annotated[Many[Many[NodeEntry]], Field(min_length=1, max_length=MOST_TREES)]
+    """Each in preorder, the true side first."""
+    counts: Many[Count]
+    """The training records of each class."""
+    n_trees: Annotated[int, Field(ge=1, le=MOST_TREES)]
+    random_state: Count | None
+    settings: Settings | None
+    """Of the trees; none where they were the usual ones."""
+
+    def entries(self) -> Iterator[Branch | LeafEntry]:
+        """Of all trees."""
+        for tree in self.trees:
+            yield from tree

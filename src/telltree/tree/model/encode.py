@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import Column, Schema
-from telltree.data.how_read import HowRead
+from telltree.data.how_read import HowRead, joint_reading
 from telltree.data.schema import TEXTS
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
@@ -19,17 +19,17 @@ from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.floor import Floor
-from telltree.tree.model.document import FORMAT, MOST_PARTS, VERSION, Document
-from telltree.tree.model.model import Model
+from telltree.tree.model.document import FOREST, FORMAT, MOST_PARTS, VERSION, Document, ForestDocument
+from telltree.tree.model.model import Common, ForestModel, Model
 from telltree.tree.model.reading import MOST_BYTES, bounded, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree, Unknown
 
 _CANNOT = "this model cannot be saved"
 
 
-def encode(model: Model) -> bytes:
+def encode(model: Model | ForestModel) -> bytes:
     """The model file; ModelFormatError if the model holds what a file cannot, such as labels of unusual types."""
-    document = _readable(model)
+    document = _readable(model) if isinstance(model, Model) else _readable_forest(model)
     try:
         text = json.dumps(document.written(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         content = text.encode("utf-8")
@@ -63,34 +63,67 @@ def _readable(model: Model) -> Document:
     return document
 
 
+def _readable_forest(model: ForestModel) -> ForestDocument:
+    document = _forest_document(model)
+    if document.is_too_long():
+        raise ModelFormatError(
+            f"{_CANNOT}: its formulas have more than the {MOST_PARTS:,} words and signs that are read; learn fewer "
+            "trees, or smaller ones, with max_depth, min_members or min_gain of the tree"
+        )
+    return document
+
+
 def _document(model: Model, others: int) -> Document:
-    training, schema = model.training, model.training.schema
-    functions = _functions(model)
     found = {
         "format": FORMAT,
-        "version": VERSION,
-        **model.tree.target.entry(),
-        "columns": [_column(column) for column in schema.values()],
-        "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in functions],
-        "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
+        **_common(model, [model.tree], model.front.whole.static, model.tree.how_read),
         "tree": list(_preorder(model.tree.root, others)),
         "front": _front(model, others),
         "optimum": None if model.tree.optimum is None else dataclasses.asdict(model.tree.optimum),
         "floors": [_floor(floor) for floor in model.tree.floors],
+        "settings": _settings(model.parameters, model),
+    }
+    return checked(found, _CANNOT, Document)
+
+
+def _forest_document(model: ForestModel) -> ForestDocument:
+    trees, seed = model.trees, _plain(model.random_state)
+    still = frozenset().union(*(tree.static for tree in trees))
+    found = {
+        "format": FOREST,
+        **_common(model, trees, still, joint_reading(tree.how_read for tree in trees)),
+        "trees": [list(_preorder(tree.root, 0)) for tree in trees],
+        "counts": list(model.counts),
+        "n_trees": _plain(model.n_trees),
+        "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
+        "settings": None if model.parameters is None else _settings(model.parameters, model),
+    }
+    return checked(found, _CANNOT, ForestDocument)
+
+
+def _common(
+    model: Model | ForestModel, trees: Sequence[Tree], still: frozenset[str], how_read: HowRead
+) -> dict[str, Any]:
+    """What files of trees and of forests have in common; `still`: columns that do not change within a record."""
+    training, schema, step = model.training, model.training.schema, trees[0].step
+    return {
+        "version": VERSION,
+        **trees[0].target.entry(),
+        "columns": [_column(column) for column in schema.values()],
+        "functions": [{"name": f.name, "takes": list(f.takes), "gives": f.gives} for f in _functions(model, trees)],
+        "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "training": {
             "seed": training.seed,
-            "step": None if model.tree.step is None else dict(zip(("length", "unit"), model.tree.step, strict=True)),
-            "how_read": _how_read(model.tree.how_read),
+            "step": None if step is None else dict(zip(("length", "unit"), step, strict=True)),
+            "how_read": _how_read(how_read),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
-            "still": sorted(name for name in model.front.whole.static if not schema[name].static),
+            "still": sorted(name for name in still if not schema[name].static),
             "spread": [{"signal": signal, "deviation": size} for signal, size in sorted(training.spread.items())],
             "interrupted": model.interrupted,
             "named": model.named,
         },
-        "settings": _settings(model),
     }
-    return checked(found, _CANNOT)
 
 
 def _plain(value: Any) -> Any:
@@ -174,9 +207,11 @@ def _formula(formula: Formula) -> dict[str, Any]:
     return {"formula": str(formula), "spoken": any(e.english is not None for e in formula.expression.walk())}
 
 
-def _functions(model: Model) -> list[UserFunction]:
+def _functions(model: Model | ForestModel, trees: Sequence[Tree]) -> list[UserFunction]:
     """The functions that parameters, grammar and formulas mention, each once, by name."""
-    given = [*model.parameters["functions"], *(model.grammar.functions if model.grammar else ()), *_called(model.tree)]
+    settings, grammar = model.parameters or {"functions": ()}, model.grammar
+    called = (function for tree in trees for function in _called(tree))
+    given = [*settings["functions"], *(grammar.functions if grammar else ()), *called]
     found: dict[str, UserFunction] = {}
     for function in given:
         known = found.setdefault(function.name, function)
@@ -191,11 +226,10 @@ def _called(tree: Tree) -> Iterator[UserFunction]:
             yield from (e.head for e in formula.expression.walk() if isinstance(e.head, UserFunction))
 
 
-def _settings(model: Model) -> dict[str, Any]:
-    given = model.parameters
+def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
     seed = _plain(given["random_state"])
     return {
-        "grammar": _given_grammar(model),
+        "grammar": _given_grammar(given["grammar"], model),
         "search": _search(given["search"]),
         "fitness": _fitness(given["fitness"]),
         "max_depth": _plain(given["max_depth"]),
@@ -215,8 +249,7 @@ def _settings(model: Model) -> dict[str, Any]:
     }
 
 
-def _given_grammar(model: Model) -> dict[str, Any] | str | None:
-    given = model.parameters["grammar"]
+def _given_grammar(given: Any, model: Common) -> dict[str, Any] | str | None:
     if isinstance(given, Grammar):
         return "learned" if given == model.grammar else _grammar(given, model.training.schema)
     return None if given is None else {"text": given}

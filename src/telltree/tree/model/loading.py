@@ -1,19 +1,33 @@
 """Model files, read without the libraries that only learning needs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from telltree.errors import ModelFormatError
 from telltree.operators import UserFunction
-from telltree.tree.model.decode import decode
-from telltree.tree.model.model import Model
+from telltree.tree.model.decode import decode, decode_any
+from telltree.tree.model.model import ForestModel, Model
 from telltree.tree.model.reading import read_file
 
 
 def load_model(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model:
     """The content of a model file; errors name the file."""
     content = read_file(path)
-    try:
+    with _naming(path):
         return decode(content, functions)
+
+
+def load_any(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Model | ForestModel:
+    """The same of a file that may hold a forest."""
+    content = read_file(path)
+    with _naming(path):
+        return decode_any(content, functions)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
     except ModelFormatError as error:
         raise type(error)(f"{os.fspath(path)!r}: {error}") from error

@@ -15,20 +15,39 @@ from telltree.tree.training import Training
 from telltree.tree.tree import Tree
 
 
-@dataclass(frozen=True)
-class Model:
-    """A fitted classifier, without the results of its searches."""
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """What is kept of a fitted tree or forest alike."""
 
-    tree: Tree
-    front: Front
     grammar: Grammar | None
-    """The grammar that was searched; None if no column could be used."""
+    """The grammar that was searched; None if no column could be used, or if each tree of a forest had its own."""
     training: Training
     interrupted: bool
     named: bool
     """Whether the columns had names, or only numbers: scikit-learn distinguishes these."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Common):
+    """A fitted classifier, without the results of its searches."""
+
+    tree: Tree
+    front: Front
     parameters: dict[str, Any]
     """The parameters of the classifier, by name, except those that do not affect results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestModel(Common):
+    """A fitted forest."""
+
+    trees: tuple[Tree, ...]
+    counts: tuple[int, ...]
+    """The training records of each class."""
+    n_trees: int
+    random_state: Any
+    parameters: dict[str, Any] | None
+    """Those of its trees; None for the usual ones."""
 
 
 def _forgotten(what: str) -> SettingsError:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from telltree.data import Schema
 from telltree.errors import ModelFormatError, TelltreeError
 from telltree.tree.model.document import Branch, Document, LeafEntry
-from telltree.tree.model.reading import read_document, read_file
+from telltree.tree.model.reading import read_file, read_tree
 from telltree.tree.model.skeleton import (
     DAMAGED,
     FormulaReader,
@@ -37,7 +37,7 @@ class Predictor(NamedTuple):
 def load_predictor(path: str | os.PathLike[str]) -> Predictor:
     """The tree of a model file, to predict with; errors name the file."""
     try:
-        return _predictor(read_document(read_file(path)))
+        return _predictor(read_tree(read_file(path)))
     except ModelFormatError as error:
         raise type(error)(f"{os.fspath(path)!r}: {error}") from error
     except TelltreeError as error:

@@ -2,13 +2,16 @@
 
 import json
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from telltree.amounts import counted
 from telltree.errors import ModelFormatError, ModelVersionError
-from telltree.tree.model.document import FORMAT, VERSION, Document
+from telltree.tree.model.document import FOREST, FORMAT, VERSION, Common, Document, ForestDocument
 
+Kind = TypeVar("Kind", bound=Common)
+_KINDS: dict[str, type[Document] | type[ForestDocument]] = {FORMAT: Document, FOREST: ForestDocument}
 MOST_BYTES = 16 << 20
 """A model of twenty thousand columns takes eight million."""
 MOST_OF = {b"{": 200_000, b"[": 250_000, b",": 1_500_000}
@@ -52,7 +55,7 @@ def bounded(content: bytes) -> Any:
     return found
 
 
-def read_document(content: bytes) -> Document:
+def read_document(content: bytes) -> Document | ForestDocument:
     """The document that the content says; ModelFormatError, or ModelVersionError, if it says none."""
     found = bounded(content)
     if b"\\ud" in content.lower():  # perhaps half of a character, which could not be written again
@@ -62,7 +65,8 @@ def read_document(content: bytes) -> Document:
             raise ModelFormatError(
                 f"this is no model file: {error.object[error.start]!a} is half of a character"
             ) from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    kind = _KINDS.get(str(found.get("format"))) if isinstance(found, dict) else None
+    if kind is None:
         raise ModelFormatError(
             f'this is no model file: it should be a JSON object with "format": "{FORMAT}"; write one with model.save()'
         )
@@ -74,13 +78,24 @@ def read_document(content: bytes) -> Document:
             f"this model file has format version {str(version)[:20]}, and this telltree reads versions up to "
             f"{VERSION}; upgrade telltree: pip install --upgrade telltree"
         )
-    return checked(found, "this model file is damaged")
+    return checked(found, "this model file is damaged", kind)
 
 
-def checked(found: dict[str, Any], what: str) -> Document:
+def read_tree(content: bytes) -> Document:
+    """The document of a tree; a forest is refused."""
+    found = read_document(content)
+    if isinstance(found, ForestDocument):
+        raise ModelFormatError(
+            f"it holds a forest of {counted(len(found.trees), 'tree')}, and a single tree is wanted here; read it with "
+            "telltree.load(path) in Python, and predict with that"
+        )
+    return found
+
+
+def checked(found: dict[str, Any], what: str, kind: type[Kind]) -> Kind:
     """The document, if valid; otherwise an error that begins with `what` and names the place."""
     try:
-        return Document.model_validate(found)
+        return kind.model_validate(found)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = " → ".join(map(str, first["loc"]))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from telltree.data import Column, Schema
-from telltree.data.how_read import HowRead
+from telltree.data.how_read import HowRead, StepLength
 from telltree.errors import GrammarError, ModelFormatError
 from telltree.grammar.parse import expression_of
 from telltree.grammar.text.quick import quick_formula
@@ -18,6 +18,7 @@ from telltree.tree.growth.optimum import Optimum
 from telltree.tree.model.document import (
     Branch,
     ColumnEntry,
+    Common,
     Document,
     FunctionEntry,
     HowReadEntry,
@@ -63,16 +64,28 @@ def column_of(entry: ColumnEntry) -> Column:
 
 
 def tree_of(document: Document, schema: Schema, root: Node | Leaf) -> Tree:
-    """The tree below a root, with what the file says of its training. Columns that never changed are static."""
+    """The tree below a root, with what the file says of its training."""
     kept = document.training
-    still = frozenset(kept.still)
-    known = Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
-    step = None if kept.step is None else (kept.step.length, kept.step.unit)
     optimum = None if document.optimum is None else Optimum(**document.optimum.model_dump())
-    return Tree(root, known, frozenset(kept.missing), step, _how_read(kept.how_read), optimum)
+    return Tree(
+        root, known_schema(document, schema), frozenset(kept.missing), step_of(document), how_read_of(kept.how_read),
+        optimum,
+    )  # fmt: skip
 
 
-def target_of(document: Document) -> Target:
+def known_schema(document: Common, schema: Schema) -> Schema:
+    """The columns as trees have them: those that never changed are static."""
+    still = frozenset(document.training.still)
+    return Schema(dataclasses.replace(c, static=True) if c.name in still else c for c in schema.values())
+
+
+def step_of(document: Common) -> StepLength | None:
+    """The length of a step in training, and its unit."""
+    step = document.training.step
+    return None if step is None else (step.length, step.unit)
+
+
+def target_of(document: Common) -> Target:
     """What the model predicts: classes, or what another kind of target has written of itself."""
     if document.classes is not None and document.target is None:
         return read_target("classes", document.classes.model_dump())
@@ -152,7 +165,8 @@ def check_shape(entries: Sequence[Branch | LeafEntry]) -> None:
         raise ModelFormatError(f"{DAMAGED}: its tree ends too early")
 
 
-def _how_read(entry: HowReadEntry) -> HowRead:
+def how_read_of(entry: HowReadEntry) -> HowRead:
+    """How the training data were read."""
     found = dict(entry)
     if not isinstance(entry.how, str):
         found["how"] = tuple((way.column, way.way) for way in entry.how)
