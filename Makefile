@@ -5,6 +5,9 @@ VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/telltree/__init__
 # The stamp carries the version, because an installed package keeps the one it was installed with.
 READY := .venv/.ready-$(VERSION)
 
+# Where Python is told to keep no bytecode, each of the many programs that tests start would compile telltree anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check lowest newest bench soak mutants site clean

@@ -146,6 +146,19 @@ def test_fit_says_which_columns_it_leaves_out(folder, tmp_path):
     assert set(json.loads(ended.stdout)["left_out"]) == {"still", "void"}
 
 
+def test_fit_and_grammar_say_that_few_records_are_not_asked_how_long(tmp_path):
+    """In every other record there is one high value, which tells all."""
+    rows = [(i, t, 9 * (i % 2) * (t == i % 7) + (i * t) % 5 / 5, "ab"[i % 2]) for i in range(40) for t in range(8)]
+    spikes = tmp_path / "spikes.csv"
+    spikes.write_text("\n".join(["flight,t,x,y", *(",".join(map(str, row)) for row in rows)]))
+    for ended in (telltree(*verb, spikes, *KEYS, "--label", "y") for verb in (("grammar",), ("fit", *QUICK))):
+        assert (
+            "not asked: how long something lasts (of 40 records, it tells no more than whether it happens)"
+            in ended.stderr
+        )
+        assert "count(" not in ended.stdout
+
+
 def test_ids_called_like_a_result_are_kept(folder, model, tmp_path):
     lines = (folder / "flights.csv").read_text().splitlines()
     for name in ("prediction", "category"):

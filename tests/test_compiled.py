@@ -5,11 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from programs import beside_tests, started
 
-from telltree import compiled, kept
+from telltree import GeneticProgramming, GiniSize, GrammarTreeClassifier, GrammaticalEvolution, compiled, kept
+from telltree.search import breeding, grammatical_evolution
+from telltree.tree import fitness
 
 PROGRAM = """
 import gc
@@ -101,6 +105,79 @@ def test_a_full_disk_is_done_without(monkeypatch, tmp_path, caplog):
 
 def _added(a, b):
     return a + b
+
+
+WAITING = """
+import sys
+from numba.core import event
+from telltree import compiled, kept
+import test_compiled
+
+def wait(seconds):
+    print("waits", flush=True)
+    sys.stdin.readline()
+
+kept.time.sleep = wait
+with event.install_recorder("numba:compile") as compilations:
+    print(compiled.kernel(test_compiled._added)(1, 2), len(compilations.buffer))
+"""
+
+
+@pytest.fixture
+def own_cache(monkeypatch, tmp_path):
+    """A folder for kernels of this test, and of programs that it starts."""
+    monkeypatch.setattr(compiled.numba.config, "CACHE_DIR", str(tmp_path))
+    return os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": beside_tests()}
+
+
+@pytest.mark.skipif(kept.fcntl is None, reason="there are no locks")
+def test_of_processes_that_need_a_kernel_at_once_one_compiles_it(own_cache):
+    function = compiled.kernel(_added)
+    function._cache._turn.take()
+    with started([sys.executable, "-c", WAITING], env=own_cache, stdin=subprocess.PIPE) as other:
+        assert other.stdout.readline() == "waits\n"
+        assert function(1, 2) == 3  # it was our turn, and now it is the other's
+        assert other.communicate("go on\n") == ("3 0\n", "")
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.skipif(kept.fcntl is None, reason="there are no locks")
+def test_nobody_waits_for_a_kernel_without_an_end(monkeypatch):
+    first, second = compiled.kernel(_added), compiled.kernel(_added)
+    first._cache._turn.take()
+    monkeypatch.setattr(kept._Turn, "patience", 3)
+    monkeypatch.setattr(kept._Turn, "pause", 0.0)
+    assert second(1, 2) == 3
+    first._cache._turn.end()
+
+
+@pytest.mark.parametrize(
+    ("search", "kernels"),
+    [
+        (GeneticProgramming(evaluations=60, population=20, crossover=1.0, mutation=0.0), (breeding.breed,)),
+        (
+            GrammaticalEvolution(evaluations=60, population=20, crossover=1.0, mutation=0.0, rate=1.0),
+            (grammatical_evolution._breed,),
+        ),
+    ],
+    ids=["GP", "GE"],
+)
+def test_settings_that_are_whole_numbers_need_no_kernels_of_their_own(search, kernels, panel, labels):
+    """They would be compiled anew for a 1 in place of 1.0."""
+    kernels = (*kernels, fitness._gini_size)
+
+    def learned(number):
+        shares = {
+            name: number(value)
+            for name, value in vars(search).items()
+            if value in (0.0, 1.0) and isinstance(value, float)
+        }
+        fitted = GrammarTreeClassifier(
+            search=replace(search, **shares), fitness=GiniSize(number(100), number(1)), max_depth=1, random_state=0
+        ).fit(panel, labels)
+        return [set(one.signatures) for one in kernels], fitted.tree_.outline()
+
+    assert learned(float) == learned(int)
 
 
 def test_kernels_stay_inside_their_arrays():

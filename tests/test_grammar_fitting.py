@@ -1,17 +1,19 @@
 """The default language: what it can say of which records, and where it cuts values in two."""
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.data.usable import FIRST, unchanging
 from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
+from telltree.grammar.languages.fitting import FEW_RECORDS
 
 
 def panel_of(series, **options):
@@ -262,3 +264,85 @@ def test_a_column_that_changes_in_a_single_record_does_change(record):
     assert unchanging(Panel.from_arrays(values, columns=["x"], layout="records, steps, columns")) == {"x"}
     values[record, 2] = -1.0
     assert unchanging(Panel.from_arrays(values, columns=["x"], layout="records, steps, columns")) == set()
+
+
+# how long something lasts, where records are few
+
+
+def lasting(records, seed=0):
+    """Something flows for 5 to 11 of 30 steps in records of one class, for 14 to 20 in those of the other."""
+    rng = np.random.default_rng(seed)
+    series, labels = [], np.arange(records) % 2
+    for label in labels:
+        steps = rng.permutation(30)[: rng.integers(14, 21) if label else rng.integers(5, 12)]
+        series.append({"flow": rng.normal(size=30) + 6 * np.isin(np.arange(30), steps)})
+    return panel_of(series), labels
+
+
+def spiking(records):
+    """Noise, with one high value in the records of one class."""
+    rng, labels = np.random.default_rng(0), np.arange(records) % 2
+    spikes = [9 * label * (np.arange(20) == rng.integers(20)) for label in labels]
+    return panel_of([{"x": rng.normal(size=20) + spike} for spike in spikes]), labels
+
+
+def bits(own):
+    """What it takes to tell, of some records, which of them are of a class."""
+    shares = np.array(list(Counter(own.tolist()).values())) / max(len(own), 1)
+    return -len(own) * float(np.sum(shares * np.log2(shares)))
+
+
+def most_told(sentences, panel, labels):
+    """Of each class, by how many bits the best of them shortens the message that tells its records."""
+    truths = [Formula.parse(text, panel.schema)(panel) for text in sentences]
+    classes = [labels == label for label in np.unique(labels)]
+    told = [[bits(own) - bits(own[t]) - bits(own[~t]) for own in classes] for t in truths]
+    return np.max(told, axis=0, initial=0.0)
+
+
+def plain_and_lasting(grammar):
+    short = {str(derivation) for derivation in grammar.enumerate(7)}
+    plain = {text for text in short if text.startswith("F(") and not any(sign in text for sign in "∧∨")}
+    return plain, {text for text in short if text.startswith("count(")}
+
+
+@settings(max_examples=15)
+@given(st.integers(2, 99), st.integers(2, 4), st.integers(0, 10**6))
+def test_durations_are_left_out_of_few_records_unless_one_tells_more_than_all_plain_sentences(records, classes, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, records)
+    modes = np.array(["rest", "fill", "purge"])
+    series = [
+        {
+            "x": np.where(rng.random(9) < 0.1, np.nan, rng.normal(label * rng.integers(0, 2), 1, 9)),
+            "on": rng.random(9) < 0.2 + 0.2 * label * (seed % 2),
+            "mode": modes[rng.integers(0, 3, 9)],
+        }
+        for label in labels
+    ]
+    panel = panel_of(series)
+    plain, lasts = plain_and_lasting(Grammar.for_panel(panel))  # without labels, nothing is weighed
+    worth = most_told(lasts, panel, labels) - most_told(plain, panel, labels)
+    assume(np.all((np.abs(worth) > 1e-6) | (worth == 0)))
+    assert bool(plain_and_lasting(Grammar.for_panel(panel, labels))[1]) == (worth > 0).any()
+
+
+def test_a_tree_of_few_records_asks_how_long_where_that_tells_them_apart():
+    panel, labels = lasting(60)
+    model = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), max_depth=1, random_state=0).fit(panel, labels)
+    assert model.rules()[0].formula.startswith("count(flow > ")
+    assert model.score(*lasting(60, seed=1)) > 0.9
+
+
+def test_what_a_threshold_tells_needs_no_durations():
+    panel, labels = spiking(60)
+    assert "count(" not in str(Grammar.for_panel(panel, labels))
+    assert Grammar.for_panel(panel, labels).unsaid.startswith("how long something lasts (of 60 records")
+    assert "count(" in str(Grammar.for_panel(panel))
+    assert not Grammar.for_panel(panel).unsaid
+
+
+def test_of_many_records_durations_are_always_spoken():
+    panel, labels = spiking(FEW_RECORDS)
+    assert "count(" in str(Grammar.for_panel(panel, labels))
+    assert "count(" not in str(Grammar.for_panel(panel[1:], labels[1:]))

@@ -3,6 +3,7 @@
 import gzip
 import io
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -43,11 +44,19 @@ plain_cell = st.sampled_from(NUMBERS + GAPS + NAMES)
 odd_cell = st.one_of(plain_cell, st.sampled_from(DATES + MARKS), st.text(max_size=4))
 
 
-@pytest.fixture
-def at_once(monkeypatch):
+@contextmanager
+def small_blocks():
     """Small files are worth it, and have several blocks."""
-    monkeypatch.setattr(blocks, "WORTH", 0)
-    monkeypatch.setattr(blocks, "BLOCK", 50)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "WORTH", 0)
+        patch.setattr(blocks, "BLOCK", 50)
+        yield
+
+
+@pytest.fixture
+def at_once():
+    with small_blocks():
+        yield
 
 
 def outcome(content, options):
@@ -121,7 +130,7 @@ def tables_of_cells(draw):
 
 
 @given(tables_of_cells(), st.sampled_from(["utf-8", "utf-8-sig", "latin-1", "utf-16"]), st.booleans(), st.data())
-def test_blocks_give_the_same_panel_or_the_same_error(at_once_for_all, case, encoding, packed, data):
+def test_blocks_give_the_same_panel_or_the_same_error(case, encoding, packed, data):
     text, names = case
     options = {"id": "id", "repeated": "last"}
     options |= data.draw(st.sampled_from([{}, {"time": "t"}, {"label": "class"}, {"time": "t", "label": "class"}]))
@@ -130,24 +139,17 @@ def test_blocks_give_the_same_panel_or_the_same_error(at_once_for_all, case, enc
     if encoding == "latin-1":
         options["encoding"] = "latin-1"
     content = text.encode(encoding, "replace")
-    both(gzip.compress(content, mtime=0) if packed else content, options)
-
-
-@pytest.fixture(scope="module")
-def at_once_for_all():
-    """As above, for all examples of a test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "WORTH", 0)
-        patch.setattr(blocks, "BLOCK", 50)
-        yield
+    with small_blocks():
+        both(gzip.compress(content, mtime=0) if packed else content, options)
 
 
 @given(st.text(st.sampled_from('ab1.,"\n\r é;'), max_size=60))
 @example('a"b\n1,"2\n"\n')
 @example('1,"2"3\n')
-def test_any_characters_are_split_alike(at_once_for_all, text):
-    both(("id,x\n" + text).encode(), {"id": "id", "schema": {"x": {"type": "categorical"}}})
-    both(text.encode(), {"id": "a", "wide": True})
+def test_any_characters_are_split_alike(text):
+    with small_blocks():
+        both(("id,x\n" + text).encode(), {"id": "id", "schema": {"x": {"type": "categorical"}}})
+        both(text.encode(), {"id": "a", "wide": True})
 
 
 PLAIN = [
@@ -210,7 +212,7 @@ def test_files_that_have_other_orders_of_columns_are_put_together(tmp_path):
 
 
 def test_large_files_take_the_fast_way_and_come_to_the_same():
-    rows = 60_000
+    rows = 100_000
     values = np.random.default_rng(1).normal(size=rows)
     content = "id,t,x,on,phase\n" + "".join(
         f"record {row // 20},{row % 20},{value!r},{value > 0},{'climb' if value > 1 else 'taxi'}\n"

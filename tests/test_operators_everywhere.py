@@ -20,7 +20,7 @@ def case():
     return records()
 
 
-@pytest.fixture(params=list(OPERATORS), ids=lambda row: row.name)
+@pytest.fixture(scope="module", params=list(OPERATORS), ids=lambda row: row.name)
 def asked_about(request, case):
     return [Asked(plain, case) for plain in formulas_with(request.param, FORMULAS)]
 

@@ -8,6 +8,7 @@ import sys
 import zlib
 from contextlib import suppress
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -86,13 +87,23 @@ class Spy:
             raise KeyboardInterrupt
         self.batches += 1
         assert np.all(population.lengths[wanted] > 0), "an empty row is no formula"
-        found = [population.derivation(int(i), self.grammar) for i in wanted]
-        texts = list(map(str, found))
+        found, texts = zip(*(self.read(population, int(i)) for i in wanted), strict=True)
         fitness, answer = zip(*map(self.score, texts), strict=True)
         self.derivations += found
         self.texts += texts
         self.fitness += fitness
         return Scores(np.array(fitness), np.array(answer, np.uint64))
+
+    known: ClassVar = {}
+
+    def read(self, population, i):
+        """A formula and its text. Most are met by many tests, and to write them costs more than to search."""
+        length = population.lengths[i]
+        row = population.rules[i, :length].tobytes(), population.constants[i, :length].tobytes()
+        if (self.grammar, row) not in self.known:
+            found = population.derivation(i, self.grammar)
+            self.known[self.grammar, row] = found, str(found)
+        return self.known[self.grammar, row]
 
     def score(self, text):
         code = zlib.crc32(text.encode())

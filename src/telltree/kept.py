@@ -3,11 +3,17 @@
 import hashlib
 import logging
 import pickle
+import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger("telltree")
 _FORMAT = "telltree 1"  # of the files; those in an older format are ignored
@@ -63,6 +69,47 @@ class _Entries(IndexDataCacheFile):
             file.write(hashlib.sha256(content).digest() + content)
 
 
+class _Turn:
+    """Whose turn it is to compile a kernel: of processes that need it at once, one does, and the others load it then.
+
+    Where there are no locks, all do. A lock ends with its process, however that ends, and nobody waits without an end.
+    """
+
+    patience, pause = 2_400, 0.05  # how often to look whether it is free, and seconds in between
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def take(self) -> None:
+        """Wait for it, within reason."""
+        self.end()
+        if fcntl is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("ab")
+            for _ in range(self.patience):
+                if self._is_free():
+                    return
+                time.sleep(self.pause)
+        except OSError:  # a folder that cannot be written, or one without locks
+            self.end()
+
+    def _is_free(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[arg-type]
+        except BlockingIOError:
+            return False
+        return True
+
+    def end(self) -> None:
+        """It is the next one's."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
 class KernelCache(FunctionCache):
     """Numba's cache of one function, which never gets in the way."""
 
@@ -70,6 +117,17 @@ class KernelCache(FunctionCache):
         super().__init__(function)  # type: ignore[no-untyped-call]
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Entries(self._cache_path, self._impl.filename_base, stamp)
+        self._turn = _Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled before, also by a process that is at it just now; if there is none, compile and save it."""
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is None and self._enabled:
+            self._turn.take()
+            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is not None:
+            self._turn.end()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled, if there is room for it."""
@@ -82,3 +140,5 @@ class KernelCache(FunctionCache):
                 self._cache_path,
                 error.strerror or error,
             )
+        finally:
+            self._turn.end()

@@ -3,6 +3,7 @@
 import ast
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
 
@@ -160,6 +161,7 @@ def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> in
     return place
 
 
+@cache
 def _runtime() -> str:
     """The source of the runtime functions, without annotations, which the module does not need."""
     sources = (files("telltree.data.columns") / "naming.py", files("telltree.export") / "runtime.py")

@@ -59,6 +59,8 @@ class Grammar:
     left_out: dict[str, str]
     """Columns that selectors passed over, and why."""
     _text: str
+    unsaid: str = ""
+    """What `for_panel` leaves out besides columns, and why; model files do not keep it."""
 
     @classmethod
     @collecting_later()
@@ -134,13 +136,15 @@ class Grammar:
         conditions hold at once (or with their thresholds in the schema); there are words for when, how long and by how
         much a value changed. The more columns, the fewer constants for each. With `shapes`, it can also say what real
         columns look like: about so many pieces of the records are drawn at random, the same for the same records.
-        `labels`, one per record, serve two purposes: to group the levels of a column that has many, and to draw shapes
-        from all classes alike. `columns` are those to use, by default all but the unusable, which `left_out` lists.
-        `str(grammar)` is its text, to edit and hand back.
+        `labels`, one per record, serve three purposes: to group the levels of a column that has many, to draw shapes
+        from all classes alike, and to find out whether words for how long earn their place: of fewer than 100 records,
+        they are left out unless one of them tells more of some class than every plain sentence, and `unsaid` says so.
+        `columns` are those to use, by default all but the unusable, which `left_out` lists. `str(grammar)` is its text,
+        to edit and hand back.
         """
         known = None if labels is None else check_labels(labels, panel)
-        definitions, left_out = fitting_definitions(panel, known, columns, shapes)
-        return replace(cls._of(definitions, panel), left_out=left_out)
+        definitions, left_out, unsaid = fitting_definitions(panel, known, columns, shapes)
+        return replace(cls._of(definitions, panel), left_out=left_out, unsaid=unsaid)
 
     @classmethod
     @collecting_later()

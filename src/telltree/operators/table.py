@@ -6,8 +6,9 @@ know beside it, each keeps in a table of its own (`telltree.operators.cells`); C
 
 import enum
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 
@@ -122,12 +123,9 @@ class Operator:
         """Whether it makes a signal or a count, not something that is true or false."""
         return any(result in (Type.REAL_VECTOR, Type.COUNT) for _, result in self.uses())
 
-    def uses(self) -> Iterator[tuple[tuple[Type, ...], Type]]:
+    def uses(self) -> tuple[tuple[tuple[Type, ...], Type], ...]:
         """Each way to use it: the types of its operands, and of the whole."""
-        for types in product(Type, repeat=self.takes):
-            result = self.signature(types)
-            if result is not None:
-                yield types, result
+        return _uses(self.signature, self.takes)
 
     @property
     def example(self) -> str:
@@ -145,6 +143,12 @@ class Operator:
 
 
 _NO_TRAITS = Makes()
+
+
+@lru_cache(maxsize=256)  # sentences are read with thousands of looks at the same few rows
+def _uses(signature: Signature, takes: int) -> tuple[tuple[tuple[Type, ...], Type], ...]:
+    tried = ((types, signature(types)) for types in product(Type, repeat=takes))
+    return tuple((types, result) for types, result in tried if result is not None)
 
 
 def constant_text(value: float | Shape) -> str:

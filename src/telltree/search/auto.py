@@ -21,17 +21,22 @@ from telltree.search.search import PATIENCE, Breeder, Search, Task
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_COVERING, _EXTENDING = 0.5, 0.2
+_COVERING, _EXTENDING = 0.5, 0.1
 """The largest shares of a budget, of formulas or of time, for all small formulas, and for those with one more atom."""
 _LEVELS = 3
 """How often the best are extended."""
 _MOST_EXTENDED = 20_000
 """Formulas with one more atom that are tried at a time, at most."""
+_PLANTED = 20
+"""How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
+_POPULATION = 0.43
+"""The size of the population, as a share of what breeding alone takes: part of the budget is spent before."""
 
 
 @dataclass(frozen=True, repr=False)
 class Auto(Search):
-    """Tries all small formulas, joins the best with one more atom, three times over, and breeds from the best of all.
+    """Tries all small formulas, joins the best with one more atom, three times over, and breeds from the best of all
+    and from random ones.
 
     `Found.proof` says what was covered: all formulas of up to `max_atoms` atoms, or fewer if these would take more than
     half of the budget. Larger formulas are sampled. Grammars with random constants, or with too many atoms or kinds of
@@ -53,12 +58,12 @@ class Auto(Search):
         require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
-        breeding = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
-        evolution = Evolution(breeding, task.grammar, task.seed, task.memory)
+        alone = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
+        last = replace(alone, population=int(_POPULATION * population_for(self.evaluations)))
         try:
-            return _InTurn(self, task, evolution)
+            return _InTurn(self, task, Evolution(last, task.grammar, task.seed, task.memory))
         except SettingsError:  # what cannot be listed can be bred
-            return evolution
+            return Evolution(alone, task.grammar, task.seed, task.memory)
 
 
 class _Stage(IntEnum):
@@ -92,7 +97,8 @@ class _InTurn:
             self._stage = _Stage.EXTEND
         if self._stage == _Stage.EXTEND and (self._level == _LEVELS or self._spent(_COVERING + _EXTENDING)):
             self._stage = _Stage.BREED
-            self._evolution.begin(self._elite.rows, self._elite.fitness, self._elite.answer)
+            best = np.arange(min(_PLANTED, len(self._elite.fitness)))
+            self._evolution.plant(self._elite.rows.take(best), self._elite.fitness[best], self._elite.answer[best])
         if self._stage == _Stage.COVER:
             return self._sweeping.propose(generation)
         if self._stage == _Stage.BREED:

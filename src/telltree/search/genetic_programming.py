@@ -104,7 +104,7 @@ class Evolution:
         size = settings.population or population_for(settings.evaluations)
         size += size % 2
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
-        self._chances = Chances(settings.tournament, settings.crossover, settings.mutation, attempts)
+        self._chances = Chances(settings.tournament, float(settings.crossover), float(settings.mutation), attempts)
         constants = grammar.has_random_constants
         self._drawn = False
         self._rows, self._children = (Population.empty(size, width, constants) for _ in range(2))

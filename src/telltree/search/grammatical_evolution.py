@@ -228,7 +228,8 @@ class _Genomes:
             memory,
         )
         attempts = _ATTEMPTS if settings.crossover + settings.mutation > 1 - 1e-9 else 1
-        self._chances = _Chances(settings.parents, settings.crossover, settings.mutation, settings.rate, attempts)
+        shares = float(settings.crossover), float(settings.mutation), float(settings.rate)
+        self._chances = _Chances(settings.parents, *shares, attempts)
         self._depth = deepest(grammar.tables, settings.max_depth)
         width = grammar.width(self._depth)
         self._rows, self._holes = (

@@ -106,7 +106,7 @@ class GiniSize:
         if self.per_record:
             raise SettingsError("with per_record, a fitness is that of a node: ask at_node(records) for it")
         out = np.empty(len(size))
-        _gini_size(true, total, size, self.w1, self.w2, self.gini == "sum", out)
+        _gini_size(true, total, size, float(self.w1), float(self.w2), self.gini == "sum", out)
         return out
 
     def least(self, most: Ints, total: Ints, size: Ints) -> Floats | None:

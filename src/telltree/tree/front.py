@@ -6,7 +6,7 @@ a formula: the higher it is, the fewer branches are left. Each tree of the front
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -58,9 +58,11 @@ class Front(tuple[Pruning, ...]):
         """The trees that are left of this one as the price goes up."""
         unit = tree.unit
         steps, price = [Pruning(tree, 0.0)], 0.0
-        while (weakest := min(_worth(tree.root, unit), default=None)) is not None:
-            price = max(price, weakest)
-            tree = replace(tree, root=_cut(tree.root, price, unit))
+        left = _left(tree.root, -math.inf, unit)
+        while left.weakest < math.inf:
+            price = max(price, left.weakest)
+            left = _left(left.branch, price, unit)
+            tree = replace(tree, root=left.branch)
             if len(steps) > 1 and steps[-1].price == price:  # keep the smaller of two that are equally good
                 steps.pop()
             steps.append(Pruning(tree, price))
@@ -115,7 +117,7 @@ def equals_merged(tree: Tree, price: float) -> Tree:
         left = replace(node, true=below(node.true), false=below(node.false))
         sides = [side for side in (left.true, left.false) if isinstance(side, Leaf)]
         equal = len(sides) == 2 and sides[0].summary.predicted == sides[1].summary.predicted
-        return Leaf(node.summary) if equal and _price(left, unit) <= price else left
+        return Leaf(node.summary) if equal and _left(left, -math.inf, unit).weakest <= price else left
 
     return replace(tree, root=below(tree.root))
 
@@ -136,30 +138,28 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
     return same and _answers_alike(cut.true, whole.true) and _answers_alike(cut.false, whole.false)
 
 
-def _cost(node: Node | Leaf, unit: float) -> tuple[float, float]:
-    """The bits of the labels of all leaves below, and those of all formulas."""
-    if isinstance(node, Leaf):
-        return node.summary.bits(unit), 0.0
-    sides = [_cost(side, unit) for side in (node.true, node.false)]
-    return sum(labels for labels, _ in sides), node.naming + sum(naming for _, naming in sides)
+class _Left(NamedTuple):
+    """What is left of a branch at some price."""
+
+    branch: Node | Leaf
+    labels: float
+    """The bits of the labels of all leaves below."""
+    naming: float
+    """Those of all formulas below."""
+    weakest: float
+    """The lowest price at which one of its branches is worth nothing: the bits of labels saved per bit of its
+    formulas."""
 
 
-def _worth(node: Node | Leaf, unit: float) -> Iterator[float]:
-    """For each branch the price at which it is worth nothing: the bits of labels saved per bit of its formulas."""
-    if isinstance(node, Node):
-        yield _price(node, unit)
-        yield from _worth(node.true, unit)
-        yield from _worth(node.false, unit)
-
-
-def _price(node: Node, unit: float) -> float:
-    labels, naming = _cost(node, unit)
-    return max(0.0, node.summary.bits(unit) - labels) / max(naming, 1e-9)
-
-
-def _cut(node: Node | Leaf, price: float, unit: float) -> Node | Leaf:
+def _left(node: Node | Leaf, price: float, unit: float) -> _Left:
     """The tree without branches that are worth no more than this price, pruned from the leaves upwards."""
+    labels = node.summary.bits(unit)
     if isinstance(node, Leaf):
-        return node
-    left = replace(node, true=_cut(node.true, price, unit), false=_cut(node.false, price, unit))
-    return left if _price(left, unit) > price else Leaf(node.summary)
+        return _Left(node, labels, 0.0, math.inf)
+    true, false = (_left(side, price, unit) for side in (node.true, node.false))
+    below, naming = true.labels + false.labels, node.naming + (true.naming + false.naming)
+    worth = max(0.0, labels - below) / max(naming, 1e-9)
+    if worth <= price:
+        return _Left(Leaf(node.summary), labels, 0.0, math.inf)
+    branch = replace(node, true=true.branch, false=false.branch)
+    return _Left(branch, below, naming, min(worth, true.weakest, false.weakest))

@@ -190,7 +190,7 @@ def fit(
                 max_memory=max_memory,
             )
     classifier.set_params(progress=None)
-    say_left_out(_left_out(classifier))
+    say_left_out(classifier.grammar_)
     with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
         saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
     if checkpoint is not None:

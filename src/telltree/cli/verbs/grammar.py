@@ -32,8 +32,8 @@ def grammar(
 ) -> None:
     """Print the language that fit uses for these data: edit it, and hand it back by fit --grammar.
 
-    Labels, if they are given, are looked at only for columns with many levels: which of them go together; and for
-    shapes, which come from all classes alike.
+    Labels, if they are given, are looked at for columns with many levels: which of them go together; for shapes, which
+    come from all classes alike; and of fewer than 100 records for durations: whether they earn their place.
 
     \b
     Examples:
@@ -45,7 +45,7 @@ def grammar(
     check_output(output, force=force)
     panel, labels = read_sources(source, data)
     made = Grammar.generic(panel) if generic else Grammar.for_panel(panel, labels, shapes=shapes)
-    say_left_out(made.left_out)
+    say_left_out(made)
     put(str(made).rstrip("\n"), output)
     if output is not None:
         say(f"wrote {output}")

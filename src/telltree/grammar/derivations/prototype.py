@@ -161,7 +161,7 @@ def follow(tables, prototype, rules, stack, path, room):
             symbol = tables.hole[hole].symbol
             below = _place_below(prototype.place, here, hole - first, symbol)
             if here != NOWHERE and below == NOWHERE:
-                below = make_place(prototype, here, hole - first, symbol, room)
+                below = make_place(prototype, here, hole - first, np.int64(symbol), room)
             stack[waiting, 0] = below
             waiting += 1
     return lost

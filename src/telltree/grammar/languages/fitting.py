@@ -2,17 +2,19 @@
 
 `F(x > c)` depends on the largest value of a record, so its constants lie among the records' largest values. Conditions
 that must hold at once, and those whose steps are counted, have constants among all values. Besides the columns
-themselves, the language can say when something happened, how long it lasted, and how much a value changed.
+themselves, the language can say when something happened, how long it lasted, and how much a value changed. Where
+records are few, it says how long only if that tells more of some class than all plain sentences do.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.data.statistics import Statistics
 from telltree.data.store import is_missing
@@ -20,7 +22,8 @@ from telltree.errors import SettingsError
 from telltree.grammar.languages.cuts import cuts
 from telltree.grammar.languages.level_groups import together
 from telltree.grammar.languages.pieces import affordable, drawn_shapes
-from telltree.grammar.languages.signals import Signal, column_signal, elapsed_signal
+from telltree.grammar.languages.signals import Change, Signal, column_signal, elapsed_signal
+from telltree.grammar.languages.telling import Telling
 from telltree.grammar.text.source import (
     Alternative,
     Apply,
@@ -55,6 +58,8 @@ _LESS, _GREATER = (LESS,), (GREATER,)
 _EITHER = (LESS, GREATER_EQUAL)  # complements: both come from one plane where nothing is missing
 _EACH_WAY = 0.1  # share of values that must lie on each side of 0 for absolute values to be of interest
 MOST_SHAPES = 10_000
+FEW_RECORDS = 100
+"""With fewer, chance finds durations that tell them apart, so these must tell more than plain sentences do."""
 _SINGLE_LEVELS = 8  # levels of one column that get an atom each
 _UNEVEN = 1.1  # ratio of longest to shortest record from which shares of a record say more than times
 
@@ -82,8 +87,8 @@ class Richness:
 
 def fitting_definitions(
     panel: Panel, labels: NDArray[Any] | None, columns: Sequence[str] | None, shapes: int = 0
-) -> tuple[list[Definition], dict[str, str]]:
-    """The language, with about so many shapes, and the columns it leaves out with the reasons."""
+) -> tuple[list[Definition], dict[str, str], str]:
+    """The language, with about so many shapes; the columns that it leaves out, and why; and what else it leaves out."""
     require_whole("shapes", shapes, 0, MOST_SHAPES)
     if isinstance(columns, str):
         raise SettingsError(f"columns must be a list of names, got the text {columns!r}; write [{columns!r}]")
@@ -99,8 +104,9 @@ def fitting_definitions(
     if not words.own:
         raise SettingsError(f"no column is left to make sentences of; left out: {_some(left_out)}")
     words.add_when()
+    unsaid = words.weigh_durations()
     words.add_looks([column for column in used if column.name not in left_out], shapes)
-    return words.definitions(), left_out
+    return words.definitions(), left_out, unsaid
 
 
 class _Words:
@@ -118,6 +124,8 @@ class _Words:
         self.when: list[Source] = []
         self.look: list[Source] = []
         self.long: list[Source] = []
+        self._weighed = labels is not None and self._lasting and rich.counts > 0 and len(panel) < FEW_RECORDS
+        self._plain, self._durations = (Telling(labels if self._weighed else None) for _ in range(2))
 
     def add(self, column: Column) -> bool:
         """Add what can be said of a column; False if there is nothing."""
@@ -126,36 +134,41 @@ class _Words:
         if column.type is ColumnType.REAL:
             self._add_real(column, name, signal)
         elif column.type is ColumnType.BOOLEAN:
-            self._add_facts([name])
-            self._add_long(column, name, signal.where(lambda values: values == 1))
+            self._add_fact(name, signal, _is_true)
+            self._add_long(column, name, signal.where(_is_true))
         else:
-            self._add_facts(self._levels(column, name, signal))
+            for fact, codes in self._levels(column, name, signal):
+                self._add_fact(fact, signal, functools.partial(np.isin, test_elements=codes))
         extent = signal.statistics.extent
         if extent.missing and (extent.finite or extent.below or extent.above):
             missing = Call(MISSING.name, (name,))
-            self._add_facts([missing])
+            self._add_fact(missing, signal, is_missing)
             self._add_long(column, missing, signal.where(is_missing))
         return len(self.own) > before
 
-    def _add_facts(self, facts: Sequence[Source]) -> None:
-        both = [word for fact in facts for word in (fact, Apply(NOT, (fact,)))]
+    def _add_fact(self, fact: Source, signal: Signal, holds: Change) -> None:
+        both = [fact, Apply(NOT, (fact,))]
         self.peak += both
         self.own += both
+        if self._weighed:
+            steps = signal.where(holds).counts()
+            self._plain.note(np.stack([steps > 0, steps < self._panel.lengths], axis=1))
 
-    def _levels(self, column: Column, name: Name, signal: Signal) -> list[Source]:
-        """Each level by itself, or of many the commonest, and those together that go with a class."""
-        present = [column.levels[code] for code in signal.statistics.codes() if code >= 0]
-        if len(present) <= _SINGLE_LEVELS:
-            return [_is(name, level) for level in present]
-        groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
-        return [_joined([_is(name, level) for level in group]) for group in groups]
+    def _levels(self, column: Column, name: Name, signal: Signal) -> Iterator[tuple[Source, list[int]]]:
+        """Each level by itself, or of many the commonest, and those together that go with a class; and their codes."""
+        codes = {column.levels[code]: code for code in signal.statistics.codes() if code >= 0}
+        groups: Sequence[tuple[str, ...]] = [(level,) for level in codes]
+        if len(groups) > _SINGLE_LEVELS:
+            groups = together(self._panel, column.name, self._labels, _SINGLE_LEVELS)
+        for group in groups:
+            yield _joined([_is(name, level) for level in group]), [codes[level] for level in group]
 
     def _add_real(self, column: Column, name: Name, signal: Signal) -> None:
         rich, given, values = self._rich, column.thresholds, signal.statistics
         least, most = signal.extremes()
-        self.peak += _compared(name, _GREATER, given or cuts(most, rich.peaks))
+        self._add_peak(name, _GREATER, most, given or cuts(most, rich.peaks))
         if not column.static:
-            self.peak += _compared(name, _LESS, given or cuts(least, rich.peaks))
+            self._add_peak(name, _LESS, least, given or cuts(least, rich.peaks))
         self.own += _compared(name, _EITHER, given or cuts(values, rich.values))
         if _both_ways(values):
             size = signal.where(np.abs)
@@ -168,24 +181,47 @@ class _Words:
         for span in self._spans:
             self._add_change(Call(CHANGE.name, (name, Constant(float(span)))), signal.change(span))
 
+    def _add_peak(
+        self, name: Source, operators: tuple[Operator, ...], ends: NDArray[np.float64], constants: Sequence[float]
+    ) -> None:
+        """What the greatest value of a record exceeds, or the least falls below."""
+        self.peak += _compared(name, operators, constants)
+        if self._weighed:
+            compare = np.less if operators is _LESS else np.greater
+            self._plain.note(compare.outer(ends, constants))
+
     def _add_size(self, name: Source, size: Signal, given: Sequence[float]) -> None:
         least, most = size.extremes()
-        self.peak += _compared(name, _GREATER, given or cuts(most, self._rich.peaks // 2))
-        self.peak += _compared(name, _LESS, given or cuts(least, self._rich.peaks // 2))
+        self._add_peak(name, _GREATER, most, given or cuts(most, self._rich.peaks // 2))
+        self._add_peak(name, _LESS, least, given or cuts(least, self._rich.peaks // 2))
         self.own += _compared(name, _EITHER, given or cuts(size.statistics, self._rich.values // 2))
 
     def _add_change(self, name: Source, change: Signal) -> None:
         least, most = change.extremes()
-        self.peak += _compared(name, _GREATER, cuts(most, self._rich.changes))
-        self.peak += _compared(name, _LESS, cuts(least, self._rich.changes))
+        self._add_peak(name, _GREATER, most, cuts(most, self._rich.changes))
+        self._add_peak(name, _LESS, least, cuts(least, self._rich.changes))
         self.change += _compared(name, _EITHER, cuts(change.statistics, self._rich.changes))
 
     def _add_long(self, column: Column, condition: Source, holds: Signal) -> None:
         """How many steps a condition holds, between 0 and all, which are asked for by F and G already."""
         if column.static or not self._lasting or not self._rich.counts:
             return
-        bounds = sorted({int(np.floor(bound)) for bound in cuts(holds.counts(), self._rich.counts)} - {0})
+        steps = holds.counts()
+        bounds = sorted({int(np.floor(bound)) for bound in cuts(steps, self._rich.counts)} - {0})
         self.long += _compared(Call(COUNT.name, (condition,)), _GREATER, bounds)
+        if self._weighed:
+            self._durations.note(np.greater.outer(steps, bounds))
+
+    def weigh_durations(self) -> str:
+        """Leave out how long things last where records are few, and plain sentences tell as much of every class.
+
+        Returns what is to be told of that.
+        """
+        if not self.long or not self._weighed or self._durations.exceeds(self._plain):
+            return ""
+        self.long = []
+        records = counted(len(self._panel), "record")
+        return f"how long something lasts (of {records}, it tells no more than whether it happens)"
 
     def add_when(self) -> None:
         """How much time has passed, and, if records differ in length, which share of the record."""
@@ -236,6 +272,11 @@ class _Words:
             )
         )
         return [d for d in (start, peak, both, fact, own, when, change, looks, long) if d.alternatives]
+
+
+def _is_true(values: NDArray[Any]) -> NDArray[Any]:
+    truth: NDArray[np.bool_] = values == 1
+    return truth
 
 
 def _some_of(constants: Sequence[float], most: int) -> Sequence[float]:

@@ -13,6 +13,7 @@ from telltree.operators import Shape
 from telltree.operators.shape import distances
 
 Rows = Callable[[Panel], NDArray[Any]]  # the values of some records, one after another
+Change = Callable[[NDArray[Any]], NDArray[Any]]  # what becomes of values, step by step
 
 
 class Signal:
@@ -27,7 +28,7 @@ class Signal:
             self._rows = lambda _: made
         self.statistics = Statistics([partial(self._rows, part) for part in parts])
 
-    def where(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> "Signal":
+    def where(self, change: Change) -> "Signal":
         """Give what becomes of the values step by step."""
         return Signal(self._parts, lambda part: change(self._rows(part)))
 
