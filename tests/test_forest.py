@@ -205,9 +205,12 @@ def test_plain_tables_are_read_like_those_of_a_tree():
 # languages
 
 
-@pytest.mark.parametrize(("grammar", "shared"), [(None, True), (TEXT, True), ("shapes", False)])
-def test_a_language_that_records_did_not_shape_by_their_labels_is_shared(panel, labels, grammar, shared):
-    training = read_given(panel, labels, None, None).training
+@pytest.mark.parametrize(
+    ("grammar", "times", "shared"),
+    [(None, 2, True), (None, 1, False), (TEXT, 1, True), ("shapes", 2, False)],  # labels weigh durations of few records
+)
+def test_a_language_that_records_did_not_shape_by_their_labels_is_shared(panel, labels, grammar, times, shared):
+    training = read_given(panel[np.tile(np.arange(60), times)], labels * times, None, None).training
     found = GrammarTreeClassifier(grammar, FEW).language_for(training)
     assert (found is not None) is shared
 
