@@ -99,7 +99,13 @@ def model_file(learned, tree, panel, labels, tmp_path_factory):
     settings = GrammarTreeClassifier().get_params(deep=False)
     grammar = Grammar.parse(TEXT, panel)
     model = Model(
-        tree.narrowed(), Front.of(learned.tree), grammar, kept, interrupted=False, named=True, parameters=settings
+        tree=tree.narrowed(),
+        front=Front.of(learned.tree),
+        grammar=grammar,
+        training=kept,
+        interrupted=False,
+        named=True,
+        parameters=settings,
     )
     path = tmp_path_factory.mktemp("numbers") / "model.json"
     path.write_bytes(encode(model))

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from telltree.amounts import counted
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
@@ -149,7 +150,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         own = clone(template).set_params(progress=None, random_state=None)
         known = given.of_weighing(groups)
         if known is not None and len(known) != len(given.weighing):
-            raise SettingsError(f"groups must have one for each of {given.records:,} records, got {len(known):,}")
+            records = counted(given.records, "record")
+            raise SettingsError(f"groups must have one for each of {records}, got {len(known):,}")
         codes = None if known is None else np.unique(known, return_inverse=True)[1]
         return Ground(own, given.training, seed, own.language_for(given.training), codes)
 
