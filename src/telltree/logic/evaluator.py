@@ -95,7 +95,7 @@ class Evaluator(abc.ABC, Generic[F]):
             source = whole._planes, Subset.of(whole.layout, self.layout, members)
             self._planes = Planes(self.layout, signals, self._budget, numbered, source, room=room)
         self._programs = Programs.empty(0, 0)
-        self._threads, self._counts, self._looks = max(1, threads), counts, looks
+        self._threads, self.counts, self.looks = max(1, threads), counts, looks
         self.before = before
         self._too_many = sys.maxsize  # formulas whose planes did not fit into memory
         self._scratch = self._scratch_for(8)
@@ -178,8 +178,8 @@ class Evaluator(abc.ABC, Generic[F]):
         gauges = Gauges.of(self._planes.used, used, self.signals, held)
         registers = len(self._scratch[0][0].words)
         scratch = MarginRegisters.of(registers, self.layout.longest)
-        numbers = np.empty(registers) if self._counts else None
-        looking = _LOOKS if self._looks else None
+        numbers = np.empty(registers) if self.counts else None
+        looking = _LOOKS if self.looks else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
         narrowest(
@@ -291,8 +291,8 @@ class Evaluator(abc.ABC, Generic[F]):
         return [
             (
                 Registers.empty(number, words, blocks),
-                Counting.empty(number, blocks) if self._counts else None,
-                Looking.empty(words, blocks) if self._looks else None,
+                Counting.empty(number, blocks) if self.counts else None,
+                Looking.empty(words, blocks) if self.looks else None,
             )
             for _ in range(self._threads)
         ]

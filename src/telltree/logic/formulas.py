@@ -1,6 +1,7 @@
 """Formulas evaluated without a grammar, for trees, users and reports."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +52,15 @@ class Formulas(Evaluator[Sequence[Expression]]):
         memory: int | None = None,
         before: int = 0,
         room: Room = aligned_words,
+        like: Evaluator[Any] | None = None,
     ) -> None:
-        """`before`, `room`: see `Evaluator`."""
-        super().__init__(panel, signals or signals_of(panel), threads=threads, memory=memory, before=before, room=room)
+        """`before`, `room`: see `Evaluator`. `like`: one that may count or look along time; if this one may as well,
+        whether or not its formulas do, the same compiled code serves both."""
+        counts, looks = (False, False) if like is None else (like.counts, like.looks)
+        super().__init__(
+            panel, signals or signals_of(panel), counts=counts, looks=looks, threads=threads, memory=memory,
+            before=before, room=room,
+        )  # fmt: skip
 
     @staticmethod
     def _how_many(formulas: Sequence[Expression]) -> int:
@@ -61,7 +68,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
 
     def _for_part(self, panel: Panel, before: int) -> "Formulas":
         memory, room = self._budget, self._room_for_planes
-        return Formulas(panel, self.signals, threads=self._threads, memory=memory, before=before, room=room)
+        return Formulas(panel, self.signals, threads=self._threads, memory=memory, before=before, room=room, like=self)
 
     def _lower(self, formulas: Sequence[Expression], wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
         chosen = [formulas[k] for k in wanted]
@@ -82,8 +89,8 @@ class Formulas(Evaluator[Sequence[Expression]]):
         self._programs = self._programs._replace(steps=steps, values=np.array(writer.values, np.float64))
         codes = {code_of(e) for formula in chosen for e in formula.walk()}
         counts, looks = not codes.isdisjoint(OF_NUMBERS), not codes.isdisjoint(LOOKING)
-        if (counts and not self._counts) or (looks and not self._looks):
-            self._counts, self._looks = self._counts or counts, self._looks or looks
+        if (counts and not self.counts) or (looks and not self.looks):
+            self.counts, self.looks = self.counts or counts, self.looks or looks
             self._scratch = self._scratch_for(8)
         return True
 

@@ -213,7 +213,7 @@ class Planes:
             self._own, self._own_age = np.zeros(0, np.int64), whole._age
         if len(self._own) < whole.used:
             self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
-        new = np.unique(planes[self._own[planes] == 0])
+        new = np.unique(planes[self._own[planes] == 0]).astype(np.int64)  # for which `pick` is compiled
         new = new[new > 0]
         if self.used + len(new) > self.capacity:
             return False

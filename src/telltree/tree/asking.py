@@ -199,7 +199,10 @@ class LocalBench:
 
     def formulas(self, members: NDArray[np.int64], before: int = 0) -> Formulas:
         """What evaluates formulas as they stand on these records."""
-        return Formulas(self._panel[members], self._signals, memory=self._memory, before=before, room=self._room)
+        whole = self if self._part_of is None else self._part_of[0]
+        return Formulas(
+            self._panel[members], self._signals, memory=self._memory, before=before, room=self._room, like=whole._whole
+        )
 
     @cached_property
     def _whole(self) -> Engine:
