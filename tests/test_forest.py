@@ -17,7 +17,7 @@ from sklearn.base import clone
 from small_trees import ALL_OF_IT, FEW, TEXT
 
 from examples import records
-from telltree.data import Panel, read
+from telltree.data import Panel, read, scan
 from telltree.errors import DataError, DataWarning, ModelFormatError, ModelVersionError, SettingsError, TelltreeError
 from telltree.estimators import (
     GrammarForestClassifier,
@@ -49,6 +49,16 @@ def forest(tree=SMALL, n_trees=6, random_state=3, **settings):
 @pytest.fixture(scope="module")
 def fitted(panel, labels):
     return forest().fit(panel, labels)
+
+
+def test_records_on_disk_give_the_same_trees_and_their_memory_is_told_once(tmp_path, caplog):
+    spikes = [(i, t, 6.0 * (i % 2) * (t == i % 5) + (i * t) % 7 / 7, "ab"[i % 2]) for i in range(120) for t in range(5)]
+    path = tmp_path / "spikes.parquet"
+    pd.DataFrame(spikes, columns=["id", "t", "x", "y"]).to_parquet(path)
+    keys, tree = {"id": "id", "time": "t", "label": "y"}, GrammarTreeClassifier(search=FEW, max_depth=2)
+    here, there = (forest(tree, n_trees=3).fit(*get(str(path), **keys)) for get in (read, scan))
+    assert there.trees_ == here.trees_
+    assert sum("learning takes about" in record.message for record in caplog.records) == 1
 
 
 def drawn(seed, number, records):

@@ -396,7 +396,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def learn_part(self, part: TrainingSet, seed: int, grammar: Grammar | None, bench: LocalBench | None) -> Learned:
         """For forests: the tree that is kept of some of the records. `grammar`: None for one that suits them."""
-        make = None if bench is None else _always(bench)
+        make = partial(local_bench, threads=self.threads, quiet=True) if bench is None else _always(bench)
         learned = self._learn_fold(part, seed, self.progress, make, grammar=grammar)
         return Learned(self._chosen(Front.of(learned.tree), None).narrowed(), {}, learned.interrupted)
 

@@ -178,7 +178,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
             return
         processes = processes_for(None if self.n_jobs == -1 else self.n_jobs or 1, self.n_trees)
         if processes == 1:
-            yield from ground.grown(range(self.n_trees))
+            yield from ground.grown(range(self.n_trees), quiet=False)
             return
         for _, some in finished(grow_some, _tasks(self.n_trees, processes), ground, processes):
             yield from some

@@ -61,11 +61,13 @@ class Ground:
         """The records that a tree does not learn from."""
         return np.setdiff1d(np.arange(len(self.training.labels)), self.draw(number)[0])
 
-    def grown(self, numbers: Sequence[int]) -> Iterator[tuple[int, Grown]]:
-        """Trees one after the other, each with its number; if they have the same grammar, they share planes."""
+    def grown(self, numbers: Sequence[int], *, quiet: bool) -> Iterator[tuple[int, Grown]]:
+        """Trees one after the other, each with its number; if they have the same grammar, they share planes, and unless
+        it is `quiet`, the memory that large records take is told once.
+        """
         panel = self.training.panel
         threads = self.classifier.threads
-        bench = None if self.grammar is None else local_bench(panel, self.grammar, threads, quiet=True)
+        bench = None if self.grammar is None else local_bench(panel, self.grammar, threads, quiet=quiet)
         for number in numbers:
             members, seed = self.draw(number)
             shared = bench.part(members) if isinstance(bench, LocalBench) else None
@@ -91,7 +93,7 @@ class Ground:
 
 def grow_some(numbers: Sequence[int], ground: Ground) -> list[tuple[int, Grown]]:
     """In another process: some of the trees."""
-    return list(ground.grown(numbers))
+    return list(ground.grown(numbers, quiet=True))
 
 
 def _bare(tree: Tree) -> Tree:

@@ -1,5 +1,6 @@
 """The format of model files: the keys, and the values allowed for each."""
 
+import abc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -353,9 +354,9 @@ class Common(Entry):
     grammar: GrammarEntry | None
     training: TrainingEntry
 
+    @abc.abstractmethod
     def entries(self) -> Iterator[Branch | LeafEntry]:
         """All nodes."""
-        raise NotImplementedError
 
     def formulas(self) -> Iterator[str]:
         """The texts of all formulas."""
