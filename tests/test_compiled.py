@@ -48,6 +48,13 @@ def test_compiling_is_announced_once_and_later_runs_are_silent(compiled_once):
     assert run(cache) == ""
 
 
+def test_functions_that_others_make_of_text_still_compile():
+    made = {}
+    exec("def one_more(x):\n    return x + 1", made)  # noqa: S102  # what this test wrote
+    assert made["one_more"].__module__ is None
+    assert compiled.numba.njit(made["one_more"])(2) == 3
+
+
 def test_it_works_where_no_cache_can_be_written(monkeypatch):
     compile_function = compiled.numba.njit
 

@@ -45,7 +45,8 @@ class _Compilation(event.Listener):
 
 
 def _is_ours(event: Any) -> bool:
-    return bool(getattr(event.data["dispatcher"].py_func, "__module__", "").startswith("telltree."))
+    module = getattr(event.data["dispatcher"].py_func, "__module__", None) or ""  # None if it was made of text
+    return bool(module.startswith("telltree."))
 
 
 event.register("numba:compile", _Compilation())  # type: ignore[no-untyped-call]
