@@ -240,6 +240,33 @@ def breed(tables, depth, seed, generation, chances, parents, rules, constants, l
             number = again
 
 
+@small
+def _merge(fitness, source, target, low, middle, high):
+    """Merge two runs of `source`, each by ascending fitness, into `target`; the first run comes first among equals."""
+    left, right = low, middle
+    for k in range(low, high):
+        from_left = left < middle and (right == high or not fitness[source[right]] < fitness[source[left]])
+        target[k] = source[left if from_left else right]
+        left, right = left + from_left, right + (not from_left)
+
+
+@small
+def _rank(fitness, worst, ranked, spare):
+    """List individuals fitter than `worst`, or all if that is NaN: the fittest first, equals in their order.
+
+    Merge sort: Numba's own takes long to compile.
+    """
+    number, width = 0, 1
+    for i in range(len(fitness)):
+        ranked[number] = i
+        number += not fitness[i] >= worst
+    while width < number:
+        for low in range(0, number, 2 * width):
+            _merge(fitness, ranked, spare, low, min(low + width, number), min(low + 2 * width, number))
+        ranked, spare, width = spare, ranked, 2 * width
+    return ranked[:number]
+
+
 @inline
 def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, origin):
     """Merge parents, best first, and the children in `ranked` into `chosen`; parents come first among equals.
@@ -268,14 +295,15 @@ def _select(parents, fitness, answer, lengths, ranked, unique, seen, chosen, ori
 
 
 @kernel
-def survive(parents, rules, constants, lengths, fitness, answer, child_rules, child_constants, child_lengths, ranked,
-            unique, seen, chosen, origin):  # fmt: skip
+def survive(parents, rules, constants, lengths, fitness, answer, child_rules, child_constants, child_lengths, worst,
+            unique, seen, chosen, origin, order):  # fmt: skip
     """Choose the best of parents and children, as many as there is room for; returns how many.
 
-    `ranked` are the children that may be among them, best first. With `unique`, only the first of those with equal
-    answers is taken; `seen` is a hash table for that, whose size is a power of two. Children are copied into rows that
-    are now free.
+    Children that are not fitter than `worst`, unless that is NaN, have no chance. With `unique`, only the first of
+    those with equal answers is taken; `seen` is a hash table for that, whose size is a power of two. Children are
+    copied into rows that are now free. `order` is scratch memory.
     """
+    ranked = _rank(fitness, worst, order[0], order[1])
     taken = _select(parents, fitness, answer, child_lengths, ranked, unique, seen, chosen, origin)
     free = seen[: len(lengths)]  # the hash table is no longer needed
     free[:] = 1

@@ -31,14 +31,20 @@ class OfSize(NamedTuple):
 
 
 @kernel
-def _sift(fitness, size, best, tolerance, tied):
-    """Find the formulas that may tie for the best of their size, which is updated; returns how many there are."""
+def _sift(fitness, size, best, needed, tolerance, tied):  # noqa: PLR0917  a kernel
+    """Find the formulas that may tie for the best of a size which is fitter than all smaller ones; returns how many.
+
+    `best` is that of each size, and is updated; so is `needed`, the best of each size or a smaller one.
+    """
     for k in range(len(fitness)):
         if size[k] < len(best):
             best[size[k]] = min(best[size[k]], fitness[k])
+    needed[0] = best[0]
+    for terminals in range(1, len(best)):
+        needed[terminals] = min(needed[terminals - 1], best[terminals])
     ties = 0
     for k in range(len(fitness)):
-        if size[k] < len(best) and fitness[k] <= best[size[k]] + tolerance and fitness[k] < np.inf:
+        if size[k] < len(best) and fitness[k] <= needed[size[k]] + tolerance and fitness[k] < np.inf:
             tied[ties] = k
             ties += 1
     return ties
@@ -46,7 +52,7 @@ def _sift(fitness, size, best, tolerance, tied):
 
 @dataclass
 class BySize:
-    """Keeps the fittest formulas of each size.
+    """Keeps the fittest formulas of each size, as long as they may be fitter than all smaller ones.
 
     Formulas of a size tie if their fitness is the best of that size, or above it by at most `tolerance`. If there are
     very many, the fittest stay, and among equals the first found.
@@ -56,6 +62,8 @@ class BySize:
     tolerance: float = 0.0
     _best: NDArray[np.float64] = field(default_factory=lambda: np.full(_LARGEST + 1, np.inf))
     """For each size."""
+    _needed: NDArray[np.float64] = field(default_factory=lambda: np.empty(_LARGEST + 1))
+    """For each size, the best of it and of all smaller ones."""
     _kept: list[tuple[NDArray[np.float64], NDArray[np.int64], Population]] = field(default_factory=list)
     """Fitness, sizes, and rows."""
     _held: int = 0
@@ -65,7 +73,7 @@ class BySize:
     ) -> None:
         """Take in the individuals `fresh`, whose fitness and sizes are given in the same order."""
         tied = np.empty(len(fresh), np.int64)
-        tied = tied[: _sift(fitness, size, self._best, self.tolerance, tied)]
+        tied = tied[: _sift(fitness, size, self._best, self._needed, self.tolerance, tied)]
         if len(tied):
             self._kept.append((fitness[tied], size[tied], population.take(fresh[tied])))
             self._held += len(tied)

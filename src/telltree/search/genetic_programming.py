@@ -112,6 +112,7 @@ class Evolution:
         self._scratch = BreedingScratch.empty(grammar.tables, width, size // 2)
         self._lanes = Lanes.empty(grammar.tables, width)
         self._seen, self._origin = np.zeros(1 << (4 * size).bit_length(), np.uint64), np.empty(size, np.int64)
+        self._order = np.empty((2, size), np.int64)
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         """Have formulas among the parents of the first generation, which is drawn beside them."""
@@ -144,13 +145,11 @@ class Evolution:
                 self._children, self._rows = self._rows, population
                 return
             self._parents = self._parents.first(0)
-        ranked = np.arange(len(fitness))
-        if len(self._parents.rows) == len(fitness):  # a child that is no better than the worst parent has no chance
-            ranked = np.flatnonzero(fitness < self._parents.fitness[-1])
-        ranked = ranked[np.argsort(fitness[ranked], kind="stable")]
+        full = len(self._parents.rows) == len(fitness)
+        worst = self._parents.fitness[-1] if full else np.nan  # all have a chance
         taken = survive(
-            self._parents, *self._rows.for_kernels()[:3], fitness, answer, *population.for_kernels()[:3], ranked,
-            self._settings.unique, self._seen, self._rooms[0], self._origin,
+            self._parents, *self._rows.for_kernels()[:3], fitness, answer, *population.for_kernels()[:3], worst,
+            self._settings.unique, self._seen, self._rooms[0], self._origin, self._order,
         )  # fmt: skip
         self._parents = self._rooms[0].first(taken)
         self._rooms.reverse()

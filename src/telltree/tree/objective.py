@@ -1,11 +1,14 @@
 """The objective of a split: combines the truth of formulas with the labels of records."""
 
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from telltree.amounts import counted
+from telltree.compiled import kernel
 from telltree.errors import SettingsError
 from telltree.grammar.derivations.population import Population
 from telltree.logic.asked import OfPopulations
@@ -13,8 +16,13 @@ from telltree.search import Scores
 from telltree.tree.fitness import Fitness
 from telltree.tree.target import Labels
 
-_LEAST_FITNESS = np.array([-np.inf, np.inf])
-"""The lowest fitness of a usable split, and the fitness of an unusable one."""
+
+@kernel
+def _refuse(fitness, members, least):
+    """Splits with fewer than the least records on a side are not usable: their fitness becomes infinite."""
+    for k in range(len(fitness)):
+        if members[k, 1] < least:
+            fitness[k] = np.inf
 
 
 class SplitObjective:
@@ -55,9 +63,10 @@ class SplitObjective:
 
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
-        fitness = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
-        useless = tally.members[:, 1] < self._least
-        return Scores(np.maximum(fitness, _LEAST_FITNESS.take(useless.view(np.int8))), tally.answer, tally.size)
+        found = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
+        fitness = np.array(found, np.float64)
+        _refuse(fitness, tally.members, self._least)
+        return Scores(fitness, tally.answer, tally.size)
 
 
 def checked_fitness(fitness: Any, formulas: int) -> NDArray[np.float64]:
