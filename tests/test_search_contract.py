@@ -303,6 +303,20 @@ def test_a_grammar_with_nothing_left_to_say_ends_the_search(search, depth, formu
     assert not found.interrupted
 
 
+def test_a_grammar_with_hardly_anything_left_to_say_ends_the_search():
+    grammar = Grammar.parse("S ::= F(C)\nC ::= A | A and A\nA ::= x3 > grid(0, 1, 120)", SCHEMA)
+    generations = []
+
+    def chance(population, wanted):
+        names = population.names[wanted]
+        return Scores((names % np.uint64(1_000)).astype(np.float64), names)
+
+    search = GeneticProgramming(evaluations=10**6, population=200)
+    found = search.run(grammar, chance, 3, remember=generations.append)
+    assert found.evaluations > 0.95 * (120 + 120**2)
+    assert len(generations) < 900  # to find the last few as well would take half as many again
+
+
 def test_random_draws_exhaust_a_small_grammar():
     found, spy = spied(MonteCarlo(max_depth=2), evaluations=10**6)
     said = {str(d) for d in PAPERS.enumerate(6) if d.depth <= 2}

@@ -24,7 +24,9 @@ from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
 PATIENCE = 200
-"""After this many proposals in a row without anything new, the search has said all that its grammar can say."""
+"""After this many proposals in a row with hardly anything new, the search has said what its grammar can say."""
+_HARDLY = 0.01
+"""The share of a proposal that must be new: of a small grammar, the last formulas would take longer than all others."""
 
 _FIRST_PART, _SHORT = 8, 0.25
 """Formulas scored at a time, at first; the number doubles whenever a part took less than `_SHORT` seconds."""
@@ -320,9 +322,9 @@ class _Run:
             if self._stop():
                 self._interrupted = True
                 break
-            self._idle = (
-                0 if self._try(self._breeder.propose(self._generation), self._breeder.learn) else self._idle + 1
-            )
+            proposed = self._breeder.propose(self._generation)
+            new = self._try(proposed, self._breeder.learn)
+            self._idle = 0 if new > _HARDLY * len(proposed.lengths) else self._idle + 1
             self._generation += 1
             if self._remember and self._whole:
                 self._remember(self.state)
@@ -356,8 +358,8 @@ class _Run:
             or self._late()
         )
 
-    def _try(self, population: Population, learn: Callable[..., None]) -> bool:
-        """Score what is new in a population, and let the breeder learn from all of it; False if nothing was new."""
+    def _try(self, population: Population, learn: Callable[..., None]) -> int:
+        """Score what is new in a population, and let the breeder learn from all of it; returns how much was new."""
         places, fresh = self._memory.recall(population)
         if self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
@@ -371,7 +373,7 @@ class _Run:
             if self._archive.add(population, fresh, fitness, answer) or not self._history:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
         learn(population, *of_all)
-        return len(fresh) > 0
+        return len(fresh)
 
     def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:
         """The scores of what is new, computed part by part, and how many there was time for.
