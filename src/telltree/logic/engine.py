@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from hashlib import blake2b
 from itertools import accumulate
 
 import numpy as np
@@ -19,6 +18,7 @@ from telltree.logic.evaluator import Evaluator
 from telltree.logic.findings import Asked
 from telltree.logic.instructions import Programs
 from telltree.logic.lowering import Absent, LoweringScratch, lower
+from telltree.logic.marking import marks_of
 from telltree.logic.operands import STEPS
 from telltree.logic.plain import UNKNOWN, lower_plain
 from telltree.logic.signals import Signals
@@ -61,6 +61,7 @@ class Engine(Evaluator[Population]):
         self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
+        self._marks: tuple[int, dict[int, tuple[bytes, bytes]]] = (0, {})
         self._families: dict[int, list[tuple[int, Family]]] = {} if part_of is None else part_of[0]._families
         self._numbers: dict[str, list[float]] = {} if part_of is None else part_of[0]._numbers
 
@@ -85,7 +86,7 @@ class Engine(Evaluator[Population]):
             return None
         self._make_registers()
         planes, negated = (self._programs.result[everything, k].tolist() for k in (0, 1))
-        known: dict[int, tuple[bytes, bytes]] = {}
+        known = self._marks_at(self._planes.age)
         found = []
         for i, (plane, opposite) in enumerate(zip(planes, negated, strict=True)):
             if plane >= 0 and plane in known:
@@ -93,7 +94,7 @@ class Engine(Evaluator[Population]):
             else:
                 asked = everything[i : i + 1]
                 steps = self._planes.bits[plane] if plane >= 0 else self._steps(asked, opposite)
-                marks = self._marks_of(steps)
+                marks = marks_of(steps, self.layout.steps)
                 known |= {plane: marks} if plane >= 0 else {}
             found.append(marks[::-1] if opposite else marks)
         return found
@@ -112,10 +113,11 @@ class Engine(Evaluator[Population]):
         steps = self._run(which, self.layout.masks([]), Asked(steps=True)).tally.steps
         return ~steps if negated else steps
 
-    def _marks_of(self, steps: NDArray[np.uint64]) -> tuple[bytes, bytes]:
-        sides = steps & self.layout.steps, ~steps & self.layout.steps
-        true, false = (blake2b(side.tobytes(), digest_size=16).digest() for side in sides)
-        return true, false
+    def _marks_at(self, age: int) -> dict[int, tuple[bytes, bytes]]:
+        """The marks of planes, as far as they are known: they are asked for again when more atoms are allowed."""
+        if self._marks[0] != age:
+            self._marks = age, {}
+        return self._marks[1]
 
     def _make_room(self, population: Population) -> None:
         individuals, width = population.rules.shape

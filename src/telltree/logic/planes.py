@@ -65,7 +65,8 @@ class Planes:
         row, those that are the same for all records and steps are plane 0 or its negation: formulas get simpler by
         it, and many thresholds lie at the edge."""
         self._codes: dict[Expression, NDArray[np.uint8]] = {}
-        self._age = 0
+        self.age = 0
+        """How often all planes were dropped, and their places used anew."""
         self._spare: list[NDArray[np.uint64]] = []  # memory of planes of subsets, to be reused
         self._memory = self._lent() if source is not None else None
         self._search = numbered > 0 or source is not None
@@ -85,7 +86,7 @@ class Planes:
     def forget(self) -> None:
         """Drop all planes."""
         self.used = 1
-        self._age += 1
+        self.age += 1
         self.numbered[:] = UNKNOWN
         self._atoms: list[tuple[Expression, int, float, bool]] = []  # as `Atom` has them
         self._places: dict[tuple[Expression, int], dict[float, int]] = {}
@@ -209,8 +210,8 @@ class Planes:
         """Extract planes from the source; False if they do not fit into memory."""
         assert self._source is not None
         whole, subset = self._source
-        if self._own_age != whole._age:  # its planes have moved; those already extracted stay
-            self._own, self._own_age = np.zeros(0, np.int64), whole._age
+        if self._own_age != whole.age:  # its planes have moved; those already extracted stay
+            self._own, self._own_age = np.zeros(0, np.int64), whole.age
         if len(self._own) < whole.used:
             self._own = np.concatenate([self._own, np.zeros(len(whole.bits) - len(self._own), np.int64)])
         new = np.unique(planes[self._own[planes] == 0]).astype(np.int64)  # for which `pick` is compiled

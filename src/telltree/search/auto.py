@@ -21,16 +21,19 @@ from telltree.search.search import PATIENCE, Breeder, Search, Task
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_COVERING, _EXTENDING = 0.5, 0.1
+_COVERING, _EXTENDING = 0.5, 0.2
 """The largest shares of a budget, of formulas or of time, for all small formulas, and for those with one more atom."""
 _LEVELS = 3
 """How often the best are extended."""
 _MOST_EXTENDED = 20_000
 """Formulas with one more atom that are tried at a time, at most."""
-_PLANTED = 20
+_EXTENDED = 10
+"""How many of the best are extended, at least; with fewer atoms each, if the budget is small."""
+_PLANTED = 80
 """How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
-_POPULATION = 0.43
-"""The size of the population, as a share of what breeding alone takes: part of the budget is spent before."""
+_POPULATION = 0.34
+"""The size of the population, as a share of what breeding alone takes for as many evaluations: part of them is spent
+before."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +62,9 @@ class Auto(Search):
 
     def breeder(self, task: Task) -> Breeder:
         alone = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
-        last = replace(alone, population=int(_POPULATION * population_for(self.evaluations)))
+        last = alone
+        if self.evaluations is not None:
+            last = replace(alone, population=int(_POPULATION * population_for(self.evaluations)))
         try:
             return _InTurn(self, task, Evolution(last, task.grammar, task.seed, task.memory))
         except SettingsError:  # what cannot be listed can be bred
@@ -81,7 +86,7 @@ class _InTurn:
         best = population_for(settings.evaluations)
         self._elite = Elite(best, task.grammar.width(depth))
         self._sweeping, affordable = _covering(settings, task, best)
-        self._extending = Extending(task.grammar, depth, self._sweeping.texts, self._sweeping.distinct)
+        self._extending = Extending(task.grammar, depth, self._sweeping.texts, self._sweeping.telling)
         self._stage = _Stage.COVER if affordable else _Stage.EXTEND
         self._level, self._sampled, self._idle, self._begun = 0, 0, 0, time.monotonic()
 
@@ -104,7 +109,7 @@ class _InTurn:
         if self._stage == _Stage.BREED:
             return self._evolution.propose(generation)
         self._level += 1
-        return self._extending.best_first(self._elite.rows, self._at_a_time)
+        return self._extending.best_first(self._elite.rows, self._at_a_time, _EXTENDED)
 
     def _spent(self, share: float) -> bool:
         seconds = self._settings.seconds
@@ -114,7 +119,8 @@ class _InTurn:
     def _at_a_time(self) -> int:
         """How many formulas with one more atom to try."""
         budget = self._settings.evaluations
-        return _MOST_EXTENDED if budget is None else min(_MOST_EXTENDED, int(_EXTENDING * budget / _LEVELS))
+        most = _MOST_EXTENDED if budget is None else min(_MOST_EXTENDED, int(_EXTENDING * budget / _LEVELS))
+        return max(1, most)
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         new = int(np.count_nonzero(answer != FREE))

@@ -128,7 +128,7 @@ class Sweeping:
     def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: Hope) -> None:
         self._plan, self._knows, self._hope = plan, knows, hope
         self._shapes, self._tried, self._covered = plan.shapes.all, 0, 0
-        self.texts, self._sweeps, self.distinct = swept(plan.shapes, None if knows is None else knows.marks)
+        self.texts, self._sweeps, self.telling = swept(plan.shapes, None if knows is None else knows.marks)
         self.total = sum(sweep.fillings for sweep in self._sweeps)
         self._begin(0)
         width = grammar.width(deepest(grammar.tables, plan.scope.max_depth))

@@ -53,22 +53,30 @@ class Extending:
             if other in self._atoms:
                 self._joining.setdefault(symbol, []).append(_Joining(number, other, new_first))
 
-    def best_first(self, formulas: Population, most: int) -> Population:
-        """So many formulas at most that these become with one more atom, those of the first formulas first."""
+    def best_first(self, formulas: Population, most: int, at_least: int) -> Population:
+        """So many formulas at most that these become with one more atom, those of the first formulas first.
+
+        If there is no room for all of `at_least` so many formulas, only every second or third … atom joins each.
+        """
         room = Population.empty(most, formulas.rules.shape[1], False)
-        row = 0
+        row, thinned = 0, 0
         for i, length in enumerate(formulas.lengths.tolist()):
-            for sweep in self._of(formulas.rules[i, :length].tolist()):
-                if len(sweep.items) + self._texts.rules.shape[1] > room.rules.shape[1]:
-                    continue
-                cursor = np.zeros(1, np.int64)
-                row, _, _ = fill_slots(sweep, self._texts, cursor, room.rules, room.lengths, room.names, row, most)
+            sweeps = [
+                (items, texts)
+                for items, texts in self._of(formulas.rules[i, :length].tolist())
+                if len(items) + self._texts.rules.shape[1] <= room.rules.shape[1]
+            ]
+            thinned = thinned or max(1, -(-at_least * sum(len(texts) for _, texts in sweeps) // most))
+            for number, (items, texts) in enumerate(sweeps):
+                sweep, cursor = Sweep.alone(items, texts[(i + number) % thinned :: thinned]), np.zeros(1, np.int64)
+                if not sweep.is_empty:
+                    row, _, _ = fill_slots(sweep, self._texts, cursor, room.rules, room.lengths, room.names, row, most)
                 if row == most:
                     return room
         return room
 
-    def _of(self, rules: list[int]) -> Iterator[Sweep]:
-        """The sweeps over all formulas that a derivation becomes with one more atom."""
+    def _of(self, rules: list[int]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+        """All formulas that a derivation becomes with one more atom: with a slot for it, and what may fill that."""
         whole = Derivation(self._grammar, rules)
         for node, rule in enumerate(rules):
             for joining in self._joining.get(self._grammar.rules[rule].symbol, ()):
@@ -77,7 +85,7 @@ class Extending:
                 new = [-1, *inside] if joining.new_first else [*inside, -1]
                 items = np.array([*before, joining.rule, *new, *after], np.int32)
                 for texts in self._fitting(items, joining.other):
-                    yield Sweep.alone(items, texts)
+                    yield items, texts
 
     def _fitting(self, items: NDArray[np.int32], symbol: str) -> Iterator[NDArray[np.int64]]:
         """The atoms of a symbol that do not nest too deeply in the place that is left for them."""

@@ -13,7 +13,7 @@ from telltree.grammar.shapes.filling import Sweep, Texts
 from telltree.grammar.shapes.shapes import Shape, Shapes
 
 Marks = Callable[[Population], "list[tuple[bytes, bytes]] | None"]
-"""For each condition what it and its negation are known by; None if that is not known."""
+"""For each condition what it and its negation are known by, zeros for what holds at no step; None if not known."""
 Ints = NDArray[np.int64]
 _MOST_KNOWN = 64  # bits in a mark
 
@@ -23,8 +23,8 @@ class Swept(NamedTuple):
 
     texts: Texts
     sweeps: list[Sweep]
-    distinct: dict[Hashable, Ints]
-    """Of each group, one of the texts that hold at the same steps."""
+    telling: dict[Hashable, Ints]
+    """Of each group, one of the texts that hold at the same steps; none that holds at all steps or at none."""
 
 
 def swept(shapes: Shapes, marks: Marks | None) -> Swept:
@@ -39,23 +39,28 @@ def swept(shapes: Shapes, marks: Marks | None) -> Swept:
         if group.is_condition:
             own = first[key] + np.arange(len(group.choices))
             literals[own] = own
-    _tell_apart(literals, texts, marks)
+    settled = _tell_apart(literals, texts, marks)
     rows = {key: first[key] + np.arange(len(group.choices)) for key, group in groups.items()}
     sweeps = _Sweeps(literals, rows, shapes.every_size)
-    return Swept(texts, sweeps.all(shapes.all), sweeps.distinct)
+    telling = {key: own[~np.isin(literals[own] >> 1, settled)] for key, own in sweeps.distinct.items()}
+    return Swept(texts, sweeps.all(shapes.all), telling)
 
 
-def _tell_apart(literals: Ints, texts: Texts, marks: Marks | None) -> None:
-    """Number the conditions: those that hold at the same steps have the same number, a negation the next one to it."""
+def _tell_apart(literals: Ints, texts: Texts, marks: Marks | None) -> list[int]:
+    """Number the conditions: those that hold at the same steps have the same number, a negation the next one to it.
+
+    Returns half the numbers of those that hold at all steps or at none, as far as that is known.
+    """
     conditions = np.flatnonzero(literals >= 0)
     found = marks(texts.rows(conditions)) if marks is not None and len(conditions) else None
     if found is None:
         literals[conditions] = 2 * np.arange(len(conditions))
-        return
+        return []
     numbers: dict[bytes, int] = {}
     for row, (true, false) in zip(conditions.tolist(), found, strict=True):
         number = numbers.setdefault(min(true, false), len(numbers))
         literals[row] = 2 * number + (true > false)
+    return [number for mark, number in numbers.items() if not any(mark)]
 
 
 class _Sweeps:
