@@ -36,7 +36,7 @@ from telltree.operators import Attribute, Expression, Number, Type, operator_nam
 # The bulk: 10 seeds × 10 families × 25 formulas × 4 panels = 10,000 cases.
 SEEDS, FAMILIES, FORMULAS = 10, 10, 25
 SMALL = ((1, (1, 2)), (2, (2, 3)), (3, (1, 2, 7)), (5, (1, 1, 4, 9)))  # records, and lengths to choose from
-# Few records have 1,000 steps, for the oracle's time grows with the cube of that; others have more than a byte can count.
+# Few records have 1,000 steps, for the oracle's time grows with the cube of that; others have more than a byte counts.
 LARGE = (
     (1, (63,)), (1, (64,)), (1, (65,)), (1, (1000, 300, 300)), (2, (1, 200)), (63, (1, 2)), (64, (1, 2)), (65, (1, 2)),
     (130, (1, 2)), (66, (1, 1, 1, 1, 1, 1, 65)),

@@ -344,8 +344,9 @@ def evaluate(
 
     Blocks are processed a tile at a time, for the whole population, so that planes stay in cache and each instruction
     has enough words to work on. In one of several shards, `before` is the number of blocks in the shards before it, and
-    `opposite`, else empty, gets the hash of the answer with true and false swapped, in case the very first record asks for
-    it. The second number of members is then not the smaller side, but whether a formula is true of the first record here.
+    `opposite`, else empty, gets the hash of the answer with true and false swapped, in case the very first record asks
+    for it. The second number of members is then not the smaller side, but whether a formula is true of the first record
+    here.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
