@@ -62,12 +62,13 @@ clean:  ## remove the virtual environment, caches and built files
 	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .numba_cache .venv-lowest .venv-newest .venv-peers site .node
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Dependency groups need pip 25.1; the pip a new environment starts with may be older.
+# Dependency groups need pip 25.1; the pip a new environment starts with may be older. Bytecode is made of what is imported,
+# when it is first: that is a third of what is installed.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "telltree needs Python 3.11 or newer, and '$(PYTHON)' is not one: try 'make PYTHON=python3.12 $(MAKECMDGOALS)'" >&2; \
 	  exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]' --group dev
 	@rm -f .venv/.ready-* && touch $@

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 import oracle
@@ -147,7 +147,16 @@ def in_doubt(value):
 
 
 def true_of(e, record):
-    return oracle.truth(judged(e), record, {})
+    return oracle.truth(_form(e), record, {})
+
+
+_form = cache(judged)
+
+
+@cache
+def _understood(sentence, schema, step):
+    """What is read from a sentence, which rules, categories and groups may all tell."""
+    return Formula.from_english(sentence, schema, step=step).expression
 
 
 def checked(subject):
@@ -347,7 +356,7 @@ def _read(verdict, sentence, told):
     if sentence == "every record":  # no statement about a record, but the name of all
         return [True] * len(told.records)
     try:
-        e = Formula.from_english(sentence, told.tree.schema, step=told.step).expression
+        e = _understood(sentence, told.tree.schema, told.step)
     except SpeechError as error:
         verdict.claim(False, sentence, "cannot be read:", error)
         return None

@@ -47,15 +47,24 @@ def database(connect, case, table="records", id="id", time="time"):  # noqa: A00
     return connection
 
 
-def asked(case, query, **names):
+def databases(case, **names):
+    return [database(connect, case, **names) for connect in (sqlite3.connect, duckdb.connect)]
+
+
+def answered(connections, query):
     """What both databases answer, which must be the same."""
-    answers = []
-    for connect in (sqlite3.connect, duckdb.connect):
-        connection = database(connect, case, **names)
-        answers.append([tuple(row) for row in connection.execute(query).fetchall()])
+    one, other = ([tuple(row) for row in connection.execute(query).fetchall()] for connection in connections)
+    assert one == other
+    return one
+
+
+def asked(case, query, **names):
+    """The same of databases for this query alone."""
+    connections = databases(case, **names)
+    found = answered(connections, query)
+    for connection in connections:
         connection.close()
-    assert answers[0] == answers[1]
-    return answers[0]
+    return found
 
 
 @drawn

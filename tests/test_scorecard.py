@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
 
 from telltree.errors import DataError, SettingsError
-from telltree.estimators import Scorecard
+from telltree.estimators import Scorecard, measures
 from telltree.estimators.scorecard import FIGURES, side_by_side
 from telltree.shares import wilson
 
@@ -50,6 +50,18 @@ def test_figures_are_those_of_scikit_learn(classes, weighted):
     assert card.calibration_error.value == pytest.approx(calibration_error(y, chances, own))
     assert np.sum(card.confusion) == 250
     assert card.confusion[1][0] == np.sum((y == 1) & (told == 0))
+
+
+@pytest.mark.parametrize("at_once", [1, 1_000, 1 << 14])
+def test_samples_that_are_measured_at_once_have_the_figures_of_each(at_once, monkeypatch):
+    monkeypatch.setattr(measures, "AT_ONCE", at_once)
+    y, chances = drawn(3, 40, seed=4)
+    kinds = measures.Kinds.of(y, chances, 1.0 + y % 2)
+    generator = np.random.default_rng(7)
+    for found in kinds.resampled(20, 7):
+        sample = np.repeat(np.arange(len(kinds.records)), generator.multinomial(40, kinds.records / 40))
+        alone = measures.Kinds.of(kinds.truth[sample], kinds.chances[sample], kinds.weight[sample])
+        np.testing.assert_allclose(found, alone.measures, rtol=1e-12)
 
 
 def test_intervals_are_wilsons_for_shares_and_else_of_a_bootstrap():

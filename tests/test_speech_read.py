@@ -14,7 +14,7 @@ from telltree.errors import SpeechError
 from telltree.operators import Attribute, Expression, Level, Number, Shape, Type, operator_named
 from telltree.speech import term_of
 from telltree.speech.read import read
-from telltree.speech.say import quotations, say
+from telltree.speech.say import spoken
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Says, Some, Sometime
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths
 
@@ -86,10 +86,10 @@ def missing_in(case):
 
 def read_back(term, schema, step, missing):
     """What is said of a term, and the expression that is read from it."""
-    sentence = say(term, schema, step=step, missing=missing)
-    quoted = quotations(term, schema, step=step, missing=missing) if "“" in sentence else ()
+    sentence, meant = spoken(term, schema, step=step, missing=missing)
     assert sentence.isprintable()
     assert "[" not in sentence
+    quoted = meant if "“" in sentence else ()
     return sentence, read(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
 
 

@@ -13,7 +13,7 @@ from telltree.speech import term_of
 from telltree.speech.possible import Possible
 from telltree.speech.read import read, read_term
 from telltree.speech.same import same
-from telltree.speech.say import quotations, say
+from telltree.speech.say import quotations, say, spoken
 from telltree.speech.terms import All
 from telltree.speech.vocabulary import static_columns
 
@@ -82,8 +82,7 @@ FUNCTIONS = (turns, half, so_far, careless)
 def said(text, schema=SCHEMA, missing=(), step=None):
     """What is said of a formula, once it is known that this is read as the same."""
     term = term_of(Formula.parse(text, schema, functions=FUNCTIONS).expression, missing)
-    sentence = say(term, schema, step=step, missing=missing)
-    quoted = quotations(term, schema, step=step, missing=missing)
+    sentence, quoted = spoken(term, schema, step=step, missing=missing)
     found = read_term(sentence, schema, functions=FUNCTIONS, step=step, sentences=quoted)
     assert same(found, term, Possible(missing, static_columns(schema))), sentence
     return sentence

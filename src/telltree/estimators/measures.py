@@ -1,28 +1,33 @@
-"""Measures of predicted probabilities. They work on groups of equal records, so that a thousand resamples are fast."""
+"""Measures of predicted probabilities. They work on groups of equal records, and on many samples at once, so that a
+thousand resamples are fast."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 BANDS = 10
 """The number of bins of equal width for the probability of the predicted class, for the calibration error."""
 
+AT_ONCE = 1 << 14
+"""How many probabilities to look at for samples that are measured at once; more would not stay in the cache."""
 
-class Measures(NamedTuple):
-    """The measures; NaN if undefined. See `Scorecard` for what each means."""
 
-    accuracy: float
-    balanced_accuracy: float
-    macro_f1: float
-    auc: float
-    calibration_error: float
-    brier: float
+class Measures(NamedTuple, Generic[T]):
+    """The measures, of one sample or of many; NaN if undefined. See `Scorecard` for what each means."""
+
+    accuracy: T
+    balanced_accuracy: T
+    macro_f1: T
+    auc: T
+    calibration_error: T
+    brier: T
 
 
 @dataclass(frozen=True)
@@ -55,33 +60,39 @@ class Kinds:
         return likeliest
 
     def confusion(self, amounts: NDArray[np.generic]) -> Floats:
-        """The weight of each class predicted as each: true × predicted."""
+        """The weight of each class predicted as each: samples × true × predicted."""
         classes = self.chances.shape[1]
-        cells = np.bincount(self.truth * classes + self.predicted, amounts, classes * classes)
-        return cells.astype(np.float64).reshape(classes, classes)
+        return _binned(self.truth * classes + self.predicted, amounts, classes**2).reshape(-1, classes, classes)
 
-    def measured(self, records: Ints) -> Measures:
-        """The measures for this many records of each kind."""
+    @property
+    def measures(self) -> Measures[float]:
+        """The measures for these records."""
+        return Measures(*self._measured(self.records[None])[0].tolist())
+
+    def _measured(self, records: Ints) -> Floats:
+        """The measures of samples with this many records of each kind: samples × measures."""
         amounts = records * self.weight
-        total = amounts.sum()
+        total = amounts.sum(axis=1)
         confusion = self.confusion(amounts)
-        right, true, told = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-        there, met = true > 0, true + told > 0
-        return Measures(
-            accuracy=float(right.sum() / total),
-            balanced_accuracy=float(np.mean(right[there] / true[there])),
-            macro_f1=float(np.mean(2 * right[met] / (true + told)[met])),
+        right, true, told = confusion.diagonal(axis1=1, axis2=2), confusion.sum(axis=2), confusion.sum(axis=1)
+        measures = Measures(
+            accuracy=right.sum(axis=1) / total,
+            balanced_accuracy=_mean_ratio(right, true),
+            macro_f1=_mean_ratio(2 * right, true + told),
             auc=self._auc(amounts),
-            calibration_error=float(np.abs(np.bincount(self._band, amounts * self._surplus)).sum() / total),
-            brier=float(amounts @ self._squares / total),
+            calibration_error=np.abs(_binned(self._band, amounts * self._surplus, BANDS)).sum(axis=1) / total,
+            brier=amounts @ self._squares / total,
         )
+        return np.column_stack(measures)
 
     def resampled(self, times: int, seed: int) -> Floats:
         """The measures of bootstrap samples, drawn with replacement, as large as the original: samples × measures."""
         generator, number = np.random.default_rng(seed), int(self.records.sum())
-        shares = self.records / number
-        draws = (generator.multinomial(number, shares) for _ in range(times))
-        return np.array([self.measured(drawn) for drawn in draws if (drawn * self.weight).any()])
+        at_once, found = max(1, AT_ONCE // self.chances.size), []
+        for begun in range(0, times, at_once):
+            drawn = generator.multinomial(number, self.records / number, min(at_once, times - begun))
+            found.append(self._measured(drawn[(drawn * self.weight).any(axis=1)]))
+        return np.concatenate(found)
 
     @cached_property
     def _surplus(self) -> Floats:
@@ -115,14 +126,28 @@ class Kinds:
         begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         return np.concatenate([rank + begin for rank, begin in zip(ranks, begins, strict=True)]), begins
 
-    def _auc(self, amounts: Floats) -> float:
+    def _auc(self, amounts: Floats) -> Floats:
         """The mean area under the curve, over the classes that some records have and others do not."""
         ranks, begins = self._ranks
-        own = np.where(self._own, amounts[:, None], 0.0).T
-        inside, outside = np.bincount(ranks, own.ravel()), np.bincount(ranks, (amounts - own).ravel())
-        below = np.cumsum(outside) - outside
-        below -= np.repeat(below[begins], np.diff(np.append(begins, len(below))))
-        ahead = np.add.reduceat(inside * (below + outside / 2), begins)
-        pairs = own.sum(axis=1) * (amounts - own).sum(axis=1)
-        some = pairs > 0
-        return float(np.mean(ahead[some] / pairs[some])) if some.any() else float("nan")
+        own = np.where(self._own.T, amounts[:, None], 0.0)
+        others = amounts[:, None] - own
+        inside, outside = (_binned(ranks, side.reshape(len(side), -1), ranks.max() + 1) for side in (own, others))
+        below = np.cumsum(outside, axis=1) - outside
+        below -= np.repeat(below[:, begins], np.diff(np.append(begins, below.shape[1])), axis=1)
+        ahead = np.add.reduceat(inside * (below + outside / 2), begins, axis=1)
+        return _mean_ratio(ahead, own.sum(axis=2) * others.sum(axis=2))
+
+
+def _binned(bins: Ints, amounts: NDArray[np.generic], number: int) -> Floats:
+    """The sums of each sample's amounts in each of so many bins: samples × bins."""
+    places = np.arange(len(amounts))[:, None] * number + bins
+    sums = np.bincount(places.ravel(), amounts.ravel(), len(amounts) * number)
+    return sums.astype(np.float64, copy=False).reshape(len(amounts), number)
+
+
+def _mean_ratio(parts: Floats, wholes: Floats) -> Floats:
+    """The mean of a sample's ratios, where the whole is more than nothing; NaN if it never is."""
+    some = wholes > 0
+    ratios = np.divide(parts, wholes, out=np.zeros_like(wholes), where=some).sum(axis=1)
+    mean: Floats = np.divide(ratios, some.sum(axis=1), out=np.full(len(some), np.nan), where=some.any(axis=1))
+    return mean

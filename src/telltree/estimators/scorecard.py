@@ -101,7 +101,7 @@ class Scorecard:
         weights = _weights(sample_weight, len(codes))
         kinds = Kinds.of(codes, chances, weights)
         weighted = bool((weights != weights[0]).any())
-        confusion = kinds.confusion(kinds.records).astype(np.int64)
+        confusion = kinds.confusion(kinds.records[None])[0].astype(np.int64)
         scores = _scores(kinds, confusion, weighted)
         if len(known) < 2 or not confusion.sum(axis=1).all():
             scores["auc"] = None
@@ -168,7 +168,7 @@ def coded(labels: Any, classes: Sequence[Any]) -> tuple[Ints, tuple[Any, ...]]:
 
 
 def _scores(kinds: Kinds, confusion: Ints, weighted: bool) -> dict[str, Score | None]:
-    values, draws = kinds.measured(kinds.records), kinds.resampled(RESAMPLES, SEED)
+    values, draws = kinds.measures, kinds.resampled(RESAMPLES, SEED)
     there = confusion.sum(axis=1)
     records, rarest = int(there.sum()), int(there[there > 0].min())
     found: dict[str, Score | None] = {

@@ -42,6 +42,8 @@ LEAST_MARGIN = 1e-300
 
 _LOOKS = np.ones(1, np.bool_)
 """In place of None where programs look along time, so that the code for it is compiled."""
+_NOTHING = np.empty(0, np.uint64)
+"""In place of None, for which all would be compiled once more."""
 Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
 
 F = TypeVar("F")
@@ -245,9 +247,10 @@ class Evaluator(abc.ABC, Generic[F]):
     ) -> None:
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
         layout, planes = self.layout, self._planes
+        opposite = _NOTHING if found.opposite is None else found.opposite
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
-            self.before, tiles, masks, *scratch, found.tally, found.opposite,
+            self.before, tiles, masks, *scratch, found.tally, opposite,
         )  # fmt: skip
 
     def _fits(self, formulas: F, wanted: NDArray[np.int64], mode: int = RECORD, simplify: bool = True) -> bool:

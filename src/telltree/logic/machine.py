@@ -305,7 +305,7 @@ def _tally(tally, opposite, j, found, skip, negate, low, high, begun, records, m
         answer += mix((word ^ (turn & records[at(block)])) + GOLDEN * at(before + block + 1))
     members[0], members[1] = (members[0] & kept) + true, true_of_first
     tally.answer[at(j)] = (tally.answer[at(j)] & at(kept)) + answer
-    if opposite is not None:
+    if len(opposite):
         answer = _ZERO
         for block in range(low, high):
             word = (found[at(skip + block)] ^ negate) & records[at(block)]
@@ -344,8 +344,9 @@ def evaluate(
 
     Blocks are processed a tile at a time, for the whole population, so that planes stay in cache and each instruction
     has enough words to work on. In one of several shards, `before` is the number of blocks in the shards before it, and
-    `opposite` gets the hash of the answer with true and false swapped, in case the very first record asks for it. The
-    second number of members is then not the smaller side, but whether a formula is true of the first record here.
+    `opposite`, else empty, gets the hash of the answer with true and false swapped, in case the very first record asks
+    for it. The second number of members is then not the smaller side, but whether a formula is true of the first record
+    here.
     """
     programs, registers, tally, masks = borrowed(programs), borrowed(registers), borrowed(tally), borrowed(masks)
     planes, reduced, valid, blocks = borrowed(planes), borrowed(reduced), borrowed(valid), borrowed(blocks)
@@ -367,5 +368,5 @@ def evaluate(
             tally.size[at(j)] = programs.size[i]
             found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)
             _tally(tally, opposite, j, found, skip, negate, low, high, tile > 0, records, masks, before)
-    for j in range(len(tally.answer) if opposite is None else 0):
+    for j in range(0 if len(opposite) else len(tally.answer)):
         tally.members[j, 1] = min(tally.members[j, 0], total - tally.members[j, 0])

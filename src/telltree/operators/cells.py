@@ -18,6 +18,8 @@ class Cells(MutableMapping[Operator, T]):
         """`who` speaks, in which `place` of the source; `about` tells which operators may come there."""
         self.who, self.place, self.about = who, place, about
         self._cells = dict(cells)
+        self.changes = 0
+        """How often cells were added or taken away, for those who remember what follows from all of them."""
         EVERYONE.append(self)
 
     def __getitem__(self, operator: Operator) -> T:
@@ -31,9 +33,11 @@ class Cells(MutableMapping[Operator, T]):
 
     def __setitem__(self, operator: Operator, cell: T) -> None:
         self._cells[operator] = cell
+        self.changes += 1
 
     def __delitem__(self, operator: Operator) -> None:
         del self._cells[operator]
+        self.changes += 1
 
     def __iter__(self) -> Iterator[Operator]:
         return iter(self._cells)

@@ -155,10 +155,10 @@ def doubt_left(chance: NDArray[np.float64], rate: float) -> float:
         return 1.0
     wanted = np.logaddexp(together, np.log(rate) + np.log(-np.expm1(together)))
     goal = min(wanted, max(together, np.log(_LIKELY)))
-    enough, too_much = 0.0, 1.0
+    enough, too_much, doubt = 0.0, 1.0, -(1 - chance)
     for _ in range(_HALVINGS):
         half = (enough + too_much) / 2
-        if np.log1p(-(1 - chance) * half).sum() >= goal:
+        if np.add.reduce(np.log1p(doubt * half)) >= goal:
             enough = half
         else:
             too_much = half

@@ -4,7 +4,19 @@ from telltree.speech.choice import plain, question
 from telltree.speech.cost import cost
 from telltree.speech.normal import term_of
 from telltree.speech.read import read
-from telltree.speech.say import name_of, quotations, say, words_in
+from telltree.speech.say import name_of, quotations, say, spoken, words_in
 from telltree.speech.write import expression_of
 
-__all__ = ["cost", "expression_of", "name_of", "plain", "question", "quotations", "read", "say", "term_of", "words_in"]
+__all__ = [
+    "cost",
+    "expression_of",
+    "name_of",
+    "plain",
+    "question",
+    "quotations",
+    "read",
+    "say",
+    "spoken",
+    "term_of",
+    "words_in",
+]

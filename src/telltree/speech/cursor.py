@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import NoReturn
 
 from telltree.errors import SpeechError
@@ -19,7 +20,9 @@ class Cursor:
 
     def __init__(self, text: str, vocabulary: Vocabulary) -> None:
         self.tokens = tokens_of(text)
-        self._lower = [token.text.lower() if token.kind is not Kind.QUOTED else "" for token in self.tokens]
+        words = [f"{token.text.lower() if token.kind is not Kind.QUOTED else '“'} " for token in self.tokens]
+        self._lower = "".join(words)  # in one text, which is compared with many keywords at once
+        self._begins = list(accumulate(map(len, words), initial=0))
         self.vocabulary = vocabulary
         self.at = 0
         self._nested = 0
@@ -41,10 +44,12 @@ class Cursor:
 
     def sees(self, *keywords: str) -> bool:
         """Whether one of these comes next."""
-        return any(self._length(keyword) for keyword in keywords)
+        return self._lower.startswith(keywords, self._begins[self.at]) and any(map(self._length, keywords))
 
     def take(self, *keywords: str) -> str | None:
         """Skip the first of these that comes next, and return it; None if none does."""
+        if not self._lower.startswith(keywords, self._begins[self.at]):
+            return None
         for keyword in keywords:
             if length := self._length(keyword):
                 self.at += length
@@ -57,8 +62,9 @@ class Cursor:
         return self.fail(" or ".join(map(repr, keywords))) if found is None else found
 
     def _length(self, keyword: str) -> int:
-        words = keyword.split(" ")
-        return len(words) if self._lower[self.at : self.at + len(words)] == words else 0
+        begin = self._begins[self.at]
+        there = self._lower.startswith(keyword, begin) and self._lower[begin + len(keyword)] == " "
+        return keyword.count(" ") + 1 if there else 0
 
     def take_words(self, words: str) -> bool:
         """Skip a user's words, bare or in quotes, if they come next."""

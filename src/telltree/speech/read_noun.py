@@ -1,7 +1,8 @@
 """Reading the names of signals."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Shape, Type, UserFunction
@@ -78,7 +79,9 @@ class NounReader:
     def _said(self, ways: Iterable["_Way"]) -> Expression | None:
         """What is said in one of these ways, which may begin alike; None, without moving the cursor, if in none."""
         left = list(ways)
-        user = self.cursor.entries()[0] if left else 0  # a column whose words are more goes first
+        if not left:
+            return None
+        user = self.cursor.entries()[0]  # a column whose words are more goes first
         left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
         operands: dict[int, Expression] = {}
         values: dict[Parameter, Expression] = {}
@@ -283,16 +286,21 @@ class _Way:
     first: bool
 
 
-def _ways(begin: Token, of_record: bool = False) -> Iterator[_Way]:
+def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
     """The words of operators that begin so; or those for whole records, of the operators that have such."""
-    if begin.kind is not Kind.WORD:
-        return
-    word = begin.text.lower()
+    return _by_first_word(of_record, PHRASES.changes).get(begin.text.lower(), []) if begin.kind is Kind.WORD else []
+
+
+@lru_cache(maxsize=2)
+def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
+    """The words of all operators, as they are after so many changes."""
+    found: dict[str, list[_Way]] = {}
     for operator, usual in PHRASES.items():
         phrase = usual.of_record if of_record else usual
         for words, left_out in () if phrase is None else phrase.ways():
-            if words.startswith(word):
-                yield _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
+            way = _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
+            found.setdefault(words.split()[0], []).append(way)
+    return found
 
 
 def is_truth(e: Expression) -> bool:

@@ -25,7 +25,7 @@ def say(
     others are in quotes. `read` gives back an expression that is true where the term is. The text is plain: whoever
     writes it into a page or on a terminal must escape it.
     """
-    return _spoken(term, schema, step, missing)[0]
+    return spoken(term, schema, step=step, missing=missing)[0]
 
 
 def words_in(
@@ -51,20 +51,20 @@ def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
     """The words in `say`'s text that are a grammar's or a function's own, with their meaning, for `read`."""
-    return tuple(_spoken(term, schema, step, missing)[1].items())
+    return spoken(term, schema, step=step, missing=missing)[1]
 
 
-def _spoken(
-    term: Term, schema: Schema, step: tuple[float | None, str] | None, missing: Container[str] | None
-) -> tuple[str, dict[str, Expression]]:
-    """The text, and the meaning of its own words. If it would be misread, it is made longer, or gets more quotes."""
+def spoken(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> tuple[str, tuple[tuple[str, Expression], ...]]:
+    """What `say` says, and its `quotations`. If it would be misread, it is made longer, or gets more quotes."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = settled(term, Possible(missing))
     voice = Voice(schema, functions, step, missing)
     if isinstance(term, Own) and term.holds and has_own_words(term.expression):
         words = voice.nouns.words(term.expression)
-        return words, {words: term.expression}
+        return words, ((words, term.expression),)
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
     for wary, careful in ((False, False), (True, False), (True, True)):
@@ -73,7 +73,7 @@ def _spoken(
         text = voice.says(term).text
         if _is_understood(text, term, voice, functions, step):
             break
-    return text, voice.nouns.sentences
+    return text, tuple(voice.nouns.sentences.items())
 
 
 def _is_understood(

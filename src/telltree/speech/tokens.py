@@ -34,6 +34,7 @@ class Token:
 
 
 _TOKEN = re.compile(r'\s*(?:(?P<mark>[,;])|“(?P<curly>(?:[^”\\]|\\.)*)”|"(?P<straight>(?:[^"\\]|\\.)*)"|(?P<word>[^\s,;“”"]+))', re.S)  # fmt: skip  # noqa: E501
+_KINDS = {"mark": Kind.MARK, "curly": Kind.QUOTED, "straight": Kind.QUOTED, "word": Kind.WORD}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -49,7 +50,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             begun = len(text) - len(text[at:].lstrip())
             raise SpeechError(f"a quotation mark has no partner; found {text[begun : begun + 20]!r}", begun + 1)
         group = str(match.lastgroup)
-        kind = {"mark": Kind.MARK, "word": Kind.WORD}.get(group, Kind.QUOTED)
+        kind = _KINDS[group]
         inside = _unescaped(match[group]) if kind is Kind.QUOTED else match[group]
         found.append(Token(inside, kind, match.start(group) + (kind is not Kind.QUOTED)))
         at = match.end()
