@@ -71,24 +71,65 @@ def _compared(tile, t, outcome, constant):
     return word
 
 
+@small
+def _compare(tile, outcome, constant, valid, plane, ends, block):
+    """Make a plane of the steps of a block, and note for which records it, and its negation, ever hold."""
+    ever, ever_not = np.uint64(0), np.uint64(0)
+    for t in range(len(plane)):
+        word = _compared(tile, t, outcome, constant)
+        plane[t] = word
+        ever |= word
+        ever_not |= ~word & valid[t]
+    ends[0, block], ends[1, block] = ever, ever_not
+
+
+@small
+def _take_away(one, other, valid, plane, ends, block):
+    """The same for what one plane has, and another has not."""
+    ever, ever_not = np.uint64(0), np.uint64(0)
+    for t in range(len(plane)):
+        word = one[t] & ~other[t]
+        plane[t] = word
+        ever |= word
+        ever_not |= ~word & valid[t]
+    ends[0, block], ends[1, block] = ever, ever_not
+
+
+@small
+def _partners(outcomes, constants, upto, below):
+    """For each x = c where x ≤ c and x < c are made too: which these are, else −1."""
+    for k in range(len(constants)):
+        upto[k], below[k] = -1, -1
+        for other in range(len(constants) if outcomes[k] == EQUAL else 0):
+            if constants[other] == constants[k]:
+                upto[k] = other if outcomes[other] == LESS | EQUAL else upto[k]
+                below[k] = other if outcomes[other] == LESS else below[k]
+        if below[k] < 0:
+            upto[k] = -1
+
+
 @kernel
 def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
     """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
     2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
 
-    A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false.
+    A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false. x = c is made of
+    x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words.
     """
     column, starts, lengths, planes = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(planes)
-    tile = np.empty((longest_block(blocks), LANES))
+    valid, reduced = borrowed(valid), borrowed(reduced)
+    tile, (upto, below) = np.empty((longest_block(blocks), LANES)), np.empty((2, len(constants)), np.int64)
+    _partners(outcomes, constants, upto, below)
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
-            constant, slot, outcome = constants[k], slots[k], outcomes[k]
-            ever, ever_not = np.uint64(0), np.uint64(0)
-            for t in range(steps):
-                word = _compared(tile, t, outcome, constant)
-                planes[slot, first + t] = word
-                ever |= word
-                ever_not |= ~word & valid[first + t]
-            reduced[2 * slot, block], reduced[2 * slot + 1, block] = ever, ever_not
+            if upto[k] < 0:
+                plane, ends = planes[slots[k], first : first + steps], reduced[2 * slots[k] : 2 * slots[k] + 2]
+                _compare(tile, outcomes[k], constants[k], valid[first : first + steps], plane, ends, block)
+        for k in range(len(constants)):
+            if upto[k] >= 0:
+                one, other = slots[upto[k]], slots[below[k]]
+                plane, ends = planes[slots[k], first : first + steps], reduced[2 * slots[k] : 2 * slots[k] + 2]
+                _take_away(planes[one, first : first + steps], planes[other, first : first + steps],
+                           valid[first : first + steps], plane, ends, block)  # fmt: skip
