@@ -27,6 +27,9 @@ from telltree.whole import require_whole
 _ATTEMPTS = 6
 """How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
 
+_LEAST_NEW = 0.01
+"""The share of children that must be new: of a small grammar, the last formulas take longer than all others."""
+
 
 @dataclass(frozen=True, repr=False)
 class GeneticProgramming(Search):
@@ -77,6 +80,10 @@ class GeneticProgramming(Search):
     @property
     def revisits(self) -> bool:
         return self.survival == "children"  # otherwise the good ones are still among the parents
+
+    @property
+    def least_new(self) -> float:
+        return _LEAST_NEW if self.unique else 0.0  # a population whose individuals become alike may still find more
 
     def breeder(self, task: Task) -> Breeder:
         return Evolution(self, task.grammar, task.seed, task.memory)

@@ -24,9 +24,7 @@ from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
 PATIENCE = 200
-"""After this many proposals in a row with hardly anything new, the search has said what its grammar can say."""
-_HARDLY = 0.01
-"""The share of a proposal that must be new: of a small grammar, the last formulas would take longer than all others."""
+"""After this many proposals in a row with nothing new, or hardly anything, the search has said what it can say."""
 
 _FIRST_PART, _SHORT = 8, 0.25
 """Formulas scored at a time, at first; the number doubles whenever a part took less than `_SHORT` seconds."""
@@ -180,6 +178,11 @@ class Search(abc.ABC):
         return True
 
     @property
+    def least_new(self) -> float:
+        """The share of a proposal that must be new, else there is hardly anything left to find."""
+        return 0.0
+
+    @property
     def needs_budget(self) -> bool:
         """Whether it would go on without end."""
         return True
@@ -324,7 +327,7 @@ class _Run:
                 break
             proposed = self._breeder.propose(self._generation)
             new = self._try(proposed, self._breeder.learn)
-            self._idle = 0 if new > _HARDLY * len(proposed.lengths) else self._idle + 1
+            self._idle = 0 if new > self._search.least_new * len(proposed.lengths) else self._idle + 1
             self._generation += 1
             if self._remember and self._whole:
                 self._remember(self.state)
