@@ -31,15 +31,15 @@ class OfSize(NamedTuple):
 
 
 @kernel
-def _sift(fitness, size, best, needed, tolerance, tied):  # noqa: PLR0917  a kernel
+def _sift(fitness, size, best, tolerance, tied):
     """Find the formulas that may tie for the best of a size which is fitter than all smaller ones; returns how many.
 
-    `best` is that of each size, and is updated; so is `needed`, the best of each size or a smaller one.
+    `best` is that of each size, and is updated.
     """
     for k in range(len(fitness)):
         if size[k] < len(best):
             best[size[k]] = min(best[size[k]], fitness[k])
-    needed[0] = best[0]
+    needed = best.copy()  # the best of each size or a smaller one
     for terminals in range(1, len(best)):
         needed[terminals] = min(needed[terminals - 1], best[terminals])
     ties = 0
@@ -62,8 +62,6 @@ class BySize:
     tolerance: float = 0.0
     _best: NDArray[np.float64] = field(default_factory=lambda: np.full(_LARGEST + 1, np.inf))
     """For each size."""
-    _needed: NDArray[np.float64] = field(default_factory=lambda: np.empty(_LARGEST + 1))
-    """For each size, the best of it and of all smaller ones."""
     _kept: list[tuple[NDArray[np.float64], NDArray[np.int64], Population]] = field(default_factory=list)
     """Fitness, sizes, and rows."""
     _held: int = 0
@@ -73,7 +71,7 @@ class BySize:
     ) -> None:
         """Take in the individuals `fresh`, whose fitness and sizes are given in the same order."""
         tied = np.empty(len(fresh), np.int64)
-        tied = tied[: _sift(fitness, size, self._best, self._needed, self.tolerance, tied)]
+        tied = tied[: _sift(fitness, size, self._best, self.tolerance, tied)]
         if len(tied):
             self._kept.append((fitness[tied], size[tied], population.take(fresh[tied])))
             self._held += len(tied)
