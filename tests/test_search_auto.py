@@ -1,13 +1,15 @@
 """Auto covers what is small, as the exhaustive search does, and samples the rest."""
 
 import random
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from brute_force import text_of
 from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of, panel_of
 
-from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, SettingsError, load
+from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
 from telltree.grammar.derivations.population import Population
 from telltree.search.elite import Elite
 
@@ -44,6 +46,21 @@ def test_it_covers_what_the_exhaustive_search_covers_and_finds_no_less(name):
     for derivation in watched.asked:  # rule by rule what the grammar writes, and no deeper than allowed
         assert derivation.depth <= 5
         assert grammar.derive(derivation.expression).expression == derivation.expression
+
+
+def test_a_small_budget_extends_several_formulas_in_every_way():
+    """One formula joined with all atoms by the first connective would take all of it."""
+    values, labels = np.random.default_rng(0).random((40, 20, 2)), [0, 1] * 20
+    panel = Panel.from_arrays(values, layout="records, steps, columns", columns=["x", "y"])
+    text = "A ::= F(V)\nV ::= V implies V | V or V | V and V | x < grid(0, 1, 60) | y < grid(0, 1, 60)"
+    grammar = Grammar.parse(text, panel)
+    watched = Watched(objective_of(panel, labels, grammar), grammar)
+    found = Auto(evaluations=600, max_atoms=1).run(grammar, watched, 1)
+    assert found.proof.atoms == 1
+    longer = [text for text in map(str, watched.asked) if text.count("<") == 2][:40]  # a third of a fifth of 600
+    assert {sign for text in longer for sign in "⇒∨∧" if sign in text} == set("⇒∨∧")
+    atoms = Counter(part.strip("F() ") for text in longer for part in re.split("[⇒∨∧]", text))
+    assert sum(times > 1 for times in atoms.values()) > 1  # more than one was extended
 
 
 def test_larger_formulas_are_found():
