@@ -269,6 +269,31 @@ def _turned(builder: Any, rows: list[Any], apart: int, taken: list[int]) -> list
     return found
 
 
+def _pick_one(predicate: str) -> Any:
+    """The first of two numbers that compares so with the other, else the second. Numba's own min and max are functions
+    that are compiled for each pair of types, and take long to look up."""
+
+    @_intrinsic
+    def pick(typing_context: Any, a: Any, b: Any) -> Any:
+        kind = typing_context.unify_types(a, b)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            one, other = (context.cast(builder, args[k], signature.args[k], kind) for k in range(2))
+            if isinstance(kind, types.Float):
+                first = builder.fcmp_ordered(predicate, one, other)
+            else:
+                compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+                first = compare(predicate, one, other)
+            return builder.select(first, one, other)
+
+        return kind(a, b), generate
+
+    return pick
+
+
+lesser, greater = _pick_one("<"), _pick_one(">")
+
+
 @_intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
     """How many bits of a word are set: one machine instruction."""

@@ -42,9 +42,12 @@ LEAST_MARGIN = 1e-300
 
 _LOOKS = np.ones(1, np.bool_)
 """In place of None where programs look along time, so that the code for it is compiled."""
-_NOTHING = np.empty(0, np.uint64)
+_NOTHING, _NONE = np.empty(0, np.uint64), np.empty(0)
 """In place of None, for which all would be compiled once more."""
 Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
+
+_ready = set[tuple[bool, bool]]()
+"""Whether programs count, and whether they look along time, for which the compiled code was used in this process."""
 
 F = TypeVar("F")
 """The form in which formulas are given."""
@@ -53,6 +56,12 @@ F = TypeVar("F")
 def usual_memory(panel: Panel) -> int:
     """The memory budget for the planes of these records, if none is given."""
     return MEMORY if panel.on_disk else max(MEMORY, 4 * panel.steps * len(panel.schema))
+
+
+def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
+    """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was used
+    before need not be compiled, nor loaded."""
+    return min((able for able in _ready if able[0] >= counts and able[1] >= looks), default=(counts, looks))
 
 
 class Evaluator(abc.ABC, Generic[F]):
@@ -178,19 +187,34 @@ class Evaluator(abc.ABC, Generic[F]):
             return found
         used = {plane: self._planes.atom(plane) for plane in np.unique(self._operands(everything)[0]).tolist() if plane}
         gauges = Gauges.of(self._planes.used, used, self.signals, held)
-        registers = len(self._scratch[0][0].words)
-        scratch = MarginRegisters.of(registers, self.layout.longest)
-        numbers = np.empty(registers) if self.counts else None
-        looking = _LOOKS if self.looks else None
         graded = everything[self._reads(everything, gauges.spread > 0)]
         found = np.ones(len(everything))  # if nothing is graded
-        narrowest(
-            self._programs, graded, np.sort(self.layout.places), self.layout.starts, self.layout.lengths,
-            self.layout.blocks, self._planes.bits, gauges, scratch, numbers, looking,
-            -1.0 if cutoff is None else cutoff, not of_a_shard, found,
-        )  # fmt: skip
+        places = np.sort(self.layout.places)
+        cutoff = -1.0 if cutoff is None else cutoff
+        self._measure(graded, places, gauges, found, cutoff=cutoff, rising=not of_a_shard)
         found[found < LEAST_MARGIN] = 0.0
         return found
+
+    def _measure(
+        self,
+        wanted: NDArray[np.int64],
+        places: NDArray[np.int64],
+        gauges: Gauges,
+        out: NDArray[np.float64],
+        *,
+        each: NDArray[np.float64] = _NONE,
+        cutoff: float = -1.0,
+        rising: bool = False,
+    ) -> None:
+        """Find the margins of the programs that were written last, for the records at these places; see `narrowest`."""
+        layout, registers = self.layout, len(self._scratch[0][0].words)
+        scratch = MarginRegisters.of(registers, layout.longest)
+        numbers = np.empty(registers) if self.counts else None
+        looking = _LOOKS if self.looks else None
+        narrowest(
+            self._programs, wanted, places, layout.starts, layout.lengths, layout.blocks, self._planes.bits, gauges,
+            scratch, numbers, looking, cutoff, rising, out, each,
+        )  # fmt: skip
 
     def _operands(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The planes that programs read, and for each the index in `part` of the program that reads it."""
@@ -248,6 +272,7 @@ class Evaluator(abc.ABC, Generic[F]):
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
         layout, planes = self.layout, self._planes
         opposite = _NOTHING if found.opposite is None else found.opposite
+        _ready.add((self.counts, self.looks))
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
             self.before, tiles, masks, *scratch, found.tally, opposite,

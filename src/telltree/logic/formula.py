@@ -80,7 +80,8 @@ class Formula:
 
     def __call__(self, panel: Panel) -> NDArray[np.bool_]:
         """Its truth for every record of the panel."""
-        return Walker(panel).walk(self.expression).truth
+        truth: NDArray[np.bool_] = truth_of([self.expression], panel)[0]
+        return truth
 
     def over_time(self, panel: Panel) -> list[NDArray[np.bool_]]:
         """Its truth at every step of every record: F and G look from there to the end."""
@@ -96,11 +97,17 @@ class Answers:
 
     def truth(self, formulas: Sequence[Expression]) -> NDArray[np.bool_]:
         """The truth of many formulas: formulas × records."""
-        for formula in formulas:
-            if formula not in self._known:
-                self._known[formula] = self._walker.walk(formula).truth
+        new = [formula for formula in dict.fromkeys(formulas) if formula not in self._known]
+        self._known.update(zip(new, self._worked_out(new), strict=True))
         found = [self._known[formula] for formula in formulas]
         return np.array(found, np.bool_).reshape(len(formulas), len(self._walker.panel))
+
+    def _worked_out(self, formulas: Sequence[Expression]) -> Iterable[NDArray[np.bool_]]:
+        if self._walker.is_soon_done(formulas):
+            return [self._walker.walk(formula).truth for formula in formulas]
+        from telltree.logic.formulas import Formulas  # loads compiled code
+
+        return Formulas(self._walker.panel, self._walker.signals).truth(formulas)
 
 
 def truth_of(formulas: Sequence[Expression], panel: Panel) -> NDArray[np.bool_]:

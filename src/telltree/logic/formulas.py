@@ -7,15 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from telltree.data import Panel, Schema
+from telltree.data.on_disk import rest
 from telltree.grammar.rules.microcode import code_of, outcomes_of
 from telltree.logic import lowering, operands
 from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.atoms import Atom, Family
-from telltree.logic.evaluator import Evaluator
+from telltree.logic.evaluator import LEAST_MARGIN, Evaluator, ready_for
 from telltree.logic.instructions import CONSTANT, UNTIL, Programs
+from telltree.logic.margins import Gauges
 from telltree.logic.operands import NOTHING
 from telltree.logic.signals import Signals
-from telltree.logic.walking import Walker, signals_of
+from telltree.logic.walking import RECORDS_LOOKED_AT, signals_of
 from telltree.operators import Expression, Number
 from telltree.operators.meaning import (
     AHEAD,
@@ -56,7 +58,7 @@ class Formulas(Evaluator[Sequence[Expression]]):
     ) -> None:
         """`before`, `room`: see `Evaluator`. `like`: one that may count or look along time; if this one may as well,
         whether or not its formulas do, the same compiled code serves both."""
-        counts, looks = (False, False) if like is None else (like.counts, like.looks)
+        counts, looks = ready_for(False, False) if like is None else (like.counts, like.looks)
         super().__init__(
             panel, signals or signals_of(panel), counts=counts, looks=looks, threads=threads, memory=memory,
             before=before, room=room,
@@ -90,13 +92,34 @@ class Formulas(Evaluator[Sequence[Expression]]):
         codes = {code_of(e) for formula in chosen for e in formula.walk()}
         counts, looks = not codes.isdisjoint(OF_NUMBERS), not codes.isdisjoint(LOOKING)
         if (counts and not self.counts) or (looks and not self.looks):
-            self.counts, self.looks = self.counts or counts, self.looks or looks
+            self.counts, self.looks = ready_for(self.counts or counts, self.looks or looks)
             self._scratch = self._scratch_for(8)
         return True
 
     def turning_points(self, formulas: Sequence[Expression], atom: Atom) -> NDArray[np.float64]:
-        """Of the first formula and one of its atoms; see `Walker.turning_points`."""
-        return Walker(self.panel, self.signals).turning_points(formulas[0], atom)
+        """For the first formula and one of its atoms, the value of the atom's signal that decides each record: where
+        the atom's constant passes it, the answer turns. ±∞ where no constant would turn it.
+
+        The formula must not count, and have the atom only once.
+        """
+        first, places = np.zeros(1, np.int64), self.layout.places
+        found = np.empty(len(places))
+        if not len(places):
+            return found
+        self._fits(formulas[:1], first, simplify=False)
+        slots = self._planes.held(Family.several([atom]))
+        assert slots is not None, "the formula was just lowered"
+        plane = int(slots[0]) >> 1
+        # the distance to 0 is the value, and all other atoms are as far from turning as can be
+        gauges, values = Gauges.empty(self._planes.used, np.inf), self.signals.values(atom.signal)
+        gauges.measure(plane, values, self._planes.atom(plane).outcomes, 0.0, 1.0)
+        for low in range(0, len(places), RECORDS_LOOKED_AT):
+            part = slice(low, low + RECORDS_LOOKED_AT)
+            self._measure(first, places[part], gauges, np.empty(1), each=found[part])
+            if self.panel.on_disk:
+                rest()
+        found[np.abs(found) < LEAST_MARGIN] = 0.0
+        return found
 
     def _slots(self, atoms: Sequence[Atom]) -> list[int] | None:
         families = Family.several(atoms)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import borrowed, inline, kernel, small
+from telltree.compiled import borrowed, greater, inline, kernel, small
 from telltree.grammar.derivations.naming import FREE, place_of
 from telltree.grammar.derivations.streams import mix, number_name, weave
 from telltree.logic.instructions import (
@@ -337,4 +337,4 @@ def lower(tables, rules, constants, lengths, wanted, mode, keys, slots, programs
         programs.bounds[i, 0], programs.bounds[i, 1] = begin, end
         programs.result[i, 0], programs.result[i, 1] = scratch.items[0, _REF], scratch.items[0, _NEGATED]
         programs.size[i] = size
-        programs.registers[0] = max(programs.registers[0], fresh)
+        programs.registers[0] = greater(programs.registers[0], fresh)

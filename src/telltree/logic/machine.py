@@ -11,11 +11,13 @@ from telltree.compiled import (
     add_where,
     at,
     borrowed,
+    greater,
     inline,
     kernel,
     lanes_above,
     lanes_below,
     lanes_equal,
+    lesser,
     popcount,
     small,
 )
@@ -227,8 +229,9 @@ def _run(programs, individual, planes, reduced, valid, blocks, low, high, regist
                                     looking.runs, lanes[destination, here])  # fmt: skip
                 else:
                     _on_lanes(
-                        step, lanes[max(0, -1 - a), here], lanes[max(0, -1 - b), here], lanes[destination, here], flags,
-                        programs.values[k], words[destination, here : here + 1], out[start:stop],
+                        step, lanes[greater(0, -1 - a), here], lanes[greater(0, -1 - b), here],
+                        lanes[destination, here], flags, programs.values[k], words[destination, here : here + 1],
+                        out[start:stop],
                     )  # fmt: skip
 
 
@@ -369,4 +372,4 @@ def evaluate(
             found, skip = (reduced[at(result)], 0) if result >= 0 else (registers.words[at(-1 - result)], -low)
             _tally(tally, opposite, j, found, skip, negate, low, high, tile > 0, records, masks, before)
     for j in range(0 if len(opposite) else len(tally.answer)):
-        tally.members[j, 1] = min(tally.members[j, 0], total - tally.members[j, 0])
+        tally.members[j, 1] = lesser(tally.members[j, 0], total - tally.members[j, 0])

@@ -15,7 +15,7 @@ import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, pointer, small
+from telltree.compiled import at, borrowed, greater, inline, kernel, lesser, pointer, small
 from telltree.logic.atoms import Atom
 from telltree.logic.instructions import (
     ABS,
@@ -145,7 +145,7 @@ def _greatest(x):
         d = x[at(t + 3)] if x[at(t + 3)] > d else d
     for t in range(steps - steps % 4, steps):
         a = x[at(t)] if x[at(t)] > a else a
-    return max(a, b, c, d)
+    return greater(greater(a, b), greater(c, d))
 
 
 @small
@@ -172,7 +172,7 @@ def _within(x, value, back, sure, out):
         more = seen if 2 * seen <= further + 1 else further + 1 - seen
         for k in range(steps - more):
             t = steps - 1 - k if back else k  # those that are read were not written yet
-            out[t] = max(out[t], out[t + sign * more])
+            out[t] = greater(out[t], out[t + sign * more])
         seen = seen + more
     for t in range(steps):
         if not 0 <= t + sign * near < steps:  # the window is empty
@@ -186,7 +186,7 @@ def _until(a, b, back, weak, out):
     for k in range(steps):
         t, then = (k, k - 1) if back else (steps - 1 - k, steps - k)
         after = out[then] if k else np.inf if weak else -np.inf
-        out[t] = max(b[t], min(a[t], after))
+        out[t] = greater(b[t], lesser(a[t], after))
 
 
 @small
@@ -199,7 +199,7 @@ def _look(step, one, two, value, flags, sure, out):
     else:
         for t in range(len(out)):
             before = -one[t - 1] if t else np.inf if flags & WEAK else -sure
-            out[t] = min(one[t], before)
+            out[t] = lesser(one[t], before)
     return out[0]
 
 
@@ -218,7 +218,7 @@ def _longest_run(margins):
     longest = run = 0
     for margin in margins:
         run = run + 1 if margin > 0 else 0
-        longest = max(longest, run)
+        longest = greater(longest, run)
     return longest
 
 
@@ -260,7 +260,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
                 if paired and not on_words:
                     continue
                 most = _greatest(operands[side, :steps])
-            least = min(least, -most if on_words and negated else most)
+            least = lesser(least, -most if on_words and negated else most)
         margin = least
         if on_words or step == REDUCE:
             words[to] = least
@@ -273,7 +273,7 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
         words[to] = _greatest(found)
         if step == SUFFIX_OR:
             for t in range(steps - 2, -1, -1):
-                found[t] = max(found[t], found[t + 1])
+                found[t] = greater(found[t], found[t + 1])
         if looking is not None:  # noqa: SIM102  the compiler leaves out what stands under it
             if LOOKS[step]:
                 words[to] = _look(step, one[:steps], two[:steps], programs.values[k], flags, gauges.sure[0], found)
@@ -287,10 +287,12 @@ def _of_record(programs, i, gauges, planes, first, lane, start, steps, room, num
 
 @kernel
 def narrowest(
-    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out
+    programs, wanted, places, starts, lengths, blocks, planes, gauges, room, numbers, looking, cutoff, rising, out, each
 ):
     """For each formula the smallest absolute margin over the records at these places. Formulas that fall behind
     `cutoff` are given up, and get a number below it; with a negative one, none is. A `rising` one is the widest so far.
+
+    If `each` has room, it gets the margins of the last formula for all records, with their signs.
 
     Formulas between which margins decide are alike, so that the records that decided about others are looked at first.
     `numbers` are registers for programs that count, None where there are none (see `machine.Counting`); `looking` is
@@ -301,20 +303,22 @@ def narrowest(
     widest = cutoff
     for i in wanted:
         out[i] = np.inf
-        first = min(told, _TELLING) if cutoff >= 0 else 0
+        first = lesser(told, _TELLING) if cutoff >= 0 else 0
         for look in range(-first, len(places)):
             place = telling[first + look] if look < 0 else places[look]
-            margin = abs(
-                _of_record(
-                    programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
-                    room, numbers, looking,
-                )
+            margin = _of_record(
+                programs, i, gauges, planes, blocks[place // LANES], place % LANES, starts[place], lengths[place],
+                room, numbers, looking,
             )  # fmt: skip
-            out[i] = min(out[i], margin)
+            if len(each):
+                each[look] = margin
+                continue
+            margin = abs(margin)
+            out[i] = lesser(out[i], margin)
             if margin <= _TINY or margin < widest:
                 if look >= 0:
                     telling[told % _TELLING] = place
                     told += 1
                 break
         if cutoff >= 0 and rising:
-            widest = max(widest, out[i])
+            widest = greater(widest, out[i])

@@ -95,14 +95,6 @@ class Parts:
                 found.timeless[place] = True
         return found._replace(numbers=np.array(numbers, np.int64))
 
-    def program_for(self, atom: Atom) -> Program:
-        """The same where only one atom's distances have sense, and are those of its signal from 0."""
-        found = self.program(None)
-        for place, other in self.atoms.items():
-            if other == atom:
-                found.constants[place], found.spreads[place] = 0.0, 1.0
-        return found
-
 
 def _numbers(comparison: Expression) -> Iterator[Expression]:
     """What a comparison of counts makes its two numbers of, down to the counts, as often as it occurs."""

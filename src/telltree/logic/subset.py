@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, kernel, popcount
+from telltree.compiled import at, borrowed, kernel, lesser, popcount
 from telltree.logic.layout import Layout
 from telltree.logic.machine import LANES
 
@@ -79,7 +79,7 @@ def pick(source, chosen, subset, blocks, valid, slots, planes, reduced):  # noqa
             for part in range(subset.bounds[block], subset.bounds[block + 1]):
                 mask, shift, moves = subset.mask[part], subset.shift[part], subset.moves[part]
                 a, b, c, d, e, f = moves[0], moves[1], moves[2], moves[3], moves[4], moves[5]
-                first, steps = subset.first[part], min(stop - start, subset.steps[part])
+                first, steps = subset.first[part], lesser(stop - start, subset.steps[part])
                 if mask & (mask - _ONE) == np.uint64(0):  # a single bit, as most are where the subset is small
                     lane = popcount(mask - _ONE)
                     for t in range(steps):

@@ -96,13 +96,13 @@ def compared(x, y, outcomes):
     return bool((outcomes & LESS and x < y) or (outcomes & EQUAL and x == y) or (outcomes & GREATER and x > y))
 
 
-def measure(signal, begin, steps, outcomes, constant, spread, sure, out):
-    """An atom's margins: the distance to its constant, or `sure` where distance has no sense or a value is missing."""
+def measure(signal, begin, steps, outcomes, constant, spread, out):
+    """An atom's margins: the distance to its constant, or 1 where distance has no sense or a value is missing."""
     less, equal, greater = outcomes & LESS != 0, outcomes & EQUAL != 0, outcomes & GREATER != 0
     for t in range(steps):
         x = signal[begin + t]
         holds = (less & (x < constant)) | (equal & (x == constant)) | (greater & (x > constant))
-        out[t] = sure if holds else -sure
+        out[t] = 1.0 if holds else -1.0
     for t in range(steps if spread != 0.0 else 0):
         x = signal[begin + t]
         size = abs(x - constant) / spread
@@ -127,7 +127,7 @@ def join(code, one, two, steps, out):
             out[t] = -one[t] if -one[t] > two[t] else two[t]
 
 
-def look(one, sign, near, far, steps, sure, out):
+def look(one, sign, near, far, steps, out):
     """The margins of what looks along time from each step, given those of the operand.
 
     Where there is no step to look at, nothing proves it (`sign` 1), and nothing breaks it (−1).
@@ -144,7 +144,7 @@ def look(one, sign, near, far, steps, sure, out):
             out[t] = sign * best
     else:
         for t in range(steps):
-            best = -sure if t + near >= steps or t + far < 0 else -_INFINITE
+            best = -1.0 if t + near >= steps or t + far < 0 else -_INFINITE
             for seen in range(max(t + near, 0), min(t + far + 1, steps)):
                 best = sign * one[seen] if sign * one[seen] > best else best
             out[t] = sign * best
@@ -204,14 +204,12 @@ def count_step(code, room, k, holds):
         room.numbers[k] = here if here > room.numbers[k] else room.numbers[k]
 
 
-def run(program, signals, sure, begin, steps, room):
+def run(program, signals, begin, steps, room):
     """Work out every part of a formula in the record whose steps begin there."""
     for k in range(len(program.codes)):
         code, one, two, out = program.codes[k], program.one[k], program.two[k], room.margins[k]
         if code == _ATOM:
-            measure(
-                signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], sure, out
-            )
+            measure(signals[one], begin, steps, program.outcomes[k], program.constants[k], program.spreads[k], out)
         elif is_counted(code):
             count_from_start(room, k)
             for t in range(steps):
@@ -224,7 +222,7 @@ def run(program, signals, sure, begin, steps, room):
         elif code == _NAME:
             room.numbers[k] = program.constants[k]
         elif program.sign[k] != 0:
-            look(room.margins[one], program.sign[k], program.near[k], program.far[k], steps, sure, out)
+            look(room.margins[one], program.sign[k], program.near[k], program.far[k], steps, out)
         elif is_pair(code):
             hold(code, room.margins[one], room.margins[two], steps, out)
         elif is_connective(code):
@@ -390,15 +388,15 @@ def explain(program, signals, begin, steps, room, record, decided):
     decided.steps[record], decided.sizes[record], decided.units[record] = decisive(program, room, steps), size, unit
 
 
-def walk(program, signals, sure, begins, lengths, low, high, room, followed, found, decided):
+def walk(program, signals, begins, lengths, low, high, room, followed, found, decided):
     """Walk a formula over the records `low` … `high` − 1, whose signals these are, and write down what is found.
 
     `begins` says where each record begins if all lie one after the other; the signals begin with the first of these.
-    `sure` is the margin where distance has no sense, `followed` the parts of which it is told where they hold.
+    `followed` are the parts of which it is told where they hold.
     """
     for record in range(low, high):
         begin, steps = begins[record], lengths[record]
-        run(program, signals, sure, begin - begins[low], steps, room)
+        run(program, signals, begin - begins[low], steps, room)
         found.margins[record] = room.margins[len(program.codes) - 1][0]
         for row in range(len(followed)):
             margins, total = room.margins[followed[row]], 0

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.data.on_disk import rest
 from telltree.logic import walk as plain
-from telltree.logic.atoms import Atom
 from telltree.logic.parts import Parts
 from telltree.logic.signals import Signals
 from telltree.logic.walk import Decided, Found, Program, Room
@@ -26,14 +25,14 @@ from telltree.operators import Expression
 _AT_A_TIME = 1 << 13
 """Steps of records that are walked together: their signals stay in the cache, and are not so long that where memory is
 given back at once, as by the workers of Dask, each takes fresh pages."""
-_RECORDS_LOOKED_AT = 1 << 14
+RECORDS_LOOKED_AT = 1 << 14
 """Records on disk after which the memory that they took is let go."""
 _FEW = 1 << 18
 """Steps, one for each part of a formula, that plain Python walks in less time than a compiler takes to load."""
+_LITTLE = 1 << 11
+"""Steps, counted so, that are walked in less time than is needed to prepare anything faster."""
 SIGNALS = 1 << 28
 """Bytes of signals that are usually kept."""
-_LEAST_MARGIN = 1e-300
-"""Anything smaller only says on which side of an equality a record lies."""
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -92,24 +91,19 @@ class Walker:
         parts = Parts.of(e, self.panel.schema)
         return self._walked(parts, parts.program(spread), records, follow=follow, decide=decide)[0]
 
+    def is_soon_done(self, formulas: Sequence[Expression]) -> bool:
+        """Whether to walk formulas of which only the truth is asked, rather than to evaluate them 64 records at a time:
+        that takes longer to prepare, and much longer where no compiled code was loaded."""
+        if self.panel.on_disk:  # of which the walk takes little at a time
+            return True
+        work = self.panel.steps * sum(1 for e in formulas for _ in e.walk())
+        return work <= _LITTLE or ("numba" not in sys.modules and work <= _Patience.left)
+
     def over_time(self, e: Expression, record: int, spread: Spread) -> Floats:
         """The margin of a formula, or any Boolean vector, at every step of the record at this position."""
         parts = Parts.of(e, self.panel.schema)
         walked, room = self._walked(parts, parts.program(spread), np.array([record]))
         return np.array(room.margins[-1][: walked.lengths[0]], np.float64)
-
-    def turning_points(self, e: Expression, atom: Atom) -> Floats:
-        """For a formula and one of its atoms, the value of the atom's signal that decides each record: where the atom's
-        constant passes it, the answer turns. ±∞ where no constant would turn it.
-
-        The formula must not count, and have the atom only once.
-        """
-        parts = Parts.of(e, self.panel.schema)
-        # the distance to 0 is the value, and all other atoms are as far from turning as can be
-        walked, _ = self._walked(parts, parts.program_for(atom), sure=np.inf)
-        found = walked.found.margins
-        found[np.abs(found) < _LEAST_MARGIN] = 0.0
-        return found
 
     def _walked(
         self,
@@ -117,7 +111,6 @@ class Walker:
         program: Program,
         records: Ints | None = None,
         *,
-        sure: float = 1.0,
         follow: Sequence[Expression] = (),
         decide: bool = False,
     ) -> tuple[Walked, Room]:
@@ -144,8 +137,8 @@ class Walker:
             for row, column in enumerate(values):
                 signals[row] = column[taken]
             read = signals.tolist() if few else signals
-            run(program, read, sure, begins, lengths, low, high, room, followed, found, decided)
-            if self.panel.on_disk and low // _RECORDS_LOOKED_AT != high // _RECORDS_LOOKED_AT:
+            run(program, read, begins, lengths, low, high, room, followed, found, decided)
+            if self.panel.on_disk and low // RECORDS_LOOKED_AT != high // RECORDS_LOOKED_AT:
                 rest()
         return Walked(begins, lengths, found, decided, rows), room
 
@@ -174,8 +167,8 @@ class _Patience:
 
 
 def _worth_no_compiler(work: int) -> bool:
-    """Whether this much is sooner done without a compiler than one is loaded."""
-    if "numba" in sys.modules or work > _Patience.left:
+    """Whether this much is sooner done by plain Python than the compiled walk is loaded, or made."""
+    if _compiled.cache_info().currsize or work > _Patience.left:
         return False
     _Patience.left -= work
     return True

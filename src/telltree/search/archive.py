@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import kernel
+from telltree.compiled import greater, kernel, lesser
 from telltree.errors import CheckpointError
 from telltree.grammar import Derivation, Grammar
 from telltree.grammar.derivations.flat import flat
@@ -54,7 +54,7 @@ def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin
     for j in range(kept):
         origin[j] = j
     for k in range(len(fitness)):
-        best = min(best, fitness[k])
+        best = lesser(best, fitness[k])
         if fitness[k] == np.inf:
             continue
         if fitness[k] <= best + tolerance:
@@ -67,8 +67,8 @@ def _sift(fitness, answer, best, tolerance, tied, kept, answers, reached, origin
             place += 1
         if place < kept and not fitness[k] < reached[place]:
             continue
-        place = min(place, most - 1)  # where its own answer is, or a new place, or the last
-        kept = max(kept, place + 1)
+        place = lesser(place, most - 1)  # where its own answer is, or a new place, or the last
+        kept = greater(kept, place + 1)
         while place > 0 and fitness[k] < reached[place - 1]:
             answers[place], reached[place], origin[place] = answers[place - 1], reached[place - 1], origin[place - 1]
             place -= 1

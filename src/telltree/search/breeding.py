@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.grammar.derivations.growing import grow_within, holes_room
 from telltree.grammar.derivations.naming import FREE, name_of, place_of
 from telltree.grammar.derivations.streams import below, first_state, unit
@@ -262,7 +262,7 @@ def _rank(fitness, worst, ranked, spare):
         number += not fitness[i] >= worst
     while width < number:
         for low in range(0, number, 2 * width):
-            _merge(fitness, ranked, spare, low, min(low + width, number), min(low + 2 * width, number))
+            _merge(fitness, ranked, spare, low, lesser(low + width, number), lesser(low + 2 * width, number))
         ranked, spare, width = spare, ranked, 2 * width
     return ranked[:number]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import kernel
+from telltree.compiled import kernel, lesser
 from telltree.errors import CheckpointError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.flat import flat
@@ -38,10 +38,10 @@ def _sift(fitness, size, best, tolerance, tied):
     """
     for k in range(len(fitness)):
         if size[k] < len(best):
-            best[size[k]] = min(best[size[k]], fitness[k])
+            best[size[k]] = lesser(best[size[k]], fitness[k])
     needed = best.copy()  # the best of each size or a smaller one
     for terminals in range(1, len(best)):
-        needed[terminals] = min(needed[terminals - 1], best[terminals])
+        needed[terminals] = lesser(needed[terminals - 1], best[terminals])
     ties = 0
     for k in range(len(fitness)):
         if size[k] < len(best) and fitness[k] <= needed[size[k]] + tolerance and fitness[k] < np.inf:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.genomes import read_genome
@@ -210,7 +210,7 @@ def _breed(tables, depth, wraps, chances, seed, generation, ranked, parents, chi
         for j in range(unread):
             i = scratch[_UNREAD, at(j)]
             length, used, name = read_genome(tables, depth, genomes[i], wraps, rules[i], holes)
-            children.used[i], children.lengths[i], children.names[i] = min(used, codons), length, name
+            children.used[i], children.lengths[i], children.names[i] = lesser(used, codons), length, name
         if attempt + 1 < chances.attempts:
             for j in range(number):
                 i = scratch[_TODO, at(j)]

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import kernel, small
+from telltree.compiled import kernel, lesser, small
 from telltree.errors import SettingsError
 from telltree.grammar import Grammar
 from telltree.tree.fitness import Floats, Ints, least_at_corners, require_classes
@@ -31,7 +31,7 @@ def _split_bits(true, total, size, prices, unit, out):  # noqa: PLR0917  a kerne
     for i in range(true.shape[0]):
         for k in range(len(total)):
             false[k] = total[k] - true[i, k]
-        asked = prices[min(size[i], len(prices) - 1)]
+        asked = prices[lesser(size[i], len(prices) - 1)]
         out[i] = _label_bits(true[i], unit) + _label_bits(false, unit) + asked
 
 

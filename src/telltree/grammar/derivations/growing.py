@@ -5,7 +5,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, inline, small
+from telltree.compiled import at, inline, lesser, small
 from telltree.grammar.derivations.naming import FREE, longer_name
 from telltree.grammar.derivations.streams import after, mix, number_name
 from telltree.grammar.rules.tables import Tables
@@ -80,7 +80,7 @@ def hole_of(row, left):
 def first_hole(of_symbol, symbol, depth):
     """The hole from which a derivation of `symbol` within this depth starts."""
     start = of_symbol[at(symbol)]
-    return hole_of(start.first_row + min(depth, start.last_depth), depth)
+    return hole_of(start.first_row + lesser(depth, start.last_depth), depth)
 
 
 @inline
@@ -110,8 +110,8 @@ def fill(tables, holes, top, rules, constants, row, position, state, name):
         holes[at(top)] = first_hole(tables.of_symbol, beyond.symbol, left - beyond.drop)
         top += 1
     first, second = left - grown.first_drop, left - grown.second_drop
-    holes[at(top)] = hole_of(grown.second_row + min(second, grown.second_last), second)
-    holes[at(top + 1)] = hole_of(grown.first_row + min(first, grown.first_last), first)
+    holes[at(top)] = hole_of(grown.second_row + lesser(second, grown.second_last), second)
+    holes[at(top + 1)] = hole_of(grown.first_row + lesser(first, grown.first_last), first)
     return top - 1 + grown.number, state, name, grown.takes
 
 

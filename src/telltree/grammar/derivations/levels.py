@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, kernel
+from telltree.compiled import at, borrowed, kernel, lesser
 from telltree.grammar.derivations.growing import deepest, holes_room, most_holes
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.derivations.weighing import Weighing, weigh
@@ -79,7 +79,7 @@ def _count(tables, depth, rules, lengths, rows, stack, found):
             rule = at(rules[i, k])
             waiting -= 1
             left, own = stack[waiting], tables.rule[rule]
-            found[min(left, tables.of_symbol[at(own.symbol)].last_depth), rule] += 1
+            found[lesser(left, tables.of_symbol[at(own.symbol)].last_depth), rule] += 1
             for hole in range(tables.rule[rule + at(1)].first_hole - 1, own.first_hole - 1, -1):
                 stack[waiting] = left - tables.hole[hole].drop
                 waiting += 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import at, borrowed, inline, kernel, small
+from telltree.compiled import at, borrowed, inline, kernel, lesser, small
 from telltree.grammar.derivations.growing import TRIES, choose, constant_of
 from telltree.grammar.derivations.naming import FREE, name_of
 from telltree.grammar.derivations.streams import after, first_state, mix
@@ -67,7 +67,7 @@ def _rule_at(tables, prototype, symbol, left, here, state):
             if prototype.depth[at(rule)] <= left:
                 return rule, state
     own, state = tables.of_symbol[at(symbol)], after(state)
-    return choose(tables.row[at(own.first_row + min(left, own.last_depth))], tables.choice, mix(state)), state
+    return choose(tables.row[at(own.first_row + lesser(left, own.last_depth))], tables.choice, mix(state)), state
 
 
 @inline
