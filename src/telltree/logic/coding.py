@@ -15,8 +15,7 @@ from telltree.compiled import (
     lanes_at_least,
 )
 from telltree.logic.instructions import EQUAL, GREATER, LESS
-from telltree.logic.machine import LANES
-from telltree.logic.packing import fill_tile, longest_block
+from telltree.logic.packing import fill_tile
 
 MOST = 120
 """Constants that a byte can tell apart, with room for what lies between them and what is missing."""
@@ -24,12 +23,12 @@ _MISSING = 255
 
 
 @kernel
-def encode(column, starts, lengths, blocks, constants, codes):  # noqa: PLR0917  a kernel
+def encode(column, starts, lengths, blocks, constants, tile, codes):  # noqa: PLR0917  a kernel
     """The code of each number, 64 to a word of a plane: twice the number of constants, which ascend, that are below it,
-    plus one where it is one of them itself; 255 where it is missing, or after a record's end.
+    plus one where it is one of them itself; 255 where it is missing, or after a record's end. `tile` is room to
+    work in.
     """
     column, starts, lengths = borrowed(column), borrowed(starts), borrowed(lengths)
-    tile = np.empty((longest_block(blocks), LANES))
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         fill_tile(column, starts, lengths, block, steps, tile)

@@ -58,7 +58,6 @@ class Engine(Evaluator[Population]):
         self._tables, self._reading = tables, tables.reading
         self._absent, self._lacking = Absent.empty(4096), np.empty((4096, 3), np.int64)
         self._lowering, self._frames = LoweringScratch.empty(0), np.empty((0, 5), np.int64)
-        self._room = 0, 0
         self._codes_per_rule = int(np.diff(tables.rule["code_start"]).max()) + 2
         self._known = self.signals.atoms
         self._marks: tuple[int, dict[int, tuple[bytes, bytes]]] = (0, {})
@@ -120,11 +119,16 @@ class Engine(Evaluator[Population]):
         return self._marks[1]
 
     def _make_room(self, population: Population) -> None:
+        """Have room for the programs of a population; no more than they may need, so that it comes from memory that is
+        in use already: pages that the machine must give anew take longer to get than to fill."""
         individuals, width = population.rules.shape
-        if individuals > self._room[0] or width > self._room[1]:
-            individuals, width = self._room = max(individuals, self._room[0]), max(width, self._room[1])
-            codes = width * self._codes_per_rule  # far more than needed, but untouched memory costs nothing
-            self._programs = Programs.empty(individuals, individuals * codes)
+        instructions, codes = int(population.lengths.sum()) * self._codes_per_rule, width * self._codes_per_rule
+        before, room = len(self._programs.size), len(self._programs.values)
+        if individuals > before or instructions > room:
+            self._programs = Programs.empty(
+                max(individuals, before), max(instructions, min(2 * room, individuals * codes))
+            )
+        if codes > len(self._frames):
             self._lowering, self._frames = LoweringScratch.empty(codes), np.empty((codes, 5), np.int64)
 
     def _lower(self, formulas: Population, wanted: NDArray[np.int64], mode: int, simplify: bool) -> bool:
@@ -184,7 +188,7 @@ class Engine(Evaluator[Population]):
         """The families of the atoms that are lacking; or all that the grammar has, if those are few: a search needs
         most of them in the end, and a column that is read once is read fastest."""
         if self._tables.atoms[0] <= _FEW_ATOMS:
-            rules = np.flatnonzero(self._tables.rule["first_atom"][:-1] >= 0).tolist()
+            rules = [rule for rule, first in enumerate(self._first_atoms[:-1]) if first >= 0]
         else:
             rules = [population.rules.item(individual, node) for _, individual, node in self._lacking[lacking].tolist()]
         return {number: family for rule in dict.fromkeys(rules) for number, family in self._family(rule)}
@@ -195,7 +199,7 @@ class Engine(Evaluator[Population]):
         if rule not in self._families:
             template, holes = self._rules[rule].template, self._rules[rule].holes
             constants: Sequence[Expression | None] = self._written[holes[0]] if holes else [None]
-            atom, begin = Atom.of(template, self.panel.schema, constants[0]), int(self._tables.rule["first_atom"][rule])
+            atom, begin = Atom.of(template, self.panel.schema, constants[0]), self._first_atoms[rule]
             numbers = self._numbers_of(holes[0]) if holes and atom.graded else [atom.constant]
             if len(numbers) == len(constants):  # all that differs is the number
                 self._families[rule] = [(begin, Family(atom.signal, atom.outcomes, atom.graded, numbers))]
@@ -204,6 +208,12 @@ class Engine(Evaluator[Population]):
                 begins = accumulate((len(family.constants) for family in several), initial=begin)
                 self._families[rule] = list(zip(begins, several, strict=False))
         return self._families[rule]
+
+    @cached_property
+    def _first_atoms(self) -> list[int]:
+        """The number of the first atom that each rule makes, −1 if it makes none."""
+        numbers: list[int] = self._tables.rule["first_atom"].tolist()
+        return numbers
 
     def _numbers_of(self, symbol: str) -> list[float]:
         """The numbers that a symbol writes."""

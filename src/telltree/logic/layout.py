@@ -65,6 +65,15 @@ class Layout:
     def longest(self) -> int:
         return int(self.lengths.max(initial=0))
 
+    @property
+    def tile(self) -> NDArray[np.float64]:
+        """Room for the numbers of a block's records, step by step."""
+        return np.empty((self._tallest, LANES))
+
+    @cached_property
+    def _tallest(self) -> int:
+        return int(np.diff(self.blocks).max(initial=0))
+
     @cached_property
     def _one_tile(self) -> NDArray[np.int64]:
         return np.array([self.places.min() // LANES, len(self.blocks) - 1])

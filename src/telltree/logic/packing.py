@@ -12,6 +12,7 @@ from telltree.compiled import (
     lanes_at_most,
     lanes_below,
     lanes_equal,
+    lesser,
     small,
     turn_eight,
 )
@@ -25,7 +26,7 @@ LINE = 8
 @small
 def _fill(column, starts, lengths, place, tile, lane):
     """Copy the records from `place` on, longest first, into the columns of the tile from `lane` on: a line of them."""
-    number = min(LINE, len(starts) - place)
+    number = lesser(LINE, len(starts) - place)
     shared = lengths[place + LINE - 1] if number == LINE else 0
     for t in range(0, shared - LINE + 1, LINE):
         turn_eight(column, starts, place, t, tile, lane)
@@ -38,18 +39,11 @@ def _fill(column, starts, lengths, place, tile, lane):
 
 
 @small
-def longest_block(blocks):
-    """Words of the longest block, which a tile must have room for."""
-    longest = 0
-    for block in range(len(blocks) - 1):
-        longest = max(longest, blocks[block + 1] - blocks[block])
-    return longest
-
-
-@small
 def fill_tile(column, starts, lengths, block, steps, tile):
     """Copy the records of a block, NaN after their ends."""
-    tile[:steps, :] = np.nan
+    for t in range(steps):
+        for lane in range(LANES):
+            tile[at(t), at(lane)] = np.nan
     for lane in range(0, LANES, LINE):
         _fill(column, starts, lengths, block * LANES + lane, tile, lane)
 
@@ -72,64 +66,60 @@ def _compared(tile, t, outcome, constant):
 
 
 @small
-def _compare(tile, outcome, constant, valid, plane, ends, block):
+def _compare(tile, outcome, constant, planes, slot, first, steps, valid, reduced, block):
     """Make a plane of the steps of a block, and note for which records it, and its negation, ever hold."""
     ever, ever_not = np.uint64(0), np.uint64(0)
-    for t in range(len(plane)):
+    for t in range(steps):
         word = _compared(tile, t, outcome, constant)
-        plane[t] = word
+        planes[at(slot), at(first + t)] = word
         ever |= word
-        ever_not |= ~word & valid[t]
-    ends[0, block], ends[1, block] = ever, ever_not
+        ever_not |= ~word & valid[at(first + t)]
+    reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
 
 
 @small
-def _take_away(one, other, valid, plane, ends, block):
+def _take_away(one, other, planes, slot, first, steps, valid, reduced, block):
     """The same for what one plane has, and another has not."""
     ever, ever_not = np.uint64(0), np.uint64(0)
-    for t in range(len(plane)):
-        word = one[t] & ~other[t]
-        plane[t] = word
+    for t in range(steps):
+        word = planes[at(one), at(first + t)] & ~planes[at(other), at(first + t)]
+        planes[at(slot), at(first + t)] = word
         ever |= word
-        ever_not |= ~word & valid[t]
-    ends[0, block], ends[1, block] = ever, ever_not
+        ever_not |= ~word & valid[at(first + t)]
+    reduced[at(2 * slot), at(block)], reduced[at(2 * slot + 1), at(block)] = ever, ever_not
 
 
 @small
-def _partners(outcomes, constants, upto, below):
+def _partners(outcomes, constants, partners):
     """For each x = c where x ≤ c and x < c are made too: which these are, else −1."""
     for k in range(len(constants)):
-        upto[k], below[k] = -1, -1
+        upto = below = -1
         for other in range(len(constants) if outcomes[k] == EQUAL else 0):
             if constants[other] == constants[k]:
-                upto[k] = other if outcomes[other] == LESS | EQUAL else upto[k]
-                below[k] = other if outcomes[other] == LESS else below[k]
-        if below[k] < 0:
-            upto[k] = -1
+                upto = other if outcomes[other] == LESS | EQUAL else upto
+                below = other if outcomes[other] == LESS else below
+        partners[k, 0], partners[k, 1] = upto if below >= 0 else -1, below
 
 
 @kernel
-def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, planes, reduced):
+def pack(column, starts, lengths, blocks, valid, outcomes, constants, slots, tile, partners, planes, reduced):
     """Make a plane for each constant: planes[slots[k]] gets the bits where `column` compares as outcomes[k] says. Rows
     2 * slots[k] and 2 * slots[k] + 1 of `reduced` get, block by block, where the plane, and its negation, ever hold.
 
     A missing value (NaN) is neither less, equal nor greater. Steps after a record's end are false. x = c is made of
-    x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words.
+    x ≤ c and x < c where it can be: to look at 64 numbers takes ten times as long as to look at two words. `tile` and
+    `partners` are room to work in.
     """
     column, starts, lengths, planes = borrowed(column), borrowed(starts), borrowed(lengths), borrowed(planes)
-    valid, reduced = borrowed(valid), borrowed(reduced)
-    tile, (upto, below) = np.empty((longest_block(blocks), LANES)), np.empty((2, len(constants)), np.int64)
-    _partners(outcomes, constants, upto, below)
+    valid, reduced, tile, partners = borrowed(valid), borrowed(reduced), borrowed(tile), borrowed(partners)
+    _partners(outcomes, constants, partners)
     for block in range(len(blocks) - 1):
         first, steps = blocks[block], blocks[block + 1] - blocks[block]
         fill_tile(column, starts, lengths, block, steps, tile)
         for k in range(len(constants)):
-            if upto[k] < 0:
-                plane, ends = planes[slots[k], first : first + steps], reduced[2 * slots[k] : 2 * slots[k] + 2]
-                _compare(tile, outcomes[k], constants[k], valid[first : first + steps], plane, ends, block)
+            if partners[k, 0] < 0:
+                _compare(tile, outcomes[k], constants[k], planes, slots[k], first, steps, valid, reduced, block)
         for k in range(len(constants)):
-            if upto[k] >= 0:
-                one, other = slots[upto[k]], slots[below[k]]
-                plane, ends = planes[slots[k], first : first + steps], reduced[2 * slots[k] : 2 * slots[k] + 2]
-                _take_away(planes[one, first : first + steps], planes[other, first : first + steps],
-                           valid[first : first + steps], plane, ends, block)  # fmt: skip
+            if partners[k, 0] >= 0:
+                one, other = slots[partners[k, 0]], slots[partners[k, 1]]
+                _take_away(one, other, planes, slots[k], first, steps, valid, reduced, block)

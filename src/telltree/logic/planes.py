@@ -4,7 +4,7 @@
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count, repeat
+from itertools import chain, count, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,12 +169,17 @@ class Planes:
             negated = self._is_negated(family)
             kept = family.complement if negated else family
             places = self._places.setdefault((kept.signal, kept.outcomes), {})
-            fresh = [constant for constant in dict.fromkeys(kept.constants) if constant not in places]
+            fresh = list(dict.fromkeys(kept.constants))
+            if places:
+                fresh = [constant for constant in fresh if constant not in places]
             if fresh:
                 places.update(zip(fresh, count(planes), strict=False))
-                new.append((kept._replace(constants=fresh), planes))
+                new.append((Family(kept.signal, kept.outcomes, kept.graded, fresh), planes))
                 planes += len(fresh)
-            found += [2 * places[constant] + negated for constant in kept.constants]
+            if len(fresh) == len(kept.constants):  # all are new, and follow each other
+                found += range(2 * (planes - len(fresh)) + negated, 2 * planes + negated, 2)
+            else:
+                found += [2 * places[constant] + negated for constant in kept.constants]
         if not self._have_room(planes - self.used):
             for family, _ in new:
                 places = self._places[family.signal, family.outcomes]
@@ -233,26 +238,35 @@ class Planes:
         for family, first in new:
             self._atoms += zip(repeat(family.signal), repeat(family.outcomes), family.constants, repeat(family.graded))
             by_signal.setdefault(family.signal, []).append((family, first))
+        together = list(chain.from_iterable(by_signal.values()))  # arrays are made once for all signals
+        sizes, firsts = (
+            np.array([(len(family.constants), first) for family, first in together], np.int64).reshape(-1, 2).T
+        )
+        outcomes = np.repeat(np.array([family.outcomes for family, _ in together], np.int64), sizes)
+        constants = np.array([constant for family, _ in together for constant in family.constants])
+        slots = np.arange(len(constants)) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
+        low = 0
         for signal, several in by_signal.items():
-            outcomes, constants, slots = list[int](), list[float](), list[int]()
-            for family, first in several:
-                outcomes += repeat(family.outcomes, len(family.constants))
-                constants += family.constants
-                slots += range(first, first + len(family.constants))
-            self._fill(signal, np.array(outcomes), constants, np.array(slots))
+            part = slice(low, low + sum(len(family.constants) for family, _ in several))
+            self._fill(signal, outcomes[part], constants[part], slots[part])
+            low = part.stop
 
     def _fill(
-        self, signal: Expression, outcomes: NDArray[np.int64], constants: Sequence[float], slots: NDArray[np.int64]
+        self,
+        signal: Expression,
+        outcomes: NDArray[np.int64],
+        constants: NDArray[np.float64],
+        slots: NDArray[np.int64],
     ) -> None:
         """Make the planes at these places, of one signal compared with constants."""
         layout, grid = self._layout, self._signals.grids.get(signal, {})
-        codes = self._codes_of(signal, grid) if grid.keys() >= set(constants) else None
+        codes = self._codes_of(signal, grid) if grid and grid.keys() >= set(constants.tolist()) else None
         if codes is None:
-            values, starts, lengths = self._signals.values(signal), layout.starts, layout.lengths
-            pack(values, starts, lengths, layout.blocks, layout.valid, outcomes, np.array(constants), slots,
-                 self.bits, self.reduced)  # fmt: skip
+            values, room = self._signals.values(signal), np.empty((len(constants), 2), np.int64)
+            pack(values, layout.starts, layout.lengths, layout.blocks, layout.valid, outcomes, constants, slots,
+                 layout.tile, room, self.bits, self.reduced)  # fmt: skip
         else:
-            places = np.array([grid[constant] for constant in constants])
+            places = np.array([grid[constant] for constant in constants.tolist()])
             pack_codes(codes, layout.blocks, layout.valid, outcomes, places, slots, self.bits, self.reduced)
         if self._signals.panel.on_disk:
             rest()  # the numbers are not needed any more
@@ -267,7 +281,7 @@ class Planes:
             layout, codes = self._layout, self._room(self._layout.words, LANES // 8).view(np.uint8)
             secure(codes)
             values, constants = self._signals.values(signal), np.array(list(grid))
-            encode(values, layout.starts, layout.lengths, layout.blocks, constants, codes)
+            encode(values, layout.starts, layout.lengths, layout.blocks, constants, layout.tile, codes)
             self._codes[signal] = codes
         return self._codes[signal]
 
