@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from telltree import (
+    Auto,
     DataError,
     GeneticProgramming,
     GiniSize,
@@ -273,7 +274,9 @@ def test_the_papers_figures_have_a_column_for_every_model():
 def test_searches_that_the_paper_does_not_compare_run_if_they_are_named(paper_budgets):
     further = further_searches(paper_budgets=paper_budgets)
     assert not {*further} & {*SEARCHES}
-    assert [model.search.population for model in further.values()] == [1_000 if paper_budgets else 200] * 2
+    learning = [further[name].search.population for name in ("ce", "pipe")]
+    assert learning == [1_000 if paper_budgets else 200] * 2
+    assert isinstance(further["auto"].search, Auto)
 
 
 @pytest.mark.skipif(not (REAL / "auslan8").is_dir(), reason="the real data are not beside the project")

@@ -15,6 +15,7 @@ from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo
 from telltree.amounts import percent
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
+from telltree.logic.formulas import Formulas
 from telltree.logic.walking import Walker
 from telltree.report import report_html, write_report
 from telltree.shares import wilson
@@ -100,21 +101,28 @@ def test_borderline_members_have_the_smallest_margins(plain, data):
         assert [least[i] for i in category["borderline"]] == pytest.approx(inside[: len(category["borderline"])])
 
 
-def test_a_report_walks_each_formula_once(monkeypatch):
+def test_a_report_works_each_formula_out_once(monkeypatch):
     """Scores, categories, headlines, members, ways and the drawn tree share what was found out."""
     _, panel, y = small(80)
     model = GrammarTreeClassifier(search=MonteCarlo(evaluations=2_000), max_depth=3, random_state=1).fit(panel, y)
-    kept, walked, walk = panel[60:], [], Walker.walk
-    monkeypatch.setattr(
-        Walker,
-        "walk",
-        lambda self, e, *given, **how: walked.append((len(self.panel), e)) or walk(self, e, *given, **how),
-    )
+    kept, found, walk, truth = panel[60:], [], Walker.walk, Formulas.truth
+
+    def walked(self, e, *given, **how):
+        found.append((len(self.panel), e))
+        return walk(self, e, *given, **how)
+
+    def evaluated(self, formulas):
+        found.extend((len(self.panel), e) for e in formulas)
+        return truth(self, formulas)
+
+    report_html(model, panel, y)  # finds the words for categories, which are the same in all reports
+    monkeypatch.setattr(Walker, "walk", walked)
+    monkeypatch.setattr(Formulas, "truth", evaluated)
     report_html(model, panel, y, held_out=(kept, y[60:]))
     asked = {node.formula.expression for node in model.tree_.nodes}
-    assert {e for records, e in walked if records == len(panel)} >= asked
-    assert {e for records, e in walked if records == len(kept)} == asked
-    assert len(walked) == len(set(walked))
+    assert {e for records, e in found if records == len(panel)} >= asked
+    assert {e for records, e in found if records == len(kept)} == asked
+    assert len(found) == len(set(found))
 
 
 def test_ways_are_those_of_explain(plain, data):

@@ -112,6 +112,20 @@ class Useless(Watched):
         return super().__call__(population, wanted)._replace(fitness=np.full(len(wanted), np.inf))
 
 
+def test_where_formulas_of_one_atom_are_too_many_those_come_first_in_which_an_atom_is_all_that_is_chosen():
+    """Counts compared with many numbers would take all of the budget, or leave nothing to extend."""
+    panel, _, labels = drawn(4, 60)
+    text = "A ::= F(V) | G(V) | count(V) {<, >} grid(0, 99, 100)\nV ::= V and V | on | off | x < [0.5, 1]"
+    grammar = Grammar.parse(text, SCHEMA)
+    watched = Watched(objective_of(panel, labels, grammar), grammar)
+    found = Auto(evaluations=400).run(grammar, watched, 1)
+    asked = [str(derivation.expression) for derivation in watched.asked]
+    assert set(asked[:8]) == {f"{o}({a})" for o in "FG" for a in ("on", "off", "x < 0.5", "x < 1")}
+    assert all("∧" in text for text in asked[8:18])
+    assert (found.proof.atoms, found.proof.tried, found.proof.sampled) == (0, 8, 392)
+    assert str(found.proof) == "nothing is proved: 400 formulas were sampled"
+
+
 def test_where_nothing_is_any_good_larger_formulas_are_drawn():
     panel, _, labels = drawn(2)
     grammar = Grammar.parse(text_of(GENERIC), SCHEMA)

@@ -14,7 +14,7 @@ from telltree.estimators import GrammarTreeClassifier
 from telltree.experiments.flattening import Flattening
 from telltree.experiments.study import Study
 from telltree.grammar import Grammar
-from telltree.search import CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
+from telltree.search import Auto, CrossEntropy, GeneticProgramming, GrammaticalEvolution, MonteCarlo, Pipe, Search
 from telltree.search.settings import PaperExperiment
 from telltree.tree import Fitness, GiniSize
 
@@ -164,6 +164,7 @@ def further_searches(*, paper_budgets: bool = False) -> Mapping[str, Telltree]:
     return {
         "ce": Telltree("telltree, CE", CrossEntropy.paper() if paper_budgets else CrossEntropy(), fitness),
         "pipe": Telltree("telltree, PIPE", Pipe.paper() if paper_budgets else Pipe(), fitness),
+        "auto": Telltree("telltree, Auto", Auto(), fitness),
     }
 
 

@@ -42,8 +42,10 @@ class Auto(Search):
     and from random ones.
 
     `Found.proof` says what was covered: all formulas of up to `max_atoms` atoms, or fewer if these would take more than
-    half of the budget. Larger formulas are sampled. Grammars with random constants, or with too many atoms or kinds of
-    formulas to list, are only bred from, as by `GeneticProgramming`, and there is no proof.
+    half of the budget. Larger formulas are sampled. If those of one atom are too many, because they count and compare
+    with many numbers, only those are tried in which an atom is all that is chosen, and nothing is proved. Grammars with
+    random constants, or with too many atoms or kinds of formulas to list, are only bred from, as by
+    `GeneticProgramming`, and there is no proof.
 
     max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it.
     See `Search` for the other settings.
@@ -85,9 +87,9 @@ class _InTurn:
         depth = deepest(task.grammar.tables, settings.max_depth)
         best = population_for(settings.evaluations)
         self._elite = Elite(best, task.grammar.width(depth))
-        self._sweeping, affordable = _covering(settings, task, best)
+        self._sweeping = _covering(settings, task, best)
         self._extending = Extending(task.grammar, depth, self._sweeping.texts, self._sweeping.telling)
-        self._stage = _Stage.COVER if affordable else _Stage.EXTEND
+        self._stage = _Stage.COVER
         self._level, self._sampled, self._idle, self._begun = 0, 0, 0, time.monotonic()
 
     @property
@@ -162,12 +164,14 @@ class _InTurn:
         self._evolution.resume(given.part("evolution"))
 
 
-def _covering(settings: Auto, task: Task, best: int) -> tuple[Sweeping, bool]:
-    """What covers all formulas of up to as many atoms as the budget allows, and whether it allows any."""
-    budget = settings.evaluations
+def _covering(settings: Auto, task: Task, best: int) -> Sweeping:
+    """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does."""
+    most = None if settings.evaluations is None else int(_COVERING * settings.evaluations)
     for atoms in range(settings.max_atoms, 0, -1):
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
         sweeping = search.breeder(task)
-        if budget is None or sweeping.total <= _COVERING * budget:
-            return sweeping, True
-    return sweeping, False
+        if most is None or sweeping.total <= most:
+            return sweeping
+    assert most is not None  # else all is allowed
+    sweeping.narrow(most)
+    return sweeping

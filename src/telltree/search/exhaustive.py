@@ -129,10 +129,21 @@ class Sweeping:
         self._plan, self._knows, self._hope = plan, knows, hope
         self._shapes, self._tried, self._covered = plan.shapes.all, 0, 0
         self.texts, self._sweeps, self.telling = swept(plan.shapes, None if knows is None else knows.marks)
-        self.total = sum(sweep.fillings for sweep in self._sweeps)
+        self.total, self._partial = sum(sweep.fillings for sweep in self._sweeps), False
         self._begin(0)
         width = grammar.width(deepest(grammar.tables, plan.scope.max_depth))
         self._room, self._sizes = Population.empty(_BATCH, width, False), np.zeros(_BATCH, np.int64)
+
+    def narrow(self, most: int) -> None:
+        """Propose only formulas in which nothing is to be chosen but one condition, and no more than so many: then
+        nothing is proved. Where a formula also counts and compares, the best would all be of the same condition.
+        """
+        simple = [k for k, sweep in enumerate(self._sweeps) if len(sweep.number) == 1]
+        room = np.cumsum([self._sweeps[k].fillings for k in simple]) <= most
+        simple = np.array(simple, np.int64)[room].tolist()
+        self._shapes, self._sweeps = [self._shapes[k] for k in simple], [self._sweeps[k] for k in simple]
+        self.total, self._partial = sum(sweep.fillings for sweep in self._sweeps), True
+        self._begin(0)
 
     def _begin(self, sweep: int) -> None:
         """Go to the first filling of a shape; those without fillings are passed over."""
@@ -195,7 +206,7 @@ class Sweeping:
         scored = np.flatnonzero(answer != FREE)
         self._tried += len(scored)
         self._hope.learn(self._sizes[scored], fitness[scored], answer[scored])
-        if len(scored) == np.count_nonzero(population.lengths):
+        if len(scored) == np.count_nonzero(population.lengths) and not self._partial:
             self._covered = self._level - 1
 
     def proof(self, fitness: float) -> Proof:

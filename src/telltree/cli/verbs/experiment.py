@@ -36,7 +36,7 @@ def experiment(
         str | None,
         typer.Option(
             help="The searches, with commas between them: mc, ge, gp, gp-long (acasx: formulas of any length), ce, "
-            "pipe; by default the first three, and for acasx the first four.",
+            "pipe, auto; by default the first three, and for acasx the first four.",
             show_default=False,
         ),
     ] = None,
