@@ -61,7 +61,8 @@ def usual_memory(panel: Panel) -> int:
 def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
     """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was used
     before need not be compiled, nor loaded."""
-    return min((able for able in _ready if able[0] >= counts and able[1] >= looks), default=(counts, looks))
+    able = tuple(_ready)  # at once: other threads may add to it
+    return min((one for one in able if one[0] >= counts and one[1] >= looks), default=(counts, looks))
 
 
 class Evaluator(abc.ABC, Generic[F]):
