@@ -47,6 +47,27 @@ def test_compiling_is_announced_once_and_later_runs_are_silent(compiled_once):
     assert run(cache) == ""
 
 
+ANSWERS = """
+import sys
+import numba  # without it, so little is worked out uncompiled
+import numpy as np
+from telltree import Formula, Panel
+
+panel = Panel.from_arrays([np.arange(9.0)[:, None]] * 500, columns=["x"])
+print(Formula.parse(sys.argv[1], panel.schema)(panel).sum())
+"""
+
+
+def test_what_one_process_compiled_for_formulas_that_count_serves_another_for_any(tmp_path):
+    """A fit compiles for all that its grammar may say, and predicting is asked of few formulas, in another process."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for formula, said in (("count(x > 1.5) > 3", 1), ("F(x > 1.5)", 0)):
+        command = [sys.executable, "-c", ANSWERS, formula]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.strip()) == (0, "500"), done.stderr
+        assert done.stderr.count("compiling its kernels") == said
+
+
 def test_functions_that_others_make_of_text_still_compile():
     made = {}
     exec("def one_more(x):\n    return x + 1", made)  # noqa: S102  # what this test wrote

@@ -123,7 +123,7 @@ def test_where_formulas_of_one_atom_are_too_many_those_come_first_in_which_an_at
     assert set(asked[:8]) == {f"{o}({a})" for o in "FG" for a in ("on", "off", "x < 0.5", "x < 1")}
     assert all("∧" in text for text in asked[8:18])
     assert (found.proof.atoms, found.proof.tried, found.proof.sampled) == (0, 8, 392)
-    assert str(found.proof) == "nothing is proved: 400 formulas were sampled"
+    assert str(found.proof) == "nothing is proved; 400 formulas tried"
 
 
 def test_where_nothing_is_any_good_larger_formulas_are_drawn():

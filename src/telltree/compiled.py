@@ -66,6 +66,15 @@ def kernel(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
+def given(function: Any, *names: str) -> set[tuple[bool, ...]]:
+    """Which of these arguments of a kernel were given, and which None, wherever it was compiled: in this process, or in
+    others that kept it."""
+    cache = function._cache
+    kept = cache.signatures if isinstance(cache, KernelCache) else []
+    places = [function.py_func.__code__.co_varnames.index(name) for name in names]
+    return {tuple(types.none != signature[place] for place in places) for signature in [*function.signatures, *kept]}
+
+
 _INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Functions called only by kernels need no Python wrapper, which takes long to compile."""
 

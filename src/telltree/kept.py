@@ -4,6 +4,7 @@ import hashlib
 import logging
 import pickle
 import time
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -118,6 +119,11 @@ class KernelCache(FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Entries(self._cache_path, self._impl.filename_base, stamp)
         self._turn = _Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
+
+    @cached_property
+    def signatures(self) -> list[tuple[Any, ...]]:
+        """The types of arguments for which it had something when this was first asked."""
+        return [key[0] for key in self._cache_file._load_index()]  # type: ignore[no-untyped-call]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled before, also by a process that is at it just now; if there is none, compile and save it."""

@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.compiled import given
 from telltree.data import Panel, Schema
 from telltree.logic.aligned import Room, aligned_words
 from telltree.logic.findings import Asked, Findings, joined
@@ -46,9 +47,6 @@ _NOTHING, _NONE = np.empty(0, np.uint64), np.empty(0)
 """In place of None, for which all would be compiled once more."""
 Scratch: TypeAlias = tuple[Registers, Counting | None, Looking | None]
 
-_ready = set[tuple[bool, bool]]()
-"""Whether programs count, and whether they look along time, for which the compiled code was used in this process."""
-
 F = TypeVar("F")
 """The form in which formulas are given."""
 
@@ -59,10 +57,11 @@ def usual_memory(panel: Panel) -> int:
 
 
 def ready_for(counts: bool, looks: bool) -> tuple[bool, bool]:
-    """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was used
-    before need not be compiled, nor loaded."""
-    able = tuple(_ready)  # at once: other threads may add to it
-    return min((one for one in able if one[0] >= counts and one[1] >= looks), default=(counts, looks))
+    """Whether an evaluator had better be able to count, and to look along time, if it must do so much: what was
+    compiled before, by a fit in another process perhaps, need not be compiled again."""
+    able = (one for one in given(evaluate, "counting", "looking") if one[0] >= counts and one[1] >= looks)
+    can_count, can_look = min(able, default=(counts, looks))
+    return can_count, can_look
 
 
 class Evaluator(abc.ABC, Generic[F]):
@@ -273,7 +272,6 @@ class Evaluator(abc.ABC, Generic[F]):
         """Evaluate some of the formulas on these tiles and masks, with one set of registers."""
         layout, planes = self.layout, self._planes
         opposite = _NOTHING if found.opposite is None else found.opposite
-        _ready.add((self.counts, self.looks))
         evaluate(
             self._programs, part, planes.bits, planes.reduced, layout.valid, layout.blocks, layout.occupied,
             self.before, tiles, masks, *scratch, found.tally, opposite,

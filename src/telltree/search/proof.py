@@ -38,7 +38,7 @@ class Proof:
 
     def __str__(self) -> str:
         if not self.atoms and self.sampled:
-            return f"nothing is proved: {counted(self.tried + self.sampled, 'formula')} were sampled"
+            return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
         if not self.atoms:
             return f"nothing is proved: the search was cut short after {counted(self.tried, 'formula')}"
         limit = f", {self.size} terminals" if self.size is not None else ""
