@@ -2,6 +2,7 @@
 
 import threading
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from strategies import Column, panel_of
 
 from telltree import Auto, Bits, Exhaustive, Formula, GeneticProgramming, GiniSize, Grammar, MonteCarlo
 from telltree.logic.formulas import Formulas, signals_of
+from telltree.tree import sampling
 from telltree.tree.asking import Limits, LocalBench
 from telltree.tree.induction import Induction
 from telltree.tree.shard import Shard
@@ -136,8 +138,9 @@ def test_shards_of_any_size_grow_the_tree_of_all_records(  # noqa: PLR0917  one 
     weights = rng.integers(1, 4, records) * ONE if weighed else None
     labels = ClassLabels(rng.integers(0, 3, records), TARGET, weights)
     bounds = sorted({0, records, *(cut for cut in cuts if cut < records)})
-    whole = grown(panel, labels, None, fitness, search)
-    assert grown(panel, labels, in_shards(bounds, places), fitness, search) == whole
+    with patch.object(sampling, "_EACH", 20):  # so that Auto draws a sample
+        whole = grown(panel, labels, None, fitness, search)
+        assert grown(panel, labels, in_shards(bounds, places), fitness, search) == whole
 
 
 def test_a_node_may_have_no_records_in_a_shard():

@@ -1,8 +1,9 @@
-"""Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best."""
+"""Auto: all small formulas first, the best of them with one more atom next, and then what is bred from the best.
 
-import time
+Where records are many, what is not proved is judged by a sample of them, and only what does best there by all.
+"""
+
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,30 +11,27 @@ from numpy.typing import NDArray
 from telltree.errors import CheckpointError, SettingsError
 from telltree.grammar import Grammar
 from telltree.grammar.derivations.growing import deepest
-from telltree.grammar.derivations.naming import FREE
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
 from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping
 from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
+from telltree.search.memory import Memory
 from telltree.search.proof import Proof
-from telltree.search.search import PATIENCE, Breeder, Search, Task
+from telltree.search.search import Breeder, Judge, Resumable, Sampling, Search, Task
+from telltree.search.stages import COVERING, Again, Breeding, Covering, Lengthening, Spending, Stage, new_in
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_COVERING, _EXTENDING = 0.5, 0.2
-"""The largest shares of a budget, of formulas or of time, for all small formulas, and for those with one more atom."""
-_LEVELS = 3
-"""How often the best are extended."""
-_MOST_EXTENDED = 20_000
-"""Formulas with one more atom that are tried at a time, at most."""
-_EXTENDED = 10
-"""How many of the best are extended, at least; with fewer atoms each, if the budget is small."""
 _PLANTED = 80
 """How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
 _POPULATION = 0.34
 """The size of the population, as a share of what breeding alone takes for as many evaluations: part of them is spent
 before."""
+_MOVED = 200
+"""How many of the best by all records are judged again by a sample, to be extended and bred from."""
+_FINISHING, _FINALISTS = 0.05, 600
+"""The share of the budget that is bred by all records in the end, and from how many of the best by the sample."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,11 +45,15 @@ class Auto(Search):
     random constants, or with too many atoms or kinds of formulas to list, are only bred from, as by
     `GeneticProgramming`, and there is no proof.
 
+    What proves nothing is judged by some 300 to 600 records of each class where there are more, and by all records at
+    the end, if it does well. That takes less time, and of formulas that fit some records the best on all fits others
+    better. Below the root less is tried, by the square root of what is still to be told.
+
     max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it.
     See `Search` for the other settings.
     """
 
-    evaluations: int | None = 200_000
+    evaluations: int | None = 100_000
     max_atoms: int = 2
 
     @property
@@ -63,115 +65,130 @@ class Auto(Search):
         require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
-        alone = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
-        last = alone
-        if self.evaluations is not None:
-            last = replace(alone, population=int(_POPULATION * population_for(self.evaluations)))
         try:
-            return _InTurn(self, task, Evolution(last, task.grammar, task.seed, task.memory))
+            return _InTurn(self, task)
         except SettingsError:  # what cannot be listed can be bred
+            alone = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
             return Evolution(alone, task.grammar, task.seed, task.memory)
 
 
-class _Stage(IntEnum):
-    COVER = 0
-    EXTEND = 1
-    BREED = 2
-
-
 class _InTurn:
-    """Covers, extends and breeds, one after the other."""
+    """Covers, extends and breeds, one after the other.
 
-    def __init__(self, settings: Auto, task: Task, evolution: Evolution) -> None:
-        self._settings, self._evolution = settings, evolution
-        depth = deepest(task.grammar.tables, settings.max_depth)
-        best = population_for(settings.evaluations)
-        self._elite = Elite(best, task.grammar.width(depth))
-        self._sweeping = _covering(settings, task, best)
-        self._extending = Extending(task.grammar, depth, self._sweeping.texts, self._sweeping.telling)
-        self._stage = _Stage.COVER
-        self._level, self._sampled, self._idle, self._begun = 0, 0, 0, time.monotonic()
+    With a sample, what proves nothing is judged by it. The best that was covered by all records is judged again by the
+    sample before, and the best by the sample by all records afterwards, and bred on.
+    """
+
+    def __init__(self, settings: Auto, task: Task) -> None:
+        self._settings, self._at = settings, 0
+        self._spending = spending = Spending(settings.evaluations, settings.seconds, task.stake**0.5)
+        self._sweeping = sweeping = _covering(settings, task, spending)
+        self._judge = judge = _sample(settings, task)
+        depth, best = deepest(task.grammar.tables, settings.max_depth), population_for(settings.evaluations)
+        width = task.grammar.width(depth)
+        self._known = known = Elite(best, width)
+        self._elite = elite = known if judge is None else Elite(best, width)
+
+        def evolution(memory: Memory, population: int) -> Evolution:
+            bred = GeneticProgramming(max_depth=settings.max_depth, population=population)
+            return Evolution(bred, task.grammar, task.seed, memory)
+
+        covering = Covering(sweeping, *((known, None) if sweeping.proves else (elite, judge)), spending)
+        lengthening = Lengthening(
+            Extending(task.grammar, depth, sweeping.texts, sweeping.telling), elite, judge, spending
+        )
+        self._stages: list[Stage]
+        if judge is None:
+            bred = evolution(task.memory, int(_POPULATION * best))
+            self._breeding = Breeding(bred, elite, None, spending, most=_PLANTED, mixed=True)
+            self._stages = [covering, lengthening, self._breeding]
+        else:
+            bred, last = evolution(judge.memory, best), evolution(task.memory, _FINALISTS)
+            until = 1 - _FINISHING
+            self._breeding = Breeding(bred, elite, judge, spending, most=_PLANTED, mixed=True, until=until)
+            to_sample, to_all = Again(self._covered, elite, judge), Again(self._breeding.best, known, None)
+            finishing = Breeding(last, known, None, spending, most=_FINALISTS)
+            self._stages = [covering, to_sample, lengthening, self._breeding, to_all, finishing]
+
+    def _covered(self) -> Population:
+        """The best by all records, to be judged by the sample."""
+        return self._known.rows.take(np.arange(min(_MOVED, len(self._known.fitness))))
 
     @property
     def finished(self) -> bool:
-        """Whether nothing new was bred for long."""
-        return self._idle >= PATIENCE
+        """Whether all that is worth the budget was tried."""
+        return self._at + 1 == len(self._stages) and self._stages[-1].finished
 
     total = None
 
-    def propose(self, generation: int) -> Population:
-        if self._stage == _Stage.COVER and (self._sweeping.finished or self._spent(_COVERING)):
-            self._stage = _Stage.EXTEND
-        if self._stage == _Stage.EXTEND and (self._level == _LEVELS or self._spent(_COVERING + _EXTENDING)):
-            self._stage = _Stage.BREED
-            best = np.arange(min(_PLANTED, len(self._elite.fitness)))
-            self._evolution.plant(self._elite.rows.take(best), self._elite.fitness[best], self._elite.answer[best])
-        if self._stage == _Stage.COVER:
-            return self._sweeping.propose(generation)
-        if self._stage == _Stage.BREED:
-            return self._evolution.propose(generation)
-        self._level += 1
-        return self._extending.best_first(self._elite.rows, self._at_a_time, _EXTENDED)
-
-    def _spent(self, share: float) -> bool:
-        seconds = self._settings.seconds
-        return seconds is not None and time.monotonic() - self._begun > share * seconds
+    @property
+    def sample(self) -> Judge | None:
+        """By what the next proposal is to be judged, if not by all records."""
+        return self._stages[self._at].sample
 
     @property
-    def _at_a_time(self) -> int:
-        """How many formulas with one more atom to try."""
-        budget = self._settings.evaluations
-        most = _MOST_EXTENDED if budget is None else min(_MOST_EXTENDED, int(_EXTENDING * budget / _LEVELS))
-        return max(1, most)
+    def again(self) -> bool:
+        """Whether the next proposal was tried by other records before."""
+        return self._stages[self._at].again
+
+    def finalists(self) -> Population:
+        """The best by the sample, best first; none if there is no sample."""
+        return self._elite.rows.take(np.arange(0)) if self._judge is None else self._breeding.best()
+
+    def propose(self, generation: int) -> Population:
+        while self._stages[self._at].finished and self._at + 1 < len(self._stages):
+            self._at += 1
+        return self._stages[self._at].propose(generation)
 
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        new = int(np.count_nonzero(answer != FREE))
-        if self._stage == _Stage.COVER:
-            self._sweeping.learn(population, fitness, answer)
-        else:
-            self._sampled += new
-        if self._stage == _Stage.BREED:
-            self._evolution.learn(population, fitness, answer)
-            self._idle = 0 if new else self._idle + 1
-        else:
-            self._elite.learn(population, fitness, answer)
+        self._stages[self._at].learn(population, fitness, answer)
 
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
         """Have formulas among those to extend and to breed from."""
-        self._sampled += int(np.count_nonzero(answer != FREE))
-        self._elite.learn(population, fitness, answer)
+        self._spending.sampled += new_in(answer)
+        self._known.learn(population, fitness, answer)
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, and how many larger formulas were sampled."""
-        return replace(self._sweeping.proof(fitness), wanted=self._settings.max_atoms, sampled=self._sampled)
+        sampled = self._spending.sampled
+        return replace(self._sweeping.proof(fitness), wanted=self._settings.max_atoms, sampled=sampled)
+
+    @property
+    def _parts(self) -> dict[str, Resumable]:
+        """Whatever has a state; what others look at comes first."""
+        found: dict[str, Resumable] = {"spending": self._spending, "elite": self._elite}
+        if self._judge is not None:
+            found |= {"known": self._known, "memory": self._judge.memory}
+        return found | {f"stage{k}": stage for k, stage in enumerate(self._stages)}
 
     def state(self) -> State:
-        numbers = {"stage": int(self._stage), "level": self._level, "sampled": self._sampled, "idle": self._idle}
-        own: State = {name: np.array(number) for name, number in numbers.items()}
-        own["seconds"] = np.array(time.monotonic() - self._begun)
-        parts = {"sweeping": self._sweeping.state(), "elite": self._elite.state()}
-        return own | together(**parts, evolution=self._evolution.state())
+        own: State = {"stage": np.array(self._at)}
+        return own | together(**{name: part.state() for name, part in self._parts.items()})
 
     def resume(self, given: Given) -> None:
-        names = ("stage", "level", "sampled", "idle")
-        stage, self._level, self._sampled, self._idle = (given.number(name, np.int64) for name in names)
-        if stage > max(_Stage) or self._level > _LEVELS:
-            raise CheckpointError(f"it was at stage {stage} of {len(_Stage)}")
-        self._stage = _Stage(stage)
-        self._begun = time.monotonic() - given.number("seconds", np.float64)
-        self._sweeping.resume(given.part("sweeping"))
-        self._elite.resume(given.part("elite"))
-        self._evolution.resume(given.part("evolution"))
+        self._at = given.number("stage", np.int64)
+        if self._at >= len(self._stages):
+            raise CheckpointError(f"it was at stage {self._at} of {len(self._stages)}")
+        for name, part in self._parts.items():
+            part.resume(given.part(name))
 
 
-def _covering(settings: Auto, task: Task, best: int) -> Sweeping:
+def _covering(settings: Auto, task: Task, spending: Spending) -> Sweeping:
     """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does."""
-    most = None if settings.evaluations is None else int(_COVERING * settings.evaluations)
+    best = population_for(settings.evaluations)
+    most = None if settings.evaluations is None else int(COVERING * settings.evaluations)
     for atoms in range(settings.max_atoms, 0, -1):
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
         sweeping = search.breeder(task)
         if most is None or sweeping.total <= most:
             return sweeping
-    assert most is not None  # else all is allowed
-    sweeping.narrow(most)
+    some = spending.part(COVERING)
+    assert some is not None  # else all is allowed
+    sweeping.narrow(some)
     return sweeping
+
+
+def _sample(settings: Auto, task: Task) -> Judge | None:
+    """What judges by a sample, if there are enough records to draw one."""
+    objective = task.objective.sample(task.seed) if isinstance(task.objective, Sampling) else None
+    return None if objective is None else Judge(objective, Memory(False, settings.evaluations))

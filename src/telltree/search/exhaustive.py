@@ -159,6 +159,11 @@ class Sweeping:
         return self._at == len(self._sweeps)
 
     @property
+    def proves(self) -> bool:
+        """Whether it covers all formulas of a number of atoms, so that something is proved at the end."""
+        return not self._partial
+
+    @property
     def _level(self) -> int:
         """How many atoms the next formula has."""
         return self._plan.scope.max_atoms + 1 if self.finished else self._shapes[self._at].atoms

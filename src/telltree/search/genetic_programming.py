@@ -161,6 +161,10 @@ class Evolution:
         self._parents = self._rooms[0].first(taken)
         self._rooms.reverse()
 
+    def best(self) -> Population:
+        """The parents, best first."""
+        return self._rows.take(self._parents.rows)
+
     def state(self) -> State:
         """The parents, in their order; in which rows they are makes no difference."""
         rows, fitness, answer = self._parents

@@ -111,6 +111,37 @@ class Planted(Protocol):
     def plant(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None: ...
 
 
+class Judge(NamedTuple):
+    """What formulas are judged by, and which it has judged."""
+
+    objective: Objective
+    memory: Memory
+
+
+@runtime_checkable
+class Sparing(Protocol):
+    """A breeder that has proposals judged by a sample of the records, which takes less time where records are many."""
+
+    @property
+    def sample(self) -> Judge | None:
+        """By what the next proposal is to be judged, if not by all records."""
+
+    @property
+    def again(self) -> bool:
+        """Whether the next proposal was tried by other records before, and is not counted again."""
+
+    def finalists(self) -> Population:
+        """The best by the sample, best first, which are judged by all records at the end."""
+
+
+@runtime_checkable
+class Sampling(Protocol):
+    """An objective that can judge by a sample of its records."""
+
+    def sample(self, seed: int) -> Objective | None:
+        """The same by a sample; None if the records are so few that it would not spare time."""
+
+
 @runtime_checkable
 class Proving(Protocol):
     """A breeder that comes to an end, and knows what is proved by then."""
@@ -138,6 +169,8 @@ class Task(NamedTuple):
     memory: Memory
     objective: Objective
     tolerance: float
+    stake: float = 1.0
+    """The share of the node in what a whole tree has to tell."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,6 +232,7 @@ class Search(abc.ABC):
         progress: Callable[[Progress], None] | None = None,
         *,
         tolerance: float = 0.0,
+        stake: float = 1.0,
         stop: Callable[[], bool] = lambda: False,
         state: State | None = None,
         remember: Remember | None = None,
@@ -206,7 +240,8 @@ class Search(abc.ABC):
         """Look for the formula of least fitness. The seed alone decides what is found, unless time runs out.
 
         Formulas whose fitness is above the best by no more than `tolerance` are returned as ties. When `stop` says so,
-        or on Ctrl-C, the search ends early with the best so far.
+        or on Ctrl-C, the search ends early with the best so far. `stake` is the share of the records in what a whole
+        tree has to tell: where little is at stake, a search may spend less.
 
         After each generation `remember` is offered the state of the search. With such a `state`, a search of the same
         settings, grammar, objective and seed goes on from there, and finds what it would have found undisturbed.
@@ -215,7 +250,10 @@ class Search(abc.ABC):
         require_whole("seed", seed, 0)
         if seed >= 1 << 64:
             raise SettingsError(f"seed must be a whole number of less than 2**64, got {seed!r}")
-        run = _Run(self, grammar, objective, seed, progress=progress, tolerance=tolerance, stop=stop, remember=remember)
+        run = _Run(
+            self, grammar, objective, seed, progress=progress, tolerance=tolerance, stake=stake, stop=stop,
+            remember=remember,
+        )  # fmt: skip
         if state is not None:
             run.resume(Given(state, grammar, self.max_depth))
         return run.result()
@@ -235,10 +273,6 @@ class Search(abc.ABC):
         grammar.check_depth(self.max_depth)
 
 
-def _ignore(*_: Any) -> None:
-    """What a breeder does with seeds that it has no use for."""
-
-
 class _Run:
     """One run of a search."""
 
@@ -251,13 +285,16 @@ class _Run:
         *,
         progress: Callable[[Progress], None] | None,
         tolerance: float,
+        stake: float,
         stop: Callable[[], bool],
         remember: Remember | None,
     ) -> None:
-        self._search, self._grammar, self._objective, self._progress = search, grammar, objective, progress
+        self._search, self._grammar, self._progress = search, grammar, progress
         self._memory = Memory(search.revisits, search.evaluations) if search.repeats else NoMemory()
-        self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance))
+        self._all = self._judged_by = Judge(objective, self._memory)
+        self._breeder = search.breeder(Task(grammar, seed, self._memory, objective, tolerance, stake))
         self._proving = self._breeder if isinstance(self._breeder, Proving) else None
+        self._sparing = self._breeder if isinstance(self._breeder, Sparing) else None
         self._archive = Archive(grammar, search.keep, tolerance)
         self._by_size = BySize(grammar, tolerance)
         self._history: list[Moment] = []
@@ -274,6 +311,7 @@ class _Run:
             self._explore()
         except KeyboardInterrupt:
             self._interrupted = True
+        self._judge_finalists()
         runners_up = self._archive.runners_up()
         return Found(
             best=runners_up[0] if runners_up else None,
@@ -325,9 +363,8 @@ class _Run:
             if self._stop():
                 self._interrupted = True
                 break
-            proposed = self._breeder.propose(self._generation)
-            new = self._try(proposed, self._breeder.learn)
-            self._idle = 0 if new > self._search.least_new * len(proposed.lengths) else self._idle + 1
+            new, proposed = self._try_next()
+            self._idle = 0 if new > self._search.least_new * proposed else self._idle + 1
             self._generation += 1
             if self._remember and self._whole:
                 self._remember(self.state)
@@ -336,6 +373,11 @@ class _Run:
                 self._report()
         if self._progress:
             self._report()
+
+    def _judge_finalists(self) -> None:
+        """Judge by all records what did best by a sample of them; it was counted when it was tried."""
+        if self._sparing is not None:
+            self._judge(self._sparing.finalists(), self._all, counted=False)
 
     def _plant(self) -> None:
         """Try the formulas that the user gave."""
@@ -347,7 +389,9 @@ class _Run:
             for row, seed in enumerate(seeds):
                 population.put(row, seed)
             name_rows(*population.for_kernels())
-            self._try(population, self._breeder.plant if isinstance(self._breeder, Planted) else _ignore)
+            scores = self._judge(population, self._all)[1]
+            if isinstance(self._breeder, Planted):
+                self._breeder.plant(population, *scores)
 
     def _exhausted(self) -> bool:
         """Whether there is nothing left to try."""
@@ -361,24 +405,38 @@ class _Run:
             or self._late()
         )
 
-    def _try(self, population: Population, learn: Callable[..., None]) -> int:
-        """Score what is new in a population, and let the breeder learn from all of it; returns how much was new."""
-        places, fresh = self._memory.recall(population)
-        if self._search.evaluations is not None:
+    def _try_next(self) -> tuple[int, int]:
+        """Have the next proposal judged, and the breeder learn from it; how many were new, and how many there were."""
+        proposed, judge, again = self._breeder.propose(self._generation), self._all, False
+        if self._sparing is not None:
+            judge, again = self._sparing.sample or judge, self._sparing.again
+        new, scores = self._judge(proposed, judge, counted=not again)
+        self._breeder.learn(proposed, *scores)
+        return new, len(proposed.lengths)
+
+    def _judge(
+        self, population: Population, judge: Judge, *, counted: bool = True
+    ) -> tuple[int, tuple[NDArray[np.float64], NDArray[np.uint64]]]:
+        """Score what is new to a judge; how much that was, and the scores of all. What all records say is kept."""
+        if judge is not self._judged_by:  # which may take much more time, or less
+            self._judged_by, self._at_a_time = judge, _FIRST_PART
+        places, fresh = judge.memory.recall(population)
+        if counted and self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
-        fresh, scores = self._scored(population, fresh)
+        fresh, scores = self._scored(population, fresh, judge.objective)
         fitness, answer = np.array(scores.fitness, np.float64), scores.answer
-        of_all = self._memory.scores(places, fresh, fitness, answer)
-        if len(fresh):
-            self._evaluations += len(fresh)
+        of_all = judge.memory.scores(places, fresh, fitness, answer)
+        self._evaluations += len(fresh) if counted else 0
+        if len(fresh) and judge is self._all:
             if scores.size is not None:
                 self._by_size.add(population, fresh, fitness, scores.size)
             if self._archive.add(population, fresh, fitness, answer) or not self._history:
                 self._history.append(Moment(self._evaluations, self._elapsed(), self._archive.best))
-        learn(population, *of_all)
-        return len(fresh)
+        return len(fresh), of_all
 
-    def _scored(self, population: Population, fresh: NDArray[np.int64]) -> tuple[NDArray[np.int64], Scores]:
+    def _scored(
+        self, population: Population, fresh: NDArray[np.int64], objective: Objective
+    ) -> tuple[NDArray[np.int64], Scores]:
         """The scores of what is new, computed part by part, and how many there was time for.
 
         With many records, scoring one generation takes longer than anyone who sets `seconds`, or presses Ctrl-C, will
@@ -388,7 +446,7 @@ class _Run:
         while done < len(fresh) and (not done or not (self._late() or self._stop())):
             part, began = fresh[done : done + self._at_a_time], time.monotonic()
             try:
-                parts.append(self._objective(population, part))
+                parts.append(objective(population, part))
             except KeyboardInterrupt:  # keep what was scored before
                 self._interrupted = True
                 break

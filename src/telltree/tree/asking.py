@@ -37,6 +37,7 @@ from telltree.tree.choosing import Ties, chosen
 from telltree.tree.fitness import Fitness, fitness_at, gain_of, prepared
 from telltree.tree.growth.settings import LookAhead
 from telltree.tree.objective import SplitObjective
+from telltree.tree.sampling import stake_of
 from telltree.tree.settling import SettledFormulas, SettledObjective, SettledPopulations
 from telltree.tree.target import Labels
 from telltree.tree.thresholds import Splits, best_thresholds
@@ -261,6 +262,11 @@ class Asking:
         return prepared(self.fitness, self.grammar, self.labels)
 
     @cached_property
+    def _stake(self) -> float:
+        """How much there is to tell of all records."""
+        return stake_of(self.labels)
+
+    @cached_property
     def _naming(self) -> list[float]:
         """The bits that name a formula of the grammar, by its size."""
         return self.grammar.bits(LARGEST)
@@ -288,6 +294,7 @@ class Asking:
             _seed(self.seed, task.number),
             self._report(task),
             tolerance=getattr(here.criterion, "tolerance", 0.0),
+            stake=stake_of(labels) / self._stake,
             stop=self.stop,
             state=state,
             remember=remember,
@@ -330,7 +337,9 @@ class Asking:
         if unsure:
             formulas = SettledFormulas(bench.formulas(task.members), labels)
             engine = SettledPopulations(engine, formulas, self.grammar, self.missing)
-        objective = SplitObjective(engine, labels, criterion, self.limits.min_members)
+        objective = SplitObjective(
+            engine, labels, criterion, self.limits.min_members, part=lambda some: bench.engine(task.members[some])
+        )
         return _Here(engine, objective, SettledObjective(objective) if unsure else objective, criterion, late)
 
     def _asked(self, found: Derivation, margin: float, task: Task, here: _Here) -> Question:

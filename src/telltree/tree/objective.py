@@ -2,6 +2,7 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.logic.asked import OfPopulations
 from telltree.search import Scores
 from telltree.tree.fitness import Fitness
+from telltree.tree.sampling import sample_of
 from telltree.tree.target import Labels
 
 
@@ -28,12 +30,38 @@ def _refuse(fitness, members, least):
 class SplitObjective:
     """Fitness and answer of formulas as splits of the records of one tree node."""
 
-    def __init__(self, engine: OfPopulations, labels: Labels, fitness: Fitness, min_members: int = 0) -> None:
-        self._engine, self._fitness = engine, fitness
+    def __init__(
+        self,
+        engine: OfPopulations,
+        labels: Labels,
+        fitness: Fitness,
+        min_members: int = 0,
+        *,
+        part: Callable[[NDArray[np.int64]], OfPopulations] | None = None,
+        stands: NDArray[np.int64] | None = None,
+    ) -> None:
+        """`part`: what evaluates formulas on some records; `stands`: for how many records each of a class stands,
+        if these are a sample."""
+        self._engine, self._labels, self._fitness, self._part = engine, labels, fitness, part
         groups, self._worth = labels.groups()
         self._masks = engine.masks(groups)
         self._totals = labels.totals()
         self._least = max(1, min_members)
+        if stands is not None:
+            self._totals = self._totals * stands
+            self._worth = np.diag(stands) if self._worth is None else self._worth * stands
+
+    def sample(self, seed: int) -> "SplitObjective | None":
+        """The same by a sample of the records; None if they are few, or there is no evaluator for some of them.
+
+        A side may have any number of records of the sample: all records will tell whether they are enough.
+        """
+        drawn = None if self._part is None else sample_of(self._labels, seed)
+        if self._part is None or drawn is None:
+            return None
+        return SplitObjective(
+            self._part(drawn.records), self._labels[drawn.records], self._fitness, stands=drawn.stands
+        )
 
     @property
     def shorter_is_fitter(self) -> bool:

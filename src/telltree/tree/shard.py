@@ -11,9 +11,9 @@ from telltree.logic.asked import AnyEvaluator, Masks
 from telltree.operators import Expression
 from telltree.tree.asking import Bench
 
-_NODES_KEPT = 4
-"""A node is asked about populations, then about formulas as they stand; nothing is asked about it later. Two nodes may
-be asked about side by side."""
+_NODES_KEPT = 6
+"""A node is asked about populations, by all its records and by a sample, then about formulas as they stand; nothing is
+asked about it later. Two nodes may be asked about side by side."""
 
 Form = Literal["engine", "formulas"]
 """Which evaluator of a bench is asked: that for populations, or that for formulas as they stand."""

@@ -1,0 +1,182 @@
+"""Where records are many, Auto judges most formulas by a sample, and what does best there by all records."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from brute_force import answers, derivations, gini_size, size, template_text, text_of
+from hypothesis import given
+from hypothesis import strategies as st
+from test_search_exhaustive import FUNCTIONS, GENERIC, SCHEMA, drawn
+
+from telltree import Auto, Exhaustive, GiniSize, Grammar, GrammarTreeClassifier
+from telltree.grammar.derivations.population import Population
+from telltree.logic.engine import Engine
+from telltree.tree import sampling
+from telltree.tree.objective import SplitObjective
+from telltree.tree.sampling import sample_of, stake_of
+from telltree.tree.target import ClassLabels, ClassTarget
+
+GRAMMAR = Grammar.parse(text_of(GENERIC), SCHEMA)
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch):
+    monkeypatch.setattr(sampling, "_EACH", 10)
+
+
+def labels_of(codes, weights=None):
+    return ClassLabels(np.asarray(codes, np.int64), ClassTarget((0, 1, 2)), weights)
+
+
+def objective_of(panel, codes, weights=None):
+    def engine(some):
+        return Engine(panel[some], GRAMMAR.rules, GRAMMAR.tables)
+
+    labels = labels_of(codes, weights)
+    return SplitObjective(engine(np.arange(len(panel))), labels, GiniSize(), part=engine)
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=200), st.integers(0, 2**64 - 1))
+def test_a_sample_has_every_so_manieth_record_of_each_class(codes, seed):
+    sample, there = sample_of(labels_of(codes), seed), Counter(codes)
+    if max(there.values()) < 20:
+        assert sample is None
+        return
+    assert sample.records.tolist() == sorted(set(sample.records.tolist()))
+    taken = Counter(codes[k] for k in sample.records)
+    for kind in range(3):
+        stands = max(1, there[kind] // 10)
+        assert sample.stands[kind] == stands
+        assert taken[kind] == there[kind] // stands
+        assert there[kind] < 20 or 10 <= taken[kind] < 20
+    again = sample_of(labels_of(codes), seed)
+    assert np.array_equal(again.records, sample.records)
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_a_record_of_a_sample_counts_for_as_many_as_it_stands_for(weighed):
+    """As if there were so many of it: the oracle has each of them as often, by weight as well."""
+    panel, told, _ = drawn(3, 90)
+    rng = np.random.default_rng(0)
+    codes, weights = rng.choice(3, 90, p=[0.1, 0.3, 0.6]), rng.integers(1, 4, 90) if weighed else None
+    objective, sample = objective_of(panel, codes, weights), sample_of(labels_of(codes), 5)
+    formulas = list(derivations(GENERIC, "A", 3, 2))[::7]
+    rows = Population.of([GRAMMAR.derive(template_text(e)) for e in formulas], False)
+    found = objective.sample(5)(rows, np.arange(len(formulas)))
+    often = [int(sample.stands[codes[k]]) * (int(weights[k]) if weighed else 1) for k in sample.records]
+    repeated = [k for k, times in zip(sample.records, often, strict=True) for _ in range(times)]
+    for e, fitness in zip(formulas, found.fitness, strict=True):
+        answer = answers([e], [told[k] for k in repeated], FUNCTIONS)[0]
+        assert fitness == pytest.approx(gini_size(answer, [codes[k] for k in repeated], size(e)), abs=1e-9)
+
+
+def test_what_is_found_is_judged_by_all_records():
+    panel, told, codes = drawn(3, 120)
+    found = Auto(evaluations=3_000, max_depth=4).run(GRAMMAR, objective_of(panel, codes), 1)
+    every = list(derivations(GENERIC, "A", 4, 2))
+    best = min(gini_size(a, codes, size(e)) for e, a in zip(every, answers(every, told, FUNCTIONS), strict=True))
+    assert found.proof.atoms == 2
+    assert found.best.fitness <= best + 1e-9
+    assert found.proof.tried + found.proof.sampled == found.evaluations <= 3_000
+    whole = objective_of(panel, codes)
+    for one in found.runners_up:
+        alone = Population.of([one.derivation], False)
+        assert whole(alone, np.arange(1)).fitness[0] == one.fitness
+
+
+class Counting:
+    """An objective that counts how often it, and its sample, are asked."""
+
+    def __init__(self, inner):
+        self._inner, self.asked, self.sampled = inner, 0, 0
+        self.marks, self.floors, self.shorter_is_fitter = inner.marks, inner.floors, True
+
+    def __call__(self, population, wanted):
+        self.asked += len(wanted)
+        return self._inner(population, wanted)
+
+    def sample(self, seed):
+        inner = self._inner.sample(seed)
+
+        def sampled(population, wanted):
+            self.sampled += len(wanted)
+            return inner(population, wanted)
+
+        return sampled
+
+
+def test_most_is_judged_by_the_sample_but_what_is_proved_by_all_records():
+    panel, _, codes = drawn(3, 120)
+    objective = Counting(objective_of(panel, codes))
+    search = Auto(evaluations=6_000, max_atoms=1)
+    found = search.run(GRAMMAR, objective, 1)
+    alone = Exhaustive(max_atoms=1).run(GRAMMAR, objective_of(panel, codes), 1)
+    assert (found.proof.atoms, found.proof.formulas) == (1, alone.proof.formulas)
+    assert objective.asked >= found.proof.tried
+    assert objective.sampled > 0.9 * (found.evaluations - found.proof.tried)
+    assert objective.asked < 0.3 * found.evaluations
+
+
+def test_where_nothing_is_proved_the_sample_comes_first():
+    panel, _, codes = drawn(3, 120)
+    grammar = Grammar.parse("A ::= F(V) | count(V) > grid(0, 99, 100)\nV ::= V and V | on | off | x < [0.5, 1]", SCHEMA)
+    labels = labels_of(codes)
+    objective = Counting(
+        SplitObjective(
+            Engine(panel, grammar.rules, grammar.tables),
+            labels,
+            GiniSize(),
+            part=lambda some: Engine(panel[some], grammar.rules, grammar.tables),
+        )
+    )
+    first = []
+    Auto(evaluations=300).run(
+        grammar, objective, 1, stop=lambda: bool(first.append((objective.asked, objective.sampled)))
+    )
+    assert first[1][0] == 0 < first[1][1]
+
+
+def test_a_search_that_is_interrupted_gives_what_is_best_by_all_records():
+    """Wherever that is: there is an answer as soon as anything was tried, by the sample or by all."""
+    panel, _, codes = drawn(5, 120)
+    search, whole = Auto(evaluations=2_000, max_depth=4), objective_of(panel, codes)
+    undisturbed = []
+    search.run(GRAMMAR, whole, 3, stop=lambda: bool(undisturbed.append(0)))
+    for last in range(1, len(undisturbed), 3):
+        left = iter(range(last))
+        found = search.run(GRAMMAR, whole, 3, stop=lambda left=left: next(left, None) is None)
+        assert found.interrupted
+        alone = Population.of([found.best.derivation], False)
+        assert whole(alone, np.arange(1)).fitness[0] == found.best.fitness
+
+
+@pytest.mark.parametrize("seconds", [None, 100.0])
+def test_it_goes_on_from_any_generation_to_the_same(seconds):
+    panel, _, codes = drawn(5, 120)
+    states, search = [], Auto(evaluations=2_500, max_depth=4, seconds=seconds)
+    whole = search.run(GRAMMAR, objective_of(panel, codes), 3, remember=lambda make: states.append(make()))
+    assert len({int(state["breeder.stage"]) for state in states}) == 6
+    for state in states:
+        again = search.run(GRAMMAR, objective_of(panel, codes), 3, state=state)
+        assert (again.runners_up, again.proof, again.evaluations) == (
+            whole.runners_up, whole.proof, whole.evaluations,
+        )  # fmt: skip
+
+
+def test_where_less_is_at_stake_less_is_tried():
+    assert stake_of(labels_of([0] * 50 + [1] * 50)) == pytest.approx(50)
+    assert stake_of(labels_of([0] * 99 + [1])) == pytest.approx(1.98)
+    panel, _, codes = drawn(7, 200)
+    model = GrammarTreeClassifier(text_of(GENERIC), Auto(evaluations=2_000, max_depth=4), max_depth=3, random_state=0)
+    searches = model.fit(panel, codes).searches_
+    stakes = {1: codes}
+    root = model.tree_.root
+    truth = np.array(root.formula(panel))
+    for number, side in ((2, truth), (3, ~truth)):
+        stakes[number] = [code for code, here in zip(codes, side, strict=True) if here]
+    assert searches[1].evaluations == 2_000
+    for number in {2, 3} & searches.keys():
+        share = (stake_of(labels_of(stakes[number])) / stake_of(labels_of(codes))) ** 0.5
+        left = 2_000 - searches[number].proof.tried
+        assert searches[number].proof.sampled <= share * left + 600  # a generation more
