@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.compiled import kernel
-from telltree.grammar.derivations.naming import name_of
+from telltree.compiled import at, borrowed, kernel, small
+from telltree.grammar.derivations.naming import FREE, finished_name, longer_name
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.shapes import Shape
 
 _MOST_LOOKED = 1 << 22
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ALL, _NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
 class Texts(NamedTuple):
@@ -91,6 +91,24 @@ class Sweep(NamedTuple):
         return found
 
 
+@small
+def _fill(sweep, texts, cursor, rules):
+    """Write one filling; returns its length and its name."""
+    length, name = 0, FREE
+    for k in range(len(sweep.items)):
+        item = sweep.items[at(k)]
+        if item >= 0:
+            rules[at(length)], name = item, longer_name(name, item)
+            length += 1
+            continue
+        slot = at(-1 - item)
+        text = at(sweep.chosen[at(sweep.first[slot] + cursor[slot])])
+        for j in range(texts.lengths[text]):
+            rules[at(length)], name = texts.rules[text, at(j)], longer_name(name, texts.rules[text, at(j)])
+            length += 1
+    return length, finished_name(name)
+
+
 @kernel
 def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):  # noqa: PLR0917  a kernel
     """Write the fillings from the cursor on into rows `row` … `end` − 1; the cursor moves on.
@@ -98,37 +116,29 @@ def fill_slots(sweep, texts, cursor, rules, lengths, names, row, end):  # noqa: 
     Returns the row after the last one written, whether all fillings were written, and whether there is time to go on:
     millions that were known or hopeless take as long as anybody will wait.
     """
+    sweep, texts = borrowed(sweep), borrowed(texts)
     slots, looked = len(cursor), 0
     while row < end and looked < _MOST_LOOKED:
         looked += 1
-        shared, slot = _ALL if slots else np.uint64(0), 0
-        while slot < slots and not sweep.hopeless[sweep.first[slot] + cursor[slot]]:
-            shared &= sweep.known[sweep.first[slot] + cursor[slot]]
+        shared, slot = _ALL if slots else _NONE, 0
+        while slot < slots and not sweep.hopeless[at(sweep.first[at(slot)] + cursor[at(slot)])]:
+            shared &= sweep.known[at(sweep.first[at(slot)] + cursor[at(slot)])]
             slot += 1
         if slot < slots:  # go on with what else may fill this slot
-            cursor[slot + 1 :] = sweep.number[slot + 1 :] - 1
-        elif shared == np.uint64(0):
-            length = 0
-            for item in sweep.items:
-                if item >= 0:
-                    rules[row, length] = item
-                    length += 1
-                else:
-                    slot = -1 - item
-                    text = sweep.chosen[sweep.first[slot] + cursor[slot]]
-                    for k in range(texts.lengths[text]):
-                        rules[row, length] = texts.rules[text, k]
-                        length += 1
-            lengths[row], names[row] = length, name_of(rules[row], None, row, length)
+            for k in range(slot + 1, slots):
+                cursor[at(k)] = sweep.number[at(k)] - 1
+        elif shared == _NONE:
+            lengths[at(row)], names[at(row)] = _fill(sweep, texts, cursor, rules[at(row)])
             row += 1
         slot = slots - 1
         while slot >= 0:
-            cursor[slot] += 1
-            if cursor[slot] < sweep.number[slot]:
+            cursor[at(slot)] += 1
+            if cursor[at(slot)] < sweep.number[at(slot)]:
                 break
             slot -= 1
         if slot < 0:
             return row, True, True
         for k in range(slot + 1, slots):
-            cursor[k] = cursor[sweep.follows[k]] if sweep.follows[k] >= 0 else 0
+            before = sweep.follows[at(k)]
+            cursor[at(k)] = cursor[at(before)] if before >= 0 else 0
     return row, False, looked < _MOST_LOOKED
