@@ -14,7 +14,7 @@ from small_trees import FEW, TEXT, tree
 from examples import records
 from telltree.errors import SettingsError
 from telltree.estimators import GrammarTreeClassifier, load
-from telltree.search import GeneticProgramming, MonteCarlo
+from telltree.search import Auto, MonteCarlo
 from telltree.tree import GiniSize
 
 
@@ -37,11 +37,11 @@ def test_settings_of_parts_are_parameters():
 
 def test_nothing_stands_for_the_default():
     model = GrammarTreeClassifier()
-    assert model.get_params()["search__evaluations"] == GeneticProgramming().evaluations
+    assert model.get_params()["search__evaluations"] == Auto().evaluations
     assert model.set_params(search__evaluations=50, max_depth=2) is model
-    assert (model.search, model.max_depth) == (GeneticProgramming(evaluations=50), 2)
+    assert (model.search, model.max_depth) == (Auto(evaluations=50), 2)
     model.set_params(search=None, search__keep=3)
-    assert model.search == GeneticProgramming(keep=3)
+    assert model.search == Auto(keep=3)
 
 
 def test_settings_are_set_one_by_one_and_parts_are_not_changed():

@@ -20,7 +20,7 @@ from examples import records
 from telltree.data import Panel
 from telltree.errors import DataWarning, GrammarError, SettingsError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo
+from telltree.search import Auto, GeneticProgramming, GrammaticalEvolution, MonteCarlo
 from telltree.tree import Bits, GiniSize
 
 BAD = [
@@ -85,7 +85,7 @@ def test_random_states_of_every_kind(panel, labels):
 
 
 def test_what_is_not_given_is_what_works_best(panel, labels):
-    given = tree(search=GeneticProgramming(), fitness=Bits(), max_depth=2).fit(panel, labels)
+    given = tree(search=Auto(), fitness=Bits(), max_depth=2).fit(panel, labels)
     same(tree(search=None, fitness=None, max_depth=2).fit(panel, labels), given, panel)
 
 

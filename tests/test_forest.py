@@ -34,7 +34,7 @@ from telltree.explain.asked import Asked
 from telltree.grammar import Grammar
 from telltree.logic import Formula
 from telltree.operators import user_function
-from telltree.search import MonteCarlo
+from telltree.search import GeneticProgramming, MonteCarlo
 from telltree.tree import Leaf, Node, Tree
 from telltree.tree.model import load_model, load_predictor
 from telltree.tree.target import ClassLabels, ClassTarget
@@ -566,3 +566,9 @@ def test_verbs_that_want_a_tree_say_so(content, panel, labels, tmp_path):
     ]:
         ended = telltree(verb, tmp_path / "forest.json", *more)
         assert (ended.returncode, "it holds a forest of 6 trees" in ended.stderr) == (4, True), (verb, ended.stderr)
+
+
+def test_without_a_tree_of_ones_own_trees_are_bred(panel, labels):
+    """A proof for each of many trees would take time, and nobody would ask for it."""
+    bred = forest(tree=GrammarTreeClassifier(search=GeneticProgramming()), n_trees=1).fit(panel, labels)
+    assert forest(tree=None, n_trees=1).fit(panel, labels).trees_ == bred.trees_

@@ -291,7 +291,7 @@ def test_defaults_of_the_search_are_told_in_full():
     _, panel, y = small()
     model = GrammarTreeClassifier(max_depth=1, random_state=0).fit(panel, y)
     text = Page(report_html(model, panel, y)).text
-    assert "GeneticProgramming(evaluations=20000" in text
+    assert "Auto(evaluations=100000" in text
     assert "Bits(price=0.5" in text
 
 

@@ -77,8 +77,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     ----------
     grammar: a Grammar, the text of one, or None for a language that suits the training data, `Grammar.for_panel`;
         "shapes" for the same with 200 shapes, pieces of training records.
-    search: how to look for the formula of a node, such as MonteCarlo() or GrammaticalEvolution(); None for
-        GeneticProgramming().
+    search: how to look for the formula of a node, such as GeneticProgramming() or MonteCarlo(); None for Auto(), which
+        also says what it has proved.
     fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for Bits().
         With Bits, branches that are not worth their formulas are pruned; GiniSize() is the paper's.
     max_depth: the most branches from the root to a leaf; "auto" for what suits the number of records; None for no limit

@@ -24,6 +24,7 @@ from telltree.estimators.probabilities import probabilities
 from telltree.estimators.scorecard import Scorecard
 from telltree.estimators.training_set import Given, read_given
 from telltree.explain.asked import Asked, joint_schema
+from telltree.search import GeneticProgramming
 from telltree.tree import Leaf
 from telltree.tree.cluster import Cluster
 from telltree.tree.interruption import Interruption
@@ -51,7 +52,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    tree: how each tree is learnt, a GrammarTreeClassifier; None for one with the usual settings. Its `random_state` and
+    tree: how each tree is learnt, a GrammarTreeClassifier; None for one with the usual settings, but with
+        GeneticProgramming(), which takes less time: of many trees, nobody asks what was proved. Its `random_state` and
         `progress` are the forest's affair, and `n_jobs` are threads for each tree. It has neither `cv` nor `recall`,
         which are about a single tree.
     n_trees: how many trees.
@@ -143,7 +145,7 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
     def _template(self) -> GrammarTreeClassifier:
         if not isinstance(self.tree, GrammarTreeClassifier | None):
             raise SettingsError(f"tree must be a GrammarTreeClassifier or None, got {self.tree!r}")
-        return self.tree or GrammarTreeClassifier()
+        return self.tree or GrammarTreeClassifier(search=GeneticProgramming())
 
     def _ground(self, given: Given, template: GrammarTreeClassifier, seed: int, groups: Any) -> Ground:
         """What the trees have in common."""

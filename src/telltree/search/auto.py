@@ -45,9 +45,9 @@ class Auto(Search):
     random constants, or with too many atoms or kinds of formulas to list, are only bred from, as by
     `GeneticProgramming`, and there is no proof.
 
-    What proves nothing is judged by some 300 to 600 records of each class where there are more, and by all records at
-    the end, if it does well. That takes less time, and of formulas that fit some records the best on all fits others
-    better. Below the root less is tried, by the square root of what is still to be told.
+    What proves nothing is judged by 1,200 to 2,400 records of each class where there are more, and if it does well by
+    all records in the end, so what is found and its fitness are about all records. Below the root less of it is tried,
+    by the square root of what there is still to tell.
 
     max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it.
     See `Search` for the other settings.
@@ -99,7 +99,8 @@ class _InTurn:
         )
         self._stages: list[Stage]
         if judge is None:
-            bred = evolution(task.memory, int(_POPULATION * best))
+            share = 1.0 if settings.evaluations is None else _POPULATION
+            bred = evolution(task.memory, int(share * best))
             self._breeding = Breeding(bred, elite, None, spending, most=_PLANTED, mixed=True)
             self._stages = [covering, lengthening, self._breeding]
         else:

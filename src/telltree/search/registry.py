@@ -23,6 +23,7 @@ class Registered(NamedTuple):
 
 
 SEARCHES: Mapping[str, Registered] = {
+    "auto": Registered("auto", "Auto", "all small formulas, then genetic programming from the best"),
     "gp": Registered("genetic_programming", "GeneticProgramming", "genetic programming"),
     "mc": Registered("monte_carlo", "MonteCarlo", "Monte Carlo"),
     "ge": Registered("grammatical_evolution", "GrammaticalEvolution", "grammatical evolution"),
@@ -30,7 +31,6 @@ SEARCHES: Mapping[str, Registered] = {
     "pipe": Registered(
         "pipe", "Pipe", "the same at each place of a formula (probabilistic incremental program evolution)"
     ),
-    "auto": Registered("auto", "Auto", "all small formulas, then genetic programming from the best"),
     "exhaustive": Registered("exhaustive", "Exhaustive", "all formulas of up to two atoms, with a proof"),
 }
 """By the names that they have on the command line."""

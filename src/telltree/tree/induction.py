@@ -10,7 +10,7 @@ import numpy as np
 
 from telltree.data import Panel, Schema
 from telltree.grammar import Grammar
-from telltree.search import Found, GeneticProgramming, Search
+from telltree.search import Auto, Found, Search
 from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import Fitness
@@ -22,7 +22,7 @@ from telltree.tree.tree import Leaf, Node, Tree
 from telltree.tree.turns import local_bench
 
 logger = logging.getLogger("telltree")
-DEFAULT_SEARCH, DEFAULT_FITNESS = GeneticProgramming(), Bits()
+DEFAULT_SEARCH, DEFAULT_FITNESS = Auto(), Bits()
 MakeBench = Callable[[Panel, Grammar], Bench]
 
 

@@ -98,7 +98,7 @@ class TreeOptions:
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
         SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
-    ] = "gp"
+    ] = "auto"
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
     search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
