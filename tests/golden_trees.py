@@ -63,12 +63,16 @@ CASES = {
 }
 
 
+def grammar_of(panel, labels, language):
+    codes = np.unique(labels, return_inverse=True)[1]
+    return Grammar.generic(panel) if language == "generic" else Grammar.for_panel(panel, codes)
+
+
 def grown(name):
     """What a tree has found, node by node, before any of it is pruned."""
     data, language, search, settings = CASES[name]
     panel, labels = data()
-    codes = np.unique(labels, return_inverse=True)[1]
-    grammar = Grammar.generic(panel) if language == "generic" else Grammar.for_panel(panel, codes)
+    grammar = grammar_of(panel, labels, language)
     model = GrammarTreeClassifier(grammar=grammar, search=search, random_state=1, **settings).fit(panel, labels)
     tree = model.front_.whole
     return [

@@ -305,6 +305,7 @@ class Asking:
             return Answer(leaf, found)
         ties = Ties(here.criterion, limits.max_depth - task.depth - 1, here.late)
         best, margin = chosen(found, here.engine, self.grammar, labels, ties)
+        found = replace(found, runners_up=_with_chosen(best, found.runners_up, here.objective))
         if self.look_ahead is not None and ties.levels:
             ahead = self._ahead(best, found, self.look_ahead.pool, task, here)
             return Answer(leaf, found, None if ahead is None else self.question(ahead, task, bench))
@@ -447,6 +448,15 @@ class Asking:
         if tell is None:
             return None
         return lambda progress: tell(NodeProgress(task.number, task.depth, len(task.members), progress))
+
+
+def _with_chosen(best: Derivation, others: tuple[Candidate, ...], objective: SplitObjective) -> tuple[Candidate, ...]:
+    """The best formulas that answer differently, with the chosen one in place of another that answers as it does: to
+    whoever asks what else could have been asked, that one says nothing else."""
+    all_of_them = Population.of([best, *(one.derivation for one in others)], best.grammar.has_random_constants)
+    fitness, answer, _ = objective(all_of_them, np.arange(1 + len(others)))
+    chosen_one = Candidate(best, float(fitness[0]))
+    return tuple(chosen_one if answer[k] == answer[0] else one for k, one in enumerate(others, 1))
 
 
 def _runners_up(candidates: Iterable[Candidate]) -> tuple[RunnerUp, ...]:
