@@ -52,9 +52,10 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
         def show(event: "NodeProgress") -> None:
             search, fold = event.search, 0 if event.fold is None else event.fold[0]
             speed = search.evaluations / search.seconds if search.seconds else 0.0
-            best = one_line(str(search.best)) if search.best else ""
-            node = f"node {event.node}, {counted(event.records, 'record')}"
-            remark = f"{speed:,.0f} formulas/s · {node} · {search.fitness:.2f} {best}"
+            best = (
+                f" · {search.fitness:.2f} {one_line(str(search.best))}" if search.best else ""
+            )  # a sample comes first
+            remark = f"{speed:,.0f} formulas/s · node {event.node}, {counted(event.records, 'record')}{best}"
             what = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
             done = (fold + shares[min(fold, folds)].done(event)) / (folds + 1)
             progress.update(task, description=what, completed=done, remark=remark)
