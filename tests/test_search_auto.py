@@ -144,6 +144,8 @@ def test_a_small_budget_covers_less():
     assert [proof.atoms for proof in proofs] == [0, 1, 2]
     assert [proof.formulas for proof in proofs] == [0, len(all_of(4, 1)), len(all_of(4, 2))]
     assert [proof.complete for proof in proofs] == [False, False, True]
+    assert str(proofs[1]).endswith("; larger ones were sampled, since the budget was too small to cover two atoms")
+    assert str(proofs[2]).endswith("; larger ones were sampled")
 
 
 @pytest.mark.parametrize("seconds", [None, 100.0])
