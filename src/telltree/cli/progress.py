@@ -52,10 +52,9 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
         def show(event: "NodeProgress") -> None:
             search, fold = event.search, 0 if event.fold is None else event.fold[0]
             speed = search.evaluations / search.seconds if search.seconds else 0.0
-            best = (
-                f" · {search.fitness:.2f} {one_line(str(search.best))}" if search.best else ""
-            )  # a sample comes first
-            remark = f"{speed:,.0f} formulas/s · node {event.node}, {counted(event.records, 'record')}{best}"
+            remark = f"{speed:,.0f} formulas/s · node {event.node}, {counted(event.records, 'record')}"
+            if search.best:  # none as long as formulas are judged by a sample alone
+                remark += f" · {search.fitness:.2f} {one_line(str(search.best))}"
             what = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
             done = (fold + shares[min(fold, folds)].done(event)) / (folds + 1)
             progress.update(task, description=what, completed=done, remark=remark)

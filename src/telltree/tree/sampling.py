@@ -19,7 +19,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(labels: Labels, seed: int) -> Sample | None:
-    """Every so-manieth record of each class, at random; None if no class has enough to leave some out.
+    """One record in so many of each class, at random; None if no class has enough to leave some out.
 
     Rare classes are drawn whole, so that no more of them is left to chance than must be.
     """
