@@ -2,7 +2,9 @@
 
 import random
 import re
+import time
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -160,6 +162,25 @@ def test_it_goes_on_from_any_generation_to_the_same(seconds):
         assert (again.runners_up, again.proof, again.evaluations) == (
             whole.runners_up, whole.proof, whole.evaluations,
         )  # fmt: skip
+
+
+def test_making_ready_takes_nothing_of_the_time_to_search(monkeypatch):
+    """It may load compiled code, which can take longer than the time there is: then nothing would be covered."""
+    panel, _, labels = drawn(3, 40)
+    grammar, late, listed = grammar_of("generic"), [0.0], Exhaustive.breeder
+
+    def slow(search, task):
+        late[0] += 3_600
+        return listed(search, task)
+
+    monkeypatch.setattr(Exhaustive, "breeder", slow)
+    clock = SimpleNamespace(monotonic=lambda real=time.monotonic: real() + late[0])
+    monkeypatch.setattr("telltree.search.stages.time", clock)
+    monkeypatch.setattr("telltree.search.search.time", clock)
+    search = Auto(evaluations=2_000, seconds=3_600, generations=1, max_depth=5)
+    found = search.run(grammar, objective_of(panel, labels, grammar), 1)
+    assert late[0] >= 3_600
+    assert found.proof.tried == found.evaluations > 0
 
 
 def test_what_cannot_be_listed_is_bred():

@@ -251,6 +251,15 @@ def test_progress_is_told(search):
     assert (last.evaluations, last.budget, last.fitness) == (1_000, 1_000, found.best.fitness)
     for event in events:
         assert spy.score(str(event.best))[0] == event.fitness
+        assert event.spent == event.evaluations / 1_000
+
+
+@pytest.mark.parametrize("limits", [{"seconds": 1e-3}, {"generations": 4, "seconds": 3_600}])
+def test_progress_tells_how_much_of_any_budget_is_spent(search, limits):
+    events = []
+    replace(search, evaluations=None, **limits).run(PAPERS, Spy(PAPERS), 3, events.append)
+    assert events[-1].spent == 1
+    assert all(0 <= event.spent <= 1 for event in events)
 
 
 @pytest.mark.parametrize("extra", [0, 1, 4])

@@ -21,19 +21,28 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
 
-    console = Console(stderr=True)
+    class Narrower(Console):
+        """Leaves room for the ^C that a terminal echoes: on a full line it would begin another, and the bar would stay."""
+
+        @property
+        def size(self) -> ConsoleDimensions:
+            width, height = super().size
+            return ConsoleDimensions(max(1, width - len("^C")), height)
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TextColumn("{task.percentage:>3.0f} %", markup=False),
         TimeElapsedColumn(),
         *((TextColumn("left", markup=False), TimeRemainingColumn()) if left else ()),
-        TextColumn("{task.fields[remark]}", markup=False),
+        # A formula may be long: it is cut off, not what stands before it.
+        TextColumn("{task.fields[remark]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
     )
-    with Progress(*columns, console=console, transient=True, expand=False) as progress:
+    with Progress(*columns, console=Narrower(stderr=True), transient=True, expand=True) as progress:
         yield progress
 
 
@@ -51,8 +60,9 @@ def fitting(max_depth: int, folds: int = 0) -> Iterator["Callable[[NodeProgress]
 
         def show(event: "NodeProgress") -> None:
             search, fold = event.search, 0 if event.fold is None else event.fold[0]
-            speed = search.evaluations / search.seconds if search.seconds else 0.0
-            remark = f"{speed:,.0f} formulas/s · node {event.node}, {counted(event.records, 'record')}"
+            remark = f"node {event.node}, {counted(event.records, 'record')}"
+            if search.evaluations and search.seconds:
+                remark = f"{search.evaluations / search.seconds:,.0f} formulas/s · {remark}"
             if search.best:  # none as long as formulas are judged by a sample alone
                 remark += f" · {search.fitness:.2f} {one_line(str(search.best))}"
             what = "learning" if event.fold is None else f"cross-validating, fold {fold} of {event.fold[1]}"
@@ -77,8 +87,7 @@ class Share:
         """The share that is done when a node reports, from 0 to 1."""
         self._records[event.node] = event.records
         total = self._records.get(1, event.records) * self._levels
-        budget = event.search.budget
-        here = min(1.0, event.search.evaluations / budget) if budget else 0.5
+        here = 0.5 if event.search.spent is None else event.search.spent
         done = event.records * here
         node = event.node
         while node > 1:

@@ -137,6 +137,8 @@ class _InTurn:
         return self._elite.rows.take(np.arange(0)) if self._judge is None else self._breeding.best()
 
     def propose(self, generation: int) -> Population:
+        if generation == 0:
+            self._spending.begin()
         while self._stages[self._at].finished and self._at + 1 < len(self._stages):
             self._at += 1
         return self._stages[self._at].propose(generation)

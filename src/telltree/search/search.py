@@ -65,6 +65,8 @@ class Progress(NamedTuple):
     seconds: float
     fitness: float
     best: Derivation | None
+    spent: float | None = None
+    """The share of the budget that is spent, of formulas, time or generations, whichever ends first; None without one."""
 
 
 @dataclass(frozen=True)
@@ -461,15 +463,11 @@ class _Run:
 
     def _report(self) -> None:
         assert self._progress is not None
-        best, budget = self._archive.runners_up()[:1], self._search.evaluations
+        search, seconds = self._search, self._elapsed()
+        best, budget = self._archive.runners_up()[:1], search.evaluations
         if budget is None and self._proving is not None:
             budget = self._proving.total
-        self._progress(
-            Progress(
-                self._evaluations,
-                budget,
-                self._elapsed(),
-                self._archive.best,
-                best[0].derivation if best else None,
-            )
-        )
+        limits = (self._evaluations, budget), (seconds, search.seconds), (self._generation, search.generations)
+        spent = max((min(1.0, done / limit) for done, limit in limits if limit), default=None)
+        derivation = best[0].derivation if best else None
+        self._progress(Progress(self._evaluations, budget, seconds, self._archive.best, derivation, spent))

@@ -40,9 +40,14 @@ class Spending:
 
     def __init__(self, evaluations: int | None, seconds: float | None, share: float) -> None:
         """`share`: how much of the formulas that are left beside covering is spent."""
-        self._evaluations, self._seconds, self._share, self._begun = evaluations, seconds, share, time.monotonic()
+        self._evaluations, self._seconds, self._share = evaluations, seconds, share
         self.covered, self.sampled = 0, 0
         """Formulas that were covered, and others."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the clock: making ready, or loading compiled code, may take longer than the time there is."""
+        self._begun = time.monotonic()
 
     def part(self, share: float) -> int | None:
         """How many formulas that share of the budget is; None if there is no limit."""
