@@ -26,7 +26,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
     from rich.table import Column
 
     class Narrower(Console):
-        """Leaves room for the ^C that a terminal echoes: on a full line it would begin another, and the bar would stay."""
+        """Has room for the ^C that a terminal echoes: on a full line it would begin another, and the bar would stay."""
 
         @property
         def size(self) -> ConsoleDimensions:

@@ -66,7 +66,7 @@ class Progress(NamedTuple):
     fitness: float
     best: Derivation | None
     spent: float | None = None
-    """The share of the budget that is spent, of formulas, time or generations, whichever ends first; None without one."""
+    """The share of the budget that is spent, of formulas, time or generations: the largest; None without a limit."""
 
 
 @dataclass(frozen=True)
