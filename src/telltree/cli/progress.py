@@ -21,7 +21,7 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console, ConsoleDimensions
+    from rich.console import Console, ConsoleOptions
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
 
@@ -29,9 +29,9 @@ def bar(*, left: bool = True) -> Iterator["Progress | None"]:
         """Has room for the ^C that a terminal echoes: on a full line it would begin another, and the bar would stay."""
 
         @property
-        def size(self) -> ConsoleDimensions:
-            width, height = super().size
-            return ConsoleDimensions(max(1, width - len("^C")), height)
+        def options(self) -> ConsoleOptions:
+            full = super().options
+            return full.update_width(full.max_width - len("^C"))
 
     columns = (
         TextColumn("{task.description}", markup=False),
