@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from brute_force import text_of
-from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, all_of, drawn, objective_of, panel_of
+from brute_force import derivations, text_of
+from test_search_exhaustive import GENERIC, GRAMMARS, SCHEMA, A, C, V, all_of, drawn, objective_of, panel_of
 
 from telltree import Auto, Exhaustive, GeneticProgramming, Grammar, GrammarTreeClassifier, Panel, SettingsError, load
 from telltree.grammar.derivations.population import Population
 from telltree.search.elite import Elite
+from telltree.tree.proved import proved
 
 
 def grammar_of(name):
@@ -148,6 +149,41 @@ def test_a_small_budget_covers_less():
     assert [proof.complete for proof in proofs] == [False, False, True]
     assert str(proofs[1]).endswith("; larger ones were sampled, since the budget was too small to cover two atoms")
     assert str(proofs[2]).endswith("; larger ones were sampled")
+
+
+FEW_KINDS = {"A": [("F", V), ("G", V), ("F", ("and", V, A))], "V": [("x", "on"), ("x", "off"), ("<", ("x", "x"), C)]}
+FEW_KINDS["C"] = [("number", float(value)) for value in range(5)]
+
+
+@pytest.mark.parametrize(("budget", "atoms"), [(40, 1), (400, 2), (2_000, 3)])
+def test_a_large_budget_covers_more_where_formulas_are_of_few_kinds(budget, atoms):
+    panel, _, labels = drawn(2)
+    grammar = Grammar.parse(text_of(FEW_KINDS), SCHEMA)
+
+    def found_by(search):
+        return search.run(grammar, objective_of(panel, labels, grammar), 0)
+
+    found = found_by(Auto(evaluations=budget))
+    assert found.proof.atoms == atoms
+    assert found.proof.formulas == len(list(derivations(FEW_KINDS, "A", 6, atoms)))
+    assert found.best.fitness <= found_by(Exhaustive(max_atoms=atoms)).best.fitness
+    assert found_by(Auto(evaluations=budget, max_atoms=2)).proof.atoms == min(atoms, 2)
+
+
+def test_it_ends_when_all_formulas_of_the_grammar_are_covered(tmp_path):
+    text = "A ::= F(V) | G(V and V and V)\nV ::= on | off | x < grid(0, 2, 5) | y > grid(0, 2, 5)"
+    panel, _, labels = drawn(7, 80)
+    model = GrammarTreeClassifier(text, max_depth=2, random_state=0).fit(panel, labels)
+    proof = model.tree_.root.proof
+    assert proof.is_all
+    assert proof.formulas == 12 + 12**3
+    assert (proof.sampled, proof.tried) == (0, model.searches_[1].evaluations)
+    exhaustive = GrammarTreeClassifier(text, Exhaustive(max_atoms=3), max_depth=2, random_state=0).fit(panel, labels)
+    assert exhaustive.searches_[1].best.fitness == model.searches_[1].best.fitness
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert loaded.tree_.root.proof == proof
+    assert proved(loaded.tree_) == "at every question, no formula of the grammar is fitter than the best that was found"
 
 
 @pytest.mark.parametrize("seconds", [None, 100.0])

@@ -1,6 +1,7 @@
 """The exhaustive search against brute force: all formulas of small grammars, each by itself."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
@@ -172,6 +173,39 @@ def test_no_formula_is_fitter_and_all_are_counted(scope, longest, given_records,
         tie = found.ties.derivation(i, grammar)
         alone = objective_of(panel, labels, grammar)(found.ties, np.array([i])).fitness[0]
         assert alone <= best + tolerance + 1e-9, tie
+
+
+FINITE = {
+    "one atom": {"A": [("F", V), ("G", V)], "V": [ON, OFF, ("<", X, C)], "C": CONSTANTS},
+    "up to three": {"A": [("F", V), ("G", ("and", V, W))], "V": [ON, ("and", W, W)], "W": [OFF, ("<", X, ("abs", Y))]},
+}
+
+
+@pytest.mark.parametrize("longest", [None, 4, 7])
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", FINITE)
+def test_it_knows_whether_a_grammar_has_no_other_formulas(name, depth, most, longest):
+    panel, _, labels = drawn(3, 20)
+    grammar = Grammar.parse(text_of(FINITE[name]), SCHEMA)
+    every = set(derivations(FINITE[name], "A", 9, 9))
+    assert every == set(derivations(FINITE[name], "A", 20, 20))  # there are no larger ones
+    within = [e for e in derivations(FINITE[name], "A", depth, most) if longest is None or size(e) <= longest]
+    search = Exhaustive(max_atoms=most, max_depth=depth, max_size=longest)
+    proof = search.run(grammar, objective_of(panel, labels, grammar), 0).proof
+    assert proof.formulas == len(within)
+    assert proof.is_all == (len(within) == len(every))
+    assert str(proof).startswith("no formula of the grammar is fitter: ") == proof.is_all
+    cut = replace(search, evaluations=1).run(grammar, objective_of(panel, labels, grammar), 0).proof
+    assert not cut.is_all
+
+
+@pytest.mark.parametrize(("name", "depth", "most"), SCOPES)
+def test_a_grammar_that_leads_back_to_itself_always_has_larger_formulas(name, depth, most):
+    panel, _, labels = drawn(3, 20)
+    grammar = Grammar.parse(text_of(GRAMMARS[name]), SCHEMA, functions=[started])
+    proof = Exhaustive(max_atoms=most, max_depth=depth).run(grammar, objective_of(panel, labels, grammar), 0).proof
+    assert not proof.is_all
 
 
 def front(rows):

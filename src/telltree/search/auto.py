@@ -3,6 +3,7 @@
 Where records are many, what is not proved is judged by a sample of them, and only what does best there by all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
 from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping
-from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
+from telltree.search.genetic_programming import LEAST_NEW, Evolution, GeneticProgramming, population_for
 from telltree.search.memory import Memory
 from telltree.search.proof import Proof
 from telltree.search.search import Breeder, Judge, Resumable, Sampling, Search, Task
@@ -23,6 +24,10 @@ from telltree.search.stages import COVERING, Again, Breeding, Covering, Lengthen
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
+_USUAL = 2
+"""Up to how many atoms all formulas are tried, unless the budget is too small, or large enough for more."""
+_FEW_KINDS = 20
+"""With more kinds of formulas, such as `F(a and b)`, all of them with one more atom take long to list."""
 _PLANTED = 80
 """How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
 _POPULATION = 0.34
@@ -39,30 +44,36 @@ class Auto(Search):
     """Tries all small formulas, joins the best with one more atom, three times over, and breeds from the best of all
     and from random ones.
 
-    `Found.proof` says what was covered: all formulas of up to `max_atoms` atoms, or fewer if these would take more than
-    half of the budget. Larger formulas are sampled. If those of one atom are too many, because they count and compare
-    with many numbers, only those are tried in which an atom is all that is chosen, and nothing is proved. Grammars with
-    random constants, or with too many atoms or kinds of formulas to list, are only bred from, as by
-    `GeneticProgramming`, and there is no proof.
+    `Found.proof` says what was covered: all formulas of up to two atoms, or fewer if these would take more than half of
+    the budget, or more in a grammar of few kinds of formulas, which may be all it has. Larger formulas are sampled. If
+    those of one atom are too many, because they count and compare with many numbers, only those are tried in which an
+    atom is all that is chosen, and nothing is proved. Grammars with random constants, or with too many atoms or kinds
+    of formulas to list, are only bred from, as by `GeneticProgramming`, and there is no proof.
 
     What proves nothing is judged by 1,200 to 2,400 records of each class where there are more, and if it does well by
     all records in the end, so what is found and its fitness are about all records. Below the root less of it is tried,
     by the square root of what there is still to tell.
 
-    max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it.
+    max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it (None: two, or
+        more if that is little work).
     See `Search` for the other settings.
     """
 
     evaluations: int | None = 100_000
-    max_atoms: int = 2
+    max_atoms: int | None = None
 
     @property
     def revisits(self) -> bool:
         return False
 
+    @property
+    def least_new(self) -> float:
+        return LEAST_NEW
+
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
-        require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
+        if self.max_atoms is not None:
+            require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
         try:
@@ -117,7 +128,9 @@ class _InTurn:
 
     @property
     def finished(self) -> bool:
-        """Whether all that is worth the budget was tried."""
+        """Whether all that is worth the budget was tried, or all there is."""
+        if self._sweeping.is_all and self._sweeping.finished:
+            return True
         return self._at + 1 == len(self._stages) and self._stages[-1].finished
 
     total = None
@@ -153,8 +166,9 @@ class _InTurn:
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, and how many larger formulas were sampled."""
-        sampled = self._spending.sampled
-        return replace(self._sweeping.proof(fitness), wanted=self._settings.max_atoms, sampled=sampled)
+        found = self._sweeping.proof(fitness)
+        wanted = self._settings.max_atoms or max(_USUAL, found.wanted)
+        return replace(found, wanted=wanted, sampled=self._spending.sampled)
 
     @property
     def _parts(self) -> dict[str, Resumable]:
@@ -180,15 +194,37 @@ def _covering(settings: Auto, task: Task, spending: Spending) -> Sweeping:
     """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does."""
     best = population_for(settings.evaluations)
     most = None if settings.evaluations is None else int(COVERING * settings.evaluations)
-    for atoms in range(settings.max_atoms, 0, -1):
+
+    def sweeping(atoms: int) -> Sweeping:
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
-        sweeping = search.breeder(task)
-        if most is None or sweeping.total <= most:
-            return sweeping
+        return search.breeder(task)
+
+    atoms = settings.max_atoms or _USUAL
+    found = sweeping(atoms)
+    if most is None:
+        return found
+    if found.total <= most:
+        return found if settings.max_atoms else _more(found, sweeping, most)
+    for fewer in range(atoms - 1, 0, -1):
+        found = sweeping(fewer)
+        if found.total <= most:
+            return found
     some = spending.part(COVERING)
     assert some is not None  # else all is allowed
-    sweeping.narrow(some)
-    return sweeping
+    found.narrow(some)
+    return found
+
+
+def _more(found: Sweeping, sweeping: Callable[[int], Sweeping], most: int) -> Sweeping:
+    """What covers more atoms than usual, where a grammar has so few kinds of formulas that this is quickly known."""
+    for atoms in range(_USUAL + 1, MOST_ATOMS + 1):
+        if found.is_all or found.kinds > _FEW_KINDS:
+            break
+        larger = sweeping(atoms)
+        if larger.total > most or larger.kinds == found.kinds:
+            break
+        found = larger
+    return found
 
 
 def _sample(settings: Auto, task: Task) -> Judge | None:

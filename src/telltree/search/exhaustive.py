@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -89,6 +90,8 @@ class Plan:
     shapes: Shapes
     formulas: tuple[int, ...]
     """How many formulas have at most 0, 1, … atoms."""
+    is_all: bool
+    """Whether the grammar has no others."""
 
 
 @lru_cache(maxsize=8)
@@ -98,12 +101,14 @@ def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
         raise SettingsError(
             "with random constants there are infinitely many formulas, which cannot all be tried; use a grid instead"
         )
-    by_atoms = Counted(grammar.rules, scope).by_atoms(grammar.start)
+    counted = Counted(grammar.rules, scope)
+    by_atoms = counted.by_atoms(grammar.start)
     if not by_atoms:
         limit = "" if scope.max_size is None else f" and {scope.max_size} terminals"
         raise SettingsError(f"no formula of this grammar has at most {in_words(scope.max_atoms)}{limit}; allow more")
-    formulas = np.cumsum([by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1)], dtype=object)
-    return Plan(scope, Shapes(grammar.rules, scope, every_size=every_size), tuple(formulas.tolist()))
+    formulas = accumulate(by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1))
+    shapes = Shapes(grammar.rules, scope, every_size=every_size)
+    return Plan(scope, shapes, tuple(formulas), counted.is_all(grammar.start))
 
 
 @runtime_checkable
@@ -164,6 +169,16 @@ class Sweeping:
         return not self._partial
 
     @property
+    def kinds(self) -> int:
+        """How many kinds of formulas there are, such as `F(a and b)`."""
+        return len(self._shapes)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the grammar has no other formulas than those it covers."""
+        return self._plan.is_all and not self._partial
+
+    @property
     def _level(self) -> int:
         """How many atoms the next formula has."""
         return self._plan.scope.max_atoms + 1 if self.finished else self._shapes[self._at].atoms
@@ -218,7 +233,8 @@ class Sweeping:
         """What is proved, if the best formula has this fitness."""
         scope = self._plan.scope
         bounds = self._covered, scope.max_depth, scope.max_size
-        return Proof(*bounds, self._plan.formulas[self._covered], self._tried, scope.max_atoms, fitness)
+        formulas, is_all = self._plan.formulas[self._covered], self._covered == scope.max_atoms and self._plan.is_all
+        return Proof(*bounds, formulas, self._tried, scope.max_atoms, fitness, is_all=is_all)
 
     def state(self) -> State:
         numbers = {"sweep": self._at, "tried": self._tried, "covered": self._covered}

@@ -81,6 +81,8 @@ def _proof(given: Given) -> Proof:
         raise CheckpointError("what was proved has impossible numbers")
     if not isinstance(proof.fitness, float):
         raise CheckpointError("what was proved has an impossible fitness")
+    if not isinstance(proof.is_all, bool):
+        raise CheckpointError("whether all formulas are covered is neither true nor false")
     return proof
 
 

@@ -27,7 +27,7 @@ from telltree.whole import require_whole
 _ATTEMPTS = 6
 """How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
 
-_LEAST_NEW = 0.01
+LEAST_NEW = 0.01
 """The share of children that must be new: of a small grammar, the last formulas take longer than all others."""
 
 
@@ -83,7 +83,7 @@ class GeneticProgramming(Search):
 
     @property
     def least_new(self) -> float:
-        return _LEAST_NEW if self.unique else 0.0  # a population whose individuals become alike may still find more
+        return LEAST_NEW if self.unique else 0.0  # a population whose individuals become alike may still find more
 
     def breeder(self, task: Task) -> Breeder:
         return Evolution(self, task.grammar, task.seed, task.memory)

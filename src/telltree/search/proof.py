@@ -20,6 +20,7 @@ class Proof:
     wanted: up to how many atoms the search was to cover; more than `atoms` if it was cut short, or its budget small.
     fitness: that of the best formula found, whatever its size.
     sampled: how many formulas were tried beside them, without covering anything.
+    is_all: whether all formulas of the grammar are covered.
     """
 
     atoms: int
@@ -30,6 +31,7 @@ class Proof:
     wanted: int
     fitness: float
     sampled: int = 0
+    is_all: bool = False
 
     @property
     def complete(self) -> bool:
@@ -41,6 +43,8 @@ class Proof:
             return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
         if not self.atoms:
             return f"nothing is proved: the search was cut short after {counted(self.tried, 'formula')}"
+        if self.is_all:
+            return f"no formula of the grammar is fitter: {self.formulas:,} formulas, covered by {self.tried:,}"
         limit = f", {self.size} terminals" if self.size is not None else ""
         return (
             f"no formula of up to {in_words(self.atoms)}{limit} and {self.depth} nested operators is fitter: "
@@ -58,7 +62,9 @@ class Proof:
 
     @property
     def beyond(self) -> str:
-        """What was done about larger formulas."""
+        """What was done about larger formulas, if there are any."""
+        if self.is_all:
+            return "there are no larger ones"
         return "larger ones were sampled" if self.sampled else "larger ones were not tried"
 
 

@@ -13,7 +13,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
 from telltree.search.exhaustive import Sweeping
-from telltree.search.genetic_programming import Evolution
+from telltree.search.genetic_programming import LEAST_NEW, Evolution
 from telltree.search.search import PATIENCE, Judge
 from telltree.search.state import Given, State, together
 
@@ -188,7 +188,7 @@ class Breeding:
 
     @property
     def finished(self) -> bool:
-        """Whether enough was bred, or nothing new for long."""
+        """Whether enough was bred, or hardly anything new for long."""
         return self._idle >= PATIENCE or self._spending.has_sampled(self._until)
 
     def propose(self, generation: int) -> Population:
@@ -202,7 +202,7 @@ class Breeding:
         new = new_in(answer)
         self._spending.sampled += new
         self._evolution.learn(population, fitness, answer)
-        self._idle = 0 if new else self._idle + 1
+        self._idle = 0 if new > LEAST_NEW * len(population.lengths) else self._idle + 1
 
     def best(self) -> Population:
         """The best that breed; before they do, the best to breed from."""

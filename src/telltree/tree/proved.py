@@ -9,13 +9,13 @@ def proved(tree: Tree) -> str | None:
     if tree.optimum is not None:
         whole = "" if len(tree.leaves) == tree.optimum.leaves else "of a larger tree, of which this one is a part: "
         return f"{whole}{tree.optimum}"
-    proofs = [node.proof for node in tree.nodes]
-    least = min((0 if proof is None else proof.atoms for proof in proofs), default=0)
-    if not least:
+    proofs = [node.proof for node in tree.nodes if node.proof is not None and node.proof.atoms]
+    if not proofs or len(proofs) < len(tree.nodes):
         return None
-    beyond = next((proof.beyond for proof in proofs if proof is not None and proof.sampled), None)
-    beyond = beyond or next(proof.beyond for proof in proofs if proof is not None)
-    return f"at every question, no formula of up to {in_words(least)} is fitter than the best that was found; {beyond}"
+    least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
+    which = "of the grammar" if least.is_all else f"of up to {in_words(least.atoms)}"
+    more = "" if least.is_all else f"; {least.beyond}"
+    return f"at every question, no formula {which} is fitter than the best that was found{more}"
 
 
 def doubts(tree: Tree) -> list[str]:

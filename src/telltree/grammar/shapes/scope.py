@@ -54,6 +54,12 @@ _Kind = tuple[int, int, int, tuple[tuple[str, int], ...]]
 """What decides how many derivations begin with a rule: its atoms, size, height and holes."""
 
 
+_Extent = tuple[int, int, int]
+"""Atoms, terminals and nested operators."""
+_ENDLESS = 1 << 40
+"""More than any scope has."""
+
+
 class Counted:
     """The number of derivations within a scope."""
 
@@ -74,6 +80,23 @@ class Counted:
         for (atoms, _), number in self._of(start, self._scope.max_depth).items():
             found[atoms] += number
         return found
+
+    def is_all(self, start: str) -> bool:
+        """Whether the scope has all derivations of a symbol, however large."""
+        return self._scope.has(*self._largest(start, {}))
+
+    def _largest(self, symbol: str, known: dict[str, _Extent]) -> _Extent:
+        """The most atoms, terminals and nested operators that derivations of a symbol have."""
+        if symbol not in known:
+            known[symbol] = (_ENDLESS, _ENDLESS, _ENDLESS)  # for whatever leads back to it
+            kinds = [(0, 0, 0)]
+            for atoms, size, height, holes in self._kinds[symbol]:
+                below = [self._largest(hole, known) for hole, _ in holes]
+                depths = [above + depth for (_, above), (*_, depth) in zip(holes, below, strict=True)]
+                more_atoms, larger = sum(one[0] for one in below), sum(one[1] for one in below)
+                kinds.append((atoms + more_atoms, size + larger, max([height, *depths])))
+            known[symbol] = max(one[0] for one in kinds), max(one[1] for one in kinds), max(one[2] for one in kinds)
+        return known[symbol]
 
     def _of(self, symbol: str, left: int) -> _Sizes:
         """The derivations of a symbol that nest at most `left` operators."""

@@ -110,6 +110,7 @@ class ProofEntry(Entry):
     wanted: Count
     fitness: Number
     sampled: Count
+    is_all: bool = False
 
 
 class OptimumEntry(Entry):
