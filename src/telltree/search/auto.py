@@ -16,7 +16,7 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
 from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping
-from telltree.search.genetic_programming import LEAST_NEW, Evolution, GeneticProgramming, population_for
+from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
 from telltree.search.memory import Memory
 from telltree.search.proof import Proof
 from telltree.search.search import Breeder, Judge, Resumable, Sampling, Search, Task
@@ -65,10 +65,6 @@ class Auto(Search):
     @property
     def revisits(self) -> bool:
         return False
-
-    @property
-    def least_new(self) -> float:
-        return LEAST_NEW
 
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)

@@ -14,7 +14,7 @@ from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.population import Population
 from telltree.search.breeding import BreedingScratch, Chances, Parents, breed, survive
 from telltree.search.memory import Memory
-from telltree.search.search import Breeder, Search, Task
+from telltree.search.search import LEAST_NEW, Breeder, Search, Task
 from telltree.search.settings import (
     MOST_INDIVIDUALS,
     PaperExperiment,
@@ -26,9 +26,6 @@ from telltree.whole import require_whole
 
 _ATTEMPTS = 6
 """How often a pair of children may be bred again because both were tried before. Off if parents may be copied."""
-
-LEAST_NEW = 0.01
-"""The share of children that must be new: of a small grammar, the last formulas take longer than all others."""
 
 
 @dataclass(frozen=True, repr=False)

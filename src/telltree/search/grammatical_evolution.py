@@ -64,6 +64,10 @@ class GrammaticalEvolution(Search):
             return replace(alike, evaluations=20_000, generations=20, population=1_000, codons=10)
         return replace(alike, evaluations=500_000, generations=100, population=5_000, codons=20)
 
+    @property
+    def least_new(self) -> float:
+        return 0.0  # children may be copies of their parents, and still lead to more
+
     def check(self, grammar: Grammar) -> None:
         super().check(grammar)
         if grammar.has_random_constants:

@@ -41,6 +41,10 @@ class MonteCarlo(Search):
     def revisits(self) -> bool:
         return False
 
+    @property
+    def least_new(self) -> float:
+        return 0.0  # draws cost little, and do not become alike
+
     def breeder(self, task: Task) -> Breeder:
         return _Drawing(task.grammar, deepest(task.grammar.tables, self.max_depth), task.seed, self._batches)
 

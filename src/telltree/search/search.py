@@ -25,6 +25,9 @@ from telltree.whole import require_whole
 
 PATIENCE = 200
 """After this many proposals in a row with nothing new, or hardly anything, the search has said what it can say."""
+LEAST_NEW = 0.01
+"""The share of a proposal that must be new, else it has hardly anything: of a small grammar, the last formulas take
+longer than all others."""
 
 _FIRST_PART, _SHORT = 8, 0.25
 """Formulas scored at a time, at first; the number doubles whenever a part took less than `_SHORT` seconds."""
@@ -215,7 +218,7 @@ class Search(abc.ABC):
     @property
     def least_new(self) -> float:
         """The share of a proposal that must be new, else there is hardly anything left to find."""
-        return 0.0
+        return LEAST_NEW
 
     @property
     def needs_budget(self) -> bool:

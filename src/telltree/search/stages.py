@@ -13,8 +13,8 @@ from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
 from telltree.search.exhaustive import Sweeping
-from telltree.search.genetic_programming import LEAST_NEW, Evolution
-from telltree.search.search import PATIENCE, Judge
+from telltree.search.genetic_programming import Evolution
+from telltree.search.search import LEAST_NEW, PATIENCE, Judge
 from telltree.search.state import Given, State, together
 
 Floats = NDArray[np.float64]
