@@ -460,7 +460,7 @@ def test_no_escape_codes_off_a_terminal(folder, model):
 def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
     told = good(*flights, "--search", "exhaustive", "--search-max-atoms", "1")
-    assert "at every question, no formula of up to one atom is fitter than the best" in " ".join(told.split())
+    assert "at every question, no formula of up to one condition is fitter than the best" in " ".join(told.split())
     found = json.loads(good(*flights, "--search", "exhaustive", "--search-max-atoms", "1", "--json"))
     assert found["proved"].endswith("larger ones were not tried")
     bad(

@@ -242,7 +242,7 @@ def test_the_model_tells_what_was_proved_and_what_was_sampled(tmp_path):
     loaded = load(tmp_path / "model.json")
     assert loaded.tree_.root.proof == model.searches_[1].proof
     loaded.report(panel, labels, path=tmp_path / "report.html")
-    sentence = "no formula of up to two atoms is fitter than the best that was found; larger ones were sampled"
+    sentence = "no formula of up to two conditions is fitter than the best that was found; larger ones were sampled"
     assert sentence in (tmp_path / "report.html").read_text()
 
 

@@ -420,6 +420,6 @@ def test_the_model_and_its_report_tell_what_is_proved(tmp_path):
     assert loaded.tree_.root.proof == model.searches_[1].proof == model.tree_.root.proof
     assert loaded.tree_.root.proof.formulas == len(all_of(4, 2))
     assert loaded.search == Exhaustive(max_depth=4)
-    sentence = "at every question, no formula of up to two atoms is fitter than the best that was found"
+    sentence = "at every question, no formula of up to two conditions is fitter than the best that was found"
     loaded.report(panel, labels, path=tmp_path / "report.html")
     assert f"{sentence}; larger ones were not tried" in (tmp_path / "report.html").read_text()

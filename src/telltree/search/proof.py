@@ -68,7 +68,7 @@ class Proof:
         return "larger ones were sampled" if self.sampled else "larger ones were not tried"
 
 
-def in_words(atoms: int) -> str:
+def in_words(number: int, what: str = "atom") -> str:
     """A number of atoms: `two atoms`."""
-    word = _WORDS[atoms] if atoms < len(_WORDS) else f"{atoms:,}"
-    return f"{word} atom" if atoms == 1 else f"{word} atoms"
+    word = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+    return f"{word} {what}" if number == 1 else f"{word} {what}s"

@@ -13,7 +13,7 @@ def proved(tree: Tree) -> str | None:
     if not proofs or len(proofs) < len(tree.nodes):
         return None
     least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
-    which = "of the grammar" if least.is_all else f"of up to {in_words(least.atoms)}"
+    which = "of the grammar" if least.is_all else f"of up to {in_words(least.atoms, 'condition')}"
     more = "" if least.is_all else f"; {least.beyond}"
     return f"at every question, no formula {which} is fitter than the best that was found{more}"
 
