@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from programs import beside_tests
 
 from telltree import (
+    Auto,
     Bits,
     CheckpointError,
     CrossEntropy,
@@ -70,6 +71,8 @@ CASES = {
     "grammatical evolution": {"search": GrammaticalEvolution(evaluations=250, population=40)},
     "cross-entropy": {"search": CrossEntropy(evaluations=250, population=40)},
     "pipe": {"search": Pipe(evaluations=250, population=40)},
+    "auto": {"search": Auto(evaluations=700), "grammar": PLAIN},
+    "auto, random constants": {"search": Auto(evaluations=1_500), "grammar": DRAWN},
     "in folds": {"search": GP, "cv": 2},
     "weights": {"search": GP, "class_weight": "balanced"},
     "words and functions": {"search": GP, "grammar": SPOKEN, "functions": [halved]},
@@ -94,6 +97,7 @@ def found(model):
     """What the searches met on the way, times apart, which no model file holds."""
     return {
         number: (
+            (str(search.best.derivation), search.best.fitness, search.proof),
             [(str(one.derivation), one.fitness) for one in search.runners_up],
             [(moment.evaluations, moment.fitness) for moment in search.history],
             [str(search.ties.derivation(i, model.grammar_)) for i in range(len(search.ties.lengths))],

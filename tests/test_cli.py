@@ -194,7 +194,7 @@ def test_show_asks_in_english_and_tells_every_category(model):
     questions, told, proved = shown.partition(alone)
     assert told
     assert "?" in questions
-    assert proved.strip().startswith("at every question, no formula of up to ")
+    assert proved.strip().startswith("at every question, no formula of the grammar of up to ")
     paper, formulas = good("show", model, "--style", "paper", "--whole"), good("show", model, "--formulas")
     whole = good("show", model, "--english", "--whole")
     for row in rows:
@@ -460,7 +460,10 @@ def test_no_escape_codes_off_a_terminal(folder, model):
 def test_every_formula_may_be_tried_and_what_is_proved_is_told(folder):
     flights = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--max-depth", "1", "--no-cv")
     told = good(*flights, "--search", "exhaustive", "--search-max-atoms", "1")
-    assert "at every question, no formula of up to one condition is fitter than the best" in " ".join(told.split())
+    assert (
+        "at every question, no formula of the grammar of up to one condition and 6 nested operators is fitter"
+        in " ".join(told.split())
+    )
     found = json.loads(good(*flights, "--search", "exhaustive", "--search-max-atoms", "1", "--json"))
     assert found["proved"].endswith("larger ones were not tried")
     bad(

@@ -42,7 +42,7 @@ def test_fit_cross_validates_unless_told_otherwise(folder):
     told = good(*data)
     shown, proved, front, scores = told.split("\n\n", 3)
     assert "yes:" in shown
-    assert proved.startswith("at every question, no formula of up to ")
+    assert proved.startswith("at every question, no formula of the grammar of up to ")
     assert front.startswith(
         "trees of other sizes, and how often they were right in cross-validation:\n  1 category, 0 "
     )

@@ -183,29 +183,43 @@ FINITE = {
 
 @pytest.mark.parametrize("longest", [None, 4, 7])
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
-@pytest.mark.parametrize("depth", [2, 3, 4, 5])
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    [(name, depth) for name in FINITE for depth in (2, 3, 4, 5)] + [("nested temporal operators", 2), ("counts", 3)],
+)
 def test_it_knows_whether_a_grammar_has_no_other_formulas(name, depth, most, longest):
     panel, _, labels = drawn(3, 20)
-    grammar = Grammar.parse(text_of(FINITE[name]), SCHEMA)
-    every = set(derivations(FINITE[name], "A", 9, 9))
-    assert every == set(derivations(FINITE[name], "A", 20, 20))  # there are no larger ones
-    within = [e for e in derivations(FINITE[name], "A", depth, most) if longest is None or size(e) <= longest]
+    written = (FINITE | GRAMMARS)[name]
+    grammar = Grammar.parse(text_of(written), SCHEMA)
+    every, within = (set(derivations(written, "A", depth, atoms)) for atoms in (32, most))
+    within = [e for e in within if longest is None or size(e) <= longest]
+    if not within:
+        return
     search = Exhaustive(max_atoms=most, max_depth=depth, max_size=longest)
     proof = search.run(grammar, objective_of(panel, labels, grammar), 0).proof
     assert proof.formulas == len(within)
     assert proof.is_all == (len(within) == len(every))
-    assert str(proof).startswith("no formula of the grammar is fitter: ") == proof.is_all
+    assert proof.goes_deeper == (name in GRAMMARS or len(every) < len(set(derivations(written, "A", 20, 32))))
     cut = replace(search, evaluations=1).run(grammar, objective_of(panel, labels, grammar), 0).proof
     assert not cut.is_all
 
 
-@pytest.mark.parametrize(("name", "depth", "most"), SCOPES)
-def test_a_grammar_that_leads_back_to_itself_always_has_larger_formulas(name, depth, most):
-    panel, _, labels = drawn(3, 20)
-    grammar = Grammar.parse(text_of(GRAMMARS[name]), SCHEMA, functions=[started])
-    proof = Exhaustive(max_atoms=most, max_depth=depth).run(grammar, objective_of(panel, labels, grammar), 0).proof
-    assert not proof.is_all
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({}, " of up to two atoms and 4 nested operators"),
+        ({"size": 9}, " of up to two atoms, 9 terminals and 4 nested operators"),
+        ({"goes_deeper": False}, " of up to two atoms"),
+        ({"size": 1, "goes_deeper": False}, " of up to two atoms and 1 terminal"),
+        ({"is_all": True}, " of up to 4 nested operators"),
+        ({"size": 9, "is_all": True, "goes_deeper": False}, ""),
+    ],
+)
+def test_a_proof_says_of_which_formulas_it_is(bounds, said):
+    told = str(replace(Proof(2, 4, None, 1_200, 5, 2, 3.5), **bounds))
+    beyond = "" if "is_all" in bounds else "; larger ones were not tried"
+    proved = f"no formula of the grammar{said} is fitter than the best that was found"
+    assert told == f"{proved}: 1,200 formulas, covered by 5{beyond}"
 
 
 def front(rows):
@@ -311,8 +325,9 @@ def test_a_search_that_is_cut_short_says_how_far_it_got():
             evaluations, (2, len(all_of(4, 2)))
         )
         assert proof.complete == (evaluations == 100_000)
-    assert "cut short after 5 formulas" in str(Proof(0, 4, None, 0, 5, 2, math.inf))
-    assert "cut short before it had covered two atoms" in str(Proof(1, 4, None, 12, 5, 2, 3.5))
+    assert str(Proof(0, 4, None, 0, 0, 2, math.inf, 5)) == "nothing is proved; 5 formulas tried"
+    told = str(Proof(1, 4, None, 12, 5, 2, 3.5, 3))
+    assert told.endswith("; larger ones were sampled, and the search ended before it had covered two atoms")
 
 
 def test_an_interrupted_search_proves_what_it_had_covered():
@@ -420,6 +435,7 @@ def test_the_model_and_its_report_tell_what_is_proved(tmp_path):
     assert loaded.tree_.root.proof == model.searches_[1].proof == model.tree_.root.proof
     assert loaded.tree_.root.proof.formulas == len(all_of(4, 2))
     assert loaded.search == Exhaustive(max_depth=4)
-    sentence = "at every question, no formula of up to two conditions is fitter than the best that was found"
+    bounds = "up to two conditions and 4 nested operators"
+    sentence = f"at every question, no formula of the grammar of {bounds} is fitter than the best that was found"
     loaded.report(panel, labels, path=tmp_path / "report.html")
     assert f"{sentence}; larger ones were not tried" in (tmp_path / "report.html").read_text()

@@ -15,7 +15,7 @@ from telltree.grammar.derivations.growing import deepest
 from telltree.grammar.derivations.population import Population
 from telltree.grammar.shapes.extending import Extending
 from telltree.search.elite import Elite
-from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping
+from telltree.search.exhaustive import MOST_ATOMS, Exhaustive, Sweeping, formulas_by_atoms
 from telltree.search.genetic_programming import Evolution, GeneticProgramming, population_for
 from telltree.search.memory import Memory
 from telltree.search.proof import Proof
@@ -24,10 +24,16 @@ from telltree.search.stages import COVERING, Again, Breeding, Covering, Lengthen
 from telltree.search.state import Given, State, together
 from telltree.whole import require_whole
 
-_USUAL = 2
-"""Up to how many atoms all formulas are tried, unless the budget is too small, or large enough for more."""
-_FEW_KINDS = 20
-"""With more kinds of formulas, such as `F(a and b)`, all of them with one more atom take long to list."""
+_BUDGET = 100_000
+"""How many formulas are tried by default."""
+_USUAL, _LARGEST = 2, 12
+"""Up to how many atoms all formulas are tried, if the budget is neither too small for it nor large enough for more; and
+at most."""
+_FEW_KINDS, _ALIKE = 20, 100
+"""More atoms take long to list if formulas are of more kinds, such as `F(a and b)`, or if they are more than so many
+times what may be tried: many mean the same, but not that many."""
+_UNLISTED = 0.2
+"""The share of the budget for what is only bred: it proves nothing, and constants drawn at random take longer."""
 _PLANTED = 80
 """How many of the best are bred from, beside random ones: if all parents are small, breeding leads nowhere."""
 _POPULATION = 0.34
@@ -45,21 +51,22 @@ class Auto(Search):
     and from random ones.
 
     `Found.proof` says what was covered: all formulas of up to two atoms, or fewer if these would take more than half of
-    the budget, or more in a grammar of few kinds of formulas, which may be all it has. Larger formulas are sampled. If
-    those of one atom are too many, because they count and compare with many numbers, only those are tried in which an
-    atom is all that is chosen, and nothing is proved. Grammars with random constants, or with too many atoms or kinds
-    of formulas to list, are only bred from, as by `GeneticProgramming`, and there is no proof.
+    the budget, or more in a grammar of few kinds of formulas. If that is all it has, the search ends there; else larger
+    formulas are sampled. If those of one atom are too many, because they count and compare with many numbers, only
+    those are tried in which an atom is all that is chosen, and nothing is proved. Grammars with random constants, or
+    with too many atoms or kinds of formulas to list, are only bred from, with a fifth of the budget, and nothing is
+    proved.
 
-    What proves nothing is judged by 1,200 to 2,400 records of each class where there are more, and if it does well by
-    all records in the end, so what is found and its fitness are about all records. Below the root less of it is tried,
-    by the square root of what there is still to tell.
+    What proves nothing is judged by 1,200 to 1,800 records of each class that has 2,400 or more, and if it does well by
+    all records in the end, so what is found and its fitness are about all records; a formula that is tried by both
+    counts twice. Below the root less of it is tried, by the square root of what there is still to tell.
 
     max_atoms: up to how many atoms, such as `x < 5`, all formulas are tried, if the budget allows it (None: two, or
         more if that is little work).
     See `Search` for the other settings.
     """
 
-    evaluations: int | None = 100_000
+    evaluations: int | None = _BUDGET
     max_atoms: int | None = None
 
     @property
@@ -72,51 +79,57 @@ class Auto(Search):
             require_whole("max_atoms", self.max_atoms, 1, MOST_ATOMS)
 
     def breeder(self, task: Task) -> Breeder:
-        try:
-            return _InTurn(self, task)
-        except SettingsError:  # what cannot be listed can be bred
-            alone = GeneticProgramming(evaluations=self.evaluations, max_depth=self.max_depth)
-            return Evolution(alone, task.grammar, task.seed, task.memory)
+        return _InTurn(self, task)
 
 
 class _InTurn:
-    """Covers, extends and breeds, one after the other.
+    """Covers, extends and breeds, one after the other. What cannot be listed is only bred.
 
     With a sample, what proves nothing is judged by it. The best that was covered by all records is judged again by the
     sample before, and the best by the sample by all records afterwards, and bred on.
     """
 
     def __init__(self, settings: Auto, task: Task) -> None:
-        self._settings, self._at = settings, 0
-        self._spending = spending = Spending(settings.evaluations, settings.seconds, task.stake**0.5)
-        self._sweeping = sweeping = _covering(settings, task, spending)
-        self._judge = judge = _sample(settings, task)
-        depth, best = deepest(task.grammar.tables, settings.max_depth), population_for(settings.evaluations)
-        width = task.grammar.width(depth)
-        self._known = known = Elite(best, width)
-        self._elite = elite = known if judge is None else Elite(best, width)
-
-        def evolution(memory: Memory, population: int) -> Evolution:
-            bred = GeneticProgramming(max_depth=settings.max_depth, population=population)
-            return Evolution(bred, task.grammar, task.seed, memory)
-
-        covering = Covering(sweeping, *((known, None) if sweeping.proves else (elite, judge)), spending)
-        lengthening = Lengthening(
-            Extending(task.grammar, depth, sweeping.texts, sweeping.telling), elite, judge, spending
+        self._settings, self._at, grammar = settings, 0, task.grammar
+        share = task.stake**0.5
+        self._sweeping = sweeping = _covering(settings, task, share)
+        self._spending = spending = Spending(
+            settings.evaluations, settings.seconds, share if sweeping is not None else _UNLISTED * share
         )
-        self._stages: list[Stage]
-        if judge is None:
-            share = 1.0 if settings.evaluations is None else _POPULATION
-            bred = evolution(task.memory, int(share * best))
-            self._breeding = Breeding(bred, elite, None, spending, most=_PLANTED, mixed=True)
-            self._stages = [covering, lengthening, self._breeding]
+        self._judge = judge = _sample(settings, task)
+        depth = deepest(grammar.tables, settings.max_depth)
+        best = population_for(settings.evaluations if sweeping is not None else spending.part(1.0))
+        known, sampled = (Elite(best, grammar.width(depth), grammar.has_random_constants) for _ in range(2))
+        self._known, self._elite = known, known if judge is None else sampled
+        self._stages: list[Stage] = []
+        if sweeping is not None:
+            into = (known, None) if sweeping.proves else (self._elite, judge)
+            self._stages.append(Covering(sweeping, *into, spending))
+        if judge is not None:
+            self._stages.append(Again(self._covered, self._elite, judge))
+        if sweeping is not None:
+            extending = Extending(grammar, depth, sweeping.texts, sweeping.telling)
+            self._stages.append(Lengthening(extending, self._elite, judge, spending))
+        self._breeding = self._breed(task, best)
+        self._stages.append(self._breeding)
+        if judge is not None:
+            last = Evolution(self._bred(_FINALISTS), grammar, task.seed, task.memory)
+            self._stages.append(Again(self._breeding.best, known, None))
+            self._stages.append(Breeding(last, known, None, spending, most=_FINALISTS))
+
+    def _bred(self, population: int) -> GeneticProgramming:
+        return GeneticProgramming(max_depth=self._settings.max_depth, population=population)
+
+    def _breed(self, task: Task, best: int) -> Breeding:
+        """What breeds from the best, beside random formulas."""
+        judge, spending = self._judge, self._spending
+        if judge is not None:
+            population, memory, until = best, judge.memory, 1 - _FINISHING
         else:
-            bred, last = evolution(judge.memory, best), evolution(task.memory, _FINALISTS)
-            until = 1 - _FINISHING
-            self._breeding = Breeding(bred, elite, judge, spending, most=_PLANTED, mixed=True, until=until)
-            to_sample, to_all = Again(self._covered, elite, judge), Again(self._breeding.best, known, None)
-            finishing = Breeding(last, known, None, spending, most=_FINALISTS)
-            self._stages = [covering, to_sample, lengthening, self._breeding, to_all, finishing]
+            share = 1.0 if self._settings.evaluations is None or self._sweeping is None else _POPULATION
+            population, memory, until = int(share * best), task.memory, 1.0
+        evolution = Evolution(self._bred(population), task.grammar, task.seed, memory)
+        return Breeding(evolution, self._elite, judge, spending, most=_PLANTED, mixed=True, until=until)
 
     def _covered(self) -> Population:
         """The best by all records, to be judged by the sample."""
@@ -125,7 +138,7 @@ class _InTurn:
     @property
     def finished(self) -> bool:
         """Whether all that is worth the budget was tried, or all there is."""
-        if self._sweeping.is_all and self._sweeping.finished:
+        if self._sweeping is not None and self._sweeping.is_all and self._sweeping.finished:
             return True
         return self._at + 1 == len(self._stages) and self._stages[-1].finished
 
@@ -160,11 +173,18 @@ class _InTurn:
         self._spending.sampled += new_in(answer)
         self._known.learn(population, fitness, answer)
 
+    def cut_short(self) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cut_short()
+
     def proof(self, fitness: float) -> Proof:
         """What is proved, and how many larger formulas were sampled."""
+        wanted, sampled = self._settings.max_atoms or _USUAL, self._spending.sampled
+        if self._sweeping is None:
+            return Proof(0, self._settings.max_depth, None, 0, 0, wanted, fitness, sampled)
         found = self._sweeping.proof(fitness)
         wanted = self._settings.max_atoms or max(_USUAL, found.wanted)
-        return replace(found, wanted=wanted, sampled=self._spending.sampled)
+        return replace(found, wanted=wanted, sampled=found.sampled + sampled)
 
     @property
     def _parts(self) -> dict[str, Resumable]:
@@ -186,38 +206,43 @@ class _InTurn:
             part.resume(given.part(name))
 
 
-def _covering(settings: Auto, task: Task, spending: Spending) -> Sweeping:
-    """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does."""
-    best = population_for(settings.evaluations)
-    most = None if settings.evaluations is None else int(COVERING * settings.evaluations)
+def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
+    """What covers all formulas of up to as many atoms as the budget allows, or else as many of one atom as it does;
+    None if they cannot be listed."""
+    best, budget = population_for(settings.evaluations), settings.evaluations
+    most = int(COVERING * (budget or _BUDGET))
+    numbers = formulas_by_atoms(task.grammar, _LARGEST, settings.max_depth)
 
     def sweeping(atoms: int) -> Sweeping:
         search = Exhaustive(evaluations=1, max_atoms=atoms, max_depth=settings.max_depth, keep=best)
         return search.breeder(task)
 
-    atoms = settings.max_atoms or _USUAL
-    found = sweeping(atoms)
-    if most is None:
-        return found
-    if found.total <= most:
-        return found if settings.max_atoms else _more(found, sweeping, most)
-    for fewer in range(atoms - 1, 0, -1):
-        found = sweeping(fewer)
-        if found.total <= most:
-            return found
-    some = spending.part(COVERING)
-    assert some is not None  # else all is allowed
-    found.narrow(some)
+    usual = settings.max_atoms or max(_USUAL, min(numbers, default=_USUAL))
+    try:
+        found = sweeping(usual)
+        if found.total <= most or budget is None:
+            more = {} if settings.max_atoms else {n: of for n, of in numbers.items() if n > usual}
+            return _larger(found, sweeping, more, most)
+        for fewer in sorted((n for n in numbers if n < usual), reverse=True):
+            found = sweeping(fewer)
+            if found.total <= most:
+                return found
+    except SettingsError:
+        return None
+    found.narrow(int(share * most))
     return found
 
 
-def _more(found: Sweeping, sweeping: Callable[[int], Sweeping], most: int) -> Sweeping:
-    """What covers more atoms than usual, where a grammar has so few kinds of formulas that this is quickly known."""
-    for atoms in range(_USUAL + 1, MOST_ATOMS + 1):
-        if found.is_all or found.kinds > _FEW_KINDS:
+def _larger(found: Sweeping, sweeping: Callable[[int], Sweeping], numbers: dict[int, int], most: int) -> Sweeping:
+    """What covers more atoms, as long as it takes little to know that it may."""
+    for atoms, formulas in numbers.items():
+        if found.kinds > _FEW_KINDS or formulas > _ALIKE * most:
             break
-        larger = sweeping(atoms)
-        if larger.total > most or larger.kinds == found.kinds:
+        try:
+            larger = sweeping(atoms)
+        except SettingsError:  # of too many kinds
+            break
+        if larger.total > most:
             break
         found = larger
     return found

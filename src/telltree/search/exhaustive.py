@@ -91,10 +91,20 @@ class Plan:
     formulas: tuple[int, ...]
     """How many formulas have at most 0, 1, … atoms."""
     is_all: bool
-    """Whether the grammar has no others."""
+    """Whether the grammar has no others that nest no deeper."""
+    goes_deeper: bool
+    """Whether it has formulas that nest deeper."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
+def formulas_by_atoms(grammar: Grammar, max_atoms: int, max_depth: int) -> dict[int, int]:
+    """For each number of atoms that formulas have, up to a most, how many formulas have at most so many."""
+    by_atoms = Counted(grammar.rules, Scope(max_atoms, max_depth)).by_atoms(grammar.start)
+    numbers = sorted(by_atoms)
+    return dict(zip(numbers, accumulate(by_atoms[number] for number in numbers), strict=True))
+
+
+@lru_cache(maxsize=32)
 def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
     """The plan for all formulas of a grammar in a scope; SettingsError if there are none, or too many kinds of them."""
     if grammar.has_random_constants:
@@ -108,7 +118,7 @@ def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
         raise SettingsError(f"no formula of this grammar has at most {in_words(scope.max_atoms)}{limit}; allow more")
     formulas = accumulate(by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1))
     shapes = Shapes(grammar.rules, scope, every_size=every_size)
-    return Plan(scope, shapes, tuple(formulas), counted.is_all(grammar.start))
+    return Plan(scope, shapes, tuple(formulas), counted.is_all(grammar.start), counted.goes_deeper(grammar.start))
 
 
 @runtime_checkable
@@ -132,7 +142,8 @@ class Sweeping:
 
     def __init__(self, grammar: Grammar, plan: Plan, knows: Knowing | None, hope: Hope) -> None:
         self._plan, self._knows, self._hope = plan, knows, hope
-        self._shapes, self._tried, self._covered = plan.shapes.all, 0, 0
+        self._shapes, self._tried, self._covered, self._cut = plan.shapes.all, 0, 0, False
+        self._tried_for_it = 0
         self.texts, self._sweeps, self.telling = swept(plan.shapes, None if knows is None else knows.marks)
         self.total, self._partial = sum(sweep.fillings for sweep in self._sweeps), False
         self._begin(0)
@@ -175,7 +186,7 @@ class Sweeping:
 
     @property
     def is_all(self) -> bool:
-        """Whether the grammar has no other formulas than those it covers."""
+        """Whether the grammar has no other formulas than those it covers, of the depth that is allowed."""
         return self._plan.is_all and not self._partial
 
     @property
@@ -221,28 +232,43 @@ class Sweeping:
                 found[own] = floors[:, 2 * turned + side]
         return found
 
+    def cut_short(self) -> None:
+        """Not all of the last proposal was judged, and nothing is after it."""
+        self._cut = True
+
     def learn(self, population: Population, fitness: NDArray[np.float64], answer: NDArray[np.uint64]) -> None:
-        """Keep in mind what was reached, and how much was covered: all of a population, if there was time for it."""
+        """Keep in mind what was reached, and how much was covered."""
         scored = np.flatnonzero(answer != FREE)
         self._tried += len(scored)
         self._hope.learn(self._sizes[scored], fitness[scored], answer[scored])
-        if len(scored) == np.count_nonzero(population.lengths) and not self._partial:
-            self._covered = self._level - 1
+        if not (self._cut or self._partial):
+            self._covered, self._tried_for_it = self._level - 1, self._tried
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, if the best formula has this fitness."""
-        scope = self._plan.scope
-        bounds = self._covered, scope.max_depth, scope.max_size
-        formulas, is_all = self._plan.formulas[self._covered], self._covered == scope.max_atoms and self._plan.is_all
-        return Proof(*bounds, formulas, self._tried, scope.max_atoms, fitness, is_all=is_all)
+        plan, scope, covered = self._plan, self._plan.scope, self._covered
+        return Proof(
+            covered,
+            scope.max_depth,
+            scope.max_size,
+            formulas=plan.formulas[covered],
+            tried=self._tried_for_it,
+            wanted=scope.max_atoms,
+            fitness=fitness,
+            sampled=self._tried - self._tried_for_it,
+            is_all=covered == scope.max_atoms and plan.is_all,
+            goes_deeper=plan.goes_deeper,
+        )
 
     def state(self) -> State:
-        numbers = {"sweep": self._at, "tried": self._tried, "covered": self._covered}
+        numbers = {"sweep": self._at, "tried": self._tried, "covered": self._covered, "for_it": self._tried_for_it}
         own = {"cursor": self._cursor.copy()} | {name: np.array(number) for name, number in numbers.items()}
         return own | together(hope=self._hope.state())
 
     def resume(self, given: Given) -> None:
-        sweep, self._tried, self._covered = (given.number(name, np.int64) for name in ("sweep", "tried", "covered"))
+        sweep, self._tried, self._covered, self._tried_for_it = (
+            given.number(name, np.int64) for name in ("sweep", "tried", "covered", "for_it")
+        )
         if sweep > len(self._sweeps) or self._covered > self._plan.scope.max_atoms:
             raise CheckpointError(f"it was at kind {sweep} of {len(self._sweeps)} kinds of formulas")
         self._begin(sweep)

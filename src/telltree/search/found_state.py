@@ -23,10 +23,11 @@ def found_state(found: Found) -> State:
     def rows(candidates: list[Candidate]) -> State:
         return flat(Population.of([one.derivation for one in candidates], constants))
 
-    first = [best for best, _ in found.by_size]
+    first, best = [best for best, _ in found.by_size], [] if found.best is None else [found.best]
     ties = [found.ties] if found.ties is not None else []
     return {
         "fitness": np.array([one.fitness for one in found.runners_up]),
+        "best_fitness": np.array([one.fitness for one in best]),
         "evaluations": np.array(found.evaluations),
         "seconds": np.array(found.seconds),
         "history": np.array(found.history, np.float64).reshape(-1, 3),
@@ -34,6 +35,7 @@ def found_state(found: Found) -> State:
         "ties_by_size": np.array([len(rows.lengths) for _, rows in found.by_size], np.int64),
         **({} if found.proof is None else {"proof": np.frombuffer(_text(found.proof), np.uint8)}),
     } | together(
+        best=rows(best),
         runners_up=rows(list(found.runners_up)),
         ties=_all(ties),
         by_size=rows(first),
@@ -43,17 +45,18 @@ def found_state(found: Found) -> State:
 
 def found_of(given: Given) -> Found:
     """What was found, of a search that was not interrupted."""
-    runners_up, ties = _candidates(given, "runners_up", "fitness"), given.rows("ties")
+    best, runners_up = _candidates(given, "best", "best_fitness"), _candidates(given, "runners_up", "fitness")
+    ties = given.rows("ties")
     first, tied = _candidates(given, "by_size", "fitness_by_size"), given.rows("of_sizes")
     ends = np.cumsum(given.array("ties_by_size", np.int64, len(first)))
     starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
     if (ends < starts).any() or (ends[-1] if len(ends) else 0) != len(tied.lengths):
         raise CheckpointError("the formulas of each size are not as many as it says")
     parts = [tied.take(np.arange(*ends_of)) for ends_of in zip(starts, ends, strict=True)]
-    if bool(runners_up) != bool(len(ties.lengths)):
+    if not len(best) == bool(runners_up) == bool(len(ties.lengths)):
         raise CheckpointError("there is a best formula, and none that ties for the best, or the other way round")
     return Found(
-        best=runners_up[0] if runners_up else None,
+        best=best[0] if best else None,
         runners_up=runners_up,
         ties=ties if len(ties.lengths) else None,
         history=tuple(moments(given)),
@@ -81,8 +84,8 @@ def _proof(given: Given) -> Proof:
         raise CheckpointError("what was proved has impossible numbers")
     if not isinstance(proof.fitness, float):
         raise CheckpointError("what was proved has an impossible fitness")
-    if not isinstance(proof.is_all, bool):
-        raise CheckpointError("whether all formulas are covered is neither true nor false")
+    if not all(isinstance(flag, bool) for flag in (proof.is_all, proof.goes_deeper)):
+        raise CheckpointError("which formulas were proved not to be fitter is neither true nor false")
     return proof
 
 

@@ -20,7 +20,8 @@ class Proof:
     wanted: up to how many atoms the search was to cover; more than `atoms` if it was cut short, or its budget small.
     fitness: that of the best formula found, whatever its size.
     sampled: how many formulas were tried beside them, without covering anything.
-    is_all: whether all formulas of the grammar are covered.
+    is_all: whether these are all formulas of the grammar that nest no deeper.
+    goes_deeper: whether the grammar has formulas that nest deeper.
     """
 
     atoms: int
@@ -32,6 +33,7 @@ class Proof:
     fitness: float
     sampled: int = 0
     is_all: bool = False
+    goes_deeper: bool = True
 
     @property
     def complete(self) -> bool:
@@ -39,33 +41,32 @@ class Proof:
         return self.atoms == self.wanted
 
     def __str__(self) -> str:
-        if not self.atoms and self.sampled:
-            return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
         if not self.atoms:
-            return f"nothing is proved: the search was cut short after {counted(self.tried, 'formula')}"
-        if self.is_all:
-            return f"no formula of the grammar is fitter: {self.formulas:,} formulas, covered by {self.tried:,}"
-        limit = f", {self.size} terminals" if self.size is not None else ""
-        return (
-            f"no formula of up to {in_words(self.atoms)}{limit} and {self.depth} nested operators is fitter: "
-            f"{self.formulas:,} formulas, covered by {self.tried:,}; {self.beyond}{self._why_no_more}"
-        )
+            return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
+        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{self._and_beyond}"
 
-    @property
-    def _why_no_more(self) -> str:
-        """Why less is covered than was to be, if so."""
-        if self.complete:
-            return ""
-        if self.sampled:  # the rest of the budget went there
-            return f", since the budget was too small to cover {in_words(self.wanted)}"
-        return f", and the search was cut short before it had covered {in_words(self.wanted)}"
+    def told(self, atom: str = "atom") -> str:
+        """What is proved: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
+        bounds = [] if self.is_all else [in_words(self.atoms, atom)]
+        if self.size is not None and not self.is_all:
+            bounds.append(counted(self.size, "terminal"))
+        if self.goes_deeper:
+            bounds.append(counted(self.depth, "nested operator"))
+        which = " of up to " + " and ".join([*filter(None, [", ".join(bounds[:-1])]), *bounds[-1:]]) if bounds else ""
+        return f"no formula of the grammar{which} is fitter than the best that was found"
 
     @property
     def beyond(self) -> str:
-        """What was done about larger formulas, if there are any."""
+        """What was done about larger formulas; nothing is said if there are none of this depth."""
         if self.is_all:
-            return "there are no larger ones"
-        return "larger ones were sampled" if self.sampled else "larger ones were not tried"
+            return ""
+        tried = "larger ones were sampled" if self.sampled else "larger ones were not tried"
+        more = "" if self.complete else f", and the search ended before it had covered {in_words(self.wanted)}"
+        return tried + more
+
+    @property
+    def _and_beyond(self) -> str:
+        return self.beyond and f"; {self.beyond}"
 
 
 def in_words(number: int, what: str = "atom") -> str:

@@ -3,6 +3,7 @@
 import abc
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -158,6 +159,9 @@ class Proving(Protocol):
     def total(self) -> int | None:
         """How many formulas it will propose at most, if that is known."""
 
+    def cut_short(self) -> None:
+        """Be told, before it learns of a proposal, that there was no time or budget for all of it."""
+
     def proof(self, fitness: float) -> Proof:
         """What is proved, if this is the fitness of the best."""
 
@@ -306,7 +310,8 @@ class _Run:
         self._stop, self._interrupted = stop, False
         self._start = time.monotonic()
         self._evaluations, self._at_a_time = 0, _FIRST_PART
-        self._generation, self._idle, self._whole, self._resumed = 0, 0, True, False
+        self._generation, self._idle, self._resumed = 0, 0, False
+        self._whole = self._all_judged = True  # what there was budget for of a proposal; and all that was new in it
         self._remember = remember if isinstance(self._breeder, Resumable) else None
 
     def result(self) -> Found:
@@ -314,9 +319,13 @@ class _Run:
             if not self._resumed:
                 self._plant()
             self._explore()
+            self._judge_finalists()
+            if self._progress:
+                self._report()
         except KeyboardInterrupt:
             self._interrupted = True
-        self._judge_finalists()
+            with suppress(KeyboardInterrupt):
+                self._judge_finalists()
         runners_up = self._archive.runners_up()
         return Found(
             best=runners_up[0] if runners_up else None,
@@ -376,8 +385,6 @@ class _Run:
             if self._progress and self._elapsed() > reported + 0.1:
                 reported = self._elapsed()
                 self._report()
-        if self._progress:
-            self._report()
 
     def _judge_finalists(self) -> None:
         """Judge by all records what did best by a sample of them; it was counted when it was tried."""
@@ -416,6 +423,8 @@ class _Run:
         if self._sparing is not None:
             judge, again = self._sparing.sample or judge, self._sparing.again
         new, scores = self._judge(proposed, judge, counted=not again)
+        if self._proving is not None and not self._all_judged:
+            self._proving.cut_short()
         self._breeder.learn(proposed, *scores)
         return new, len(proposed.lengths)
 
@@ -426,10 +435,12 @@ class _Run:
         if judge is not self._judged_by:  # which may take much more time, or less
             self._judged_by, self._at_a_time = judge, _FIRST_PART
         places, fresh = judge.memory.recall(population)
+        new = len(fresh)
         if counted and self._search.evaluations is not None:
             fresh = fresh[: self._search.evaluations - self._evaluations]
         fresh, scores = self._scored(population, fresh, judge.objective)
         fitness, answer = np.array(scores.fitness, np.float64), scores.answer
+        self._all_judged = len(fresh) == new
         of_all = judge.memory.scores(places, fresh, fitness, answer)
         self._evaluations += len(fresh) if counted else 0
         if len(fresh) and judge is self._all:

@@ -41,9 +41,8 @@ class Spending:
     def __init__(self, evaluations: int | None, seconds: float | None, share: float) -> None:
         """`share`: how much of the formulas that are left beside covering is spent."""
         self._evaluations, self._seconds, self._share = evaluations, seconds, share
-        self.covered, self.sampled = 0, 0
-        """Formulas that were covered, and others."""
-        self.begin()
+        self.covered, self.sampled, self._begun = 0, 0, 0.0
+        """Formulas that were covered, and others; and since when."""
 
     def begin(self) -> None:
         """Start the clock: making ready, or loading compiled code, may take longer than the time there is."""

@@ -46,7 +46,7 @@ class SplitObjective:
         groups, self._worth = labels.groups()
         self._masks = engine.masks(groups)
         self._totals = labels.totals()
-        self._least = max(1, min_members)
+        self._least, self._stands = max(1, min_members), stands if self._worth is None else None
         if stands is not None:
             self._totals = self._totals * stands
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
@@ -54,14 +54,20 @@ class SplitObjective:
     def sample(self, seed: int) -> "SplitObjective | None":
         """The same by a sample of the records; None if they are few, or there is no evaluator for some of them.
 
-        A side may have any number of records of the sample: all records will tell whether they are enough.
+        A side may have fewer records than all of them must have, as far as it may stand for so many: all records will
+        tell whether they are enough.
         """
-        drawn = None if self._part is None else sample_of(self._labels, seed)
-        if self._part is None or drawn is None:
+        if self._part is None:
             return None
-        return SplitObjective(
-            self._part(drawn.records), self._labels[drawn.records], self._fitness, stands=drawn.stands
-        )
+        drawn = sample_of(self._labels, seed)
+        if drawn is None:
+            return None
+        most = drawn.stands.max()
+        least = max(0.0, self._least - 2 * (self._least * most) ** 0.5)  # two standard errors: some are there by chance
+        if self._worth is not None:  # records are not counted by class, so what each stands for is not known
+            least /= most
+        some = self._labels[drawn.records]
+        return SplitObjective(self._part(drawn.records), some, self._fitness, int(least), stands=drawn.stands)
 
     @property
     def shorter_is_fitter(self) -> bool:
@@ -89,11 +95,16 @@ class SplitObjective:
     def _worths(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         return counts if self._worth is None else counts @ self._worth
 
+    def _expected(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For how many records the sample stands of which a formula is true, and on the smaller side."""
+        true, whole = self._worths(counts).sum(axis=1), self._totals.sum()
+        return np.column_stack([true, np.minimum(true, whole - true)])
+
     def __call__(self, population: Population, wanted: NDArray[np.int64]) -> Scores:
         tally = self._engine.evaluate(population, wanted, self._masks)
         found = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         fitness = np.array(found, np.float64)
-        _refuse(fitness, tally.members, self._least)
+        _refuse(fitness, tally.members if self._stands is None else self._expected(tally.counts), self._least)
         return Scores(fitness, tally.answer, tally.size)
 
 

@@ -1,6 +1,5 @@
 """What is proved of a tree and its questions, and what else is to be told of it as a whole, in sentences."""
 
-from telltree.search.proof import in_words
 from telltree.tree.tree import Tree
 
 
@@ -13,9 +12,7 @@ def proved(tree: Tree) -> str | None:
     if not proofs or len(proofs) < len(tree.nodes):
         return None
     least = min(proofs, key=lambda proof: (proof.is_all, proof.atoms, not proof.sampled))
-    which = "of the grammar" if least.is_all else f"of up to {in_words(least.atoms, 'condition')}"
-    more = "" if least.is_all else f"; {least.beyond}"
-    return f"at every question, no formula {which} is fitter than the best that was found{more}"
+    return f"at every question, {least.told('condition')}{least.beyond and '; ' + least.beyond}"
 
 
 def doubts(tree: Tree) -> list[str]:

@@ -52,10 +52,6 @@ _Sizes = Counter[tuple[int, int]]
 """How many derivations there are, by their atoms and size; the size is 0 where it does not matter."""
 _Kind = tuple[int, int, int, tuple[tuple[str, int], ...]]
 """What decides how many derivations begin with a rule: its atoms, size, height and holes."""
-
-
-_Extent = tuple[int, int, int]
-"""Atoms, terminals and nested operators."""
 _ENDLESS = 1 << 40
 """More than any scope has."""
 
@@ -82,20 +78,38 @@ class Counted:
         return found
 
     def is_all(self, start: str) -> bool:
-        """Whether the scope has all derivations of a symbol, however large."""
-        return self._scope.has(*self._largest(start, {}))
+        """Whether the scope has all derivations of a symbol that nest no deeper than it allows."""
+        largest = self._largest(start, self._scope.max_depth, {})
+        return largest is None or self._scope.has(*largest, 0)
 
-    def _largest(self, symbol: str, known: dict[str, _Extent]) -> _Extent:
-        """The most atoms, terminals and nested operators that derivations of a symbol have."""
-        if symbol not in known:
-            known[symbol] = (_ENDLESS, _ENDLESS, _ENDLESS)  # for whatever leads back to it
-            kinds = [(0, 0, 0)]
+    def _largest(
+        self, symbol: str, left: int, known: dict[tuple[str, int], tuple[int, int] | None]
+    ) -> tuple[int, int] | None:
+        """The most atoms and terminals of derivations that nest at most `left` operators; None if there are none."""
+        if (symbol, left) not in known:
+            found = []
             for atoms, size, height, holes in self._kinds[symbol]:
-                below = [self._largest(hole, known) for hole, _ in holes]
-                depths = [above + depth for (_, above), (*_, depth) in zip(holes, below, strict=True)]
-                more_atoms, larger = sum(one[0] for one in below), sum(one[1] for one in below)
-                kinds.append((atoms + more_atoms, size + larger, max([height, *depths])))
-            known[symbol] = max(one[0] for one in kinds), max(one[1] for one in kinds), max(one[2] for one in kinds)
+                if height > left:
+                    continue
+                below = [self._largest(hole, left - above, known) for hole, above in holes]
+                inner = [one for one in below if one is not None]
+                if len(inner) == len(below):
+                    found.append((atoms + sum(one[0] for one in inner), size + sum(one[1] for one in inner)))
+            known[symbol, left] = (max(one[0] for one in found), max(one[1] for one in found)) if found else None
+        return known[symbol, left]
+
+    def goes_deeper(self, start: str) -> bool:
+        """Whether there are derivations of a symbol that nest deeper than the scope allows."""
+        return self._deepest(start, {}) > self._scope.max_depth
+
+    def _deepest(self, symbol: str, known: dict[str, int]) -> int:
+        """How many operators derivations of a symbol nest at most."""
+        if symbol not in known:
+            known[symbol] = _ENDLESS  # for whatever leads back to it
+            known[symbol] = max(
+                max([height, *(above + self._deepest(hole, known) for hole, above in holes)])
+                for *_, height, holes in self._kinds[symbol]
+            )
         return known[symbol]
 
     def _of(self, symbol: str, left: int) -> _Sizes:

@@ -111,6 +111,7 @@ class ProofEntry(Entry):
     fitness: Number
     sampled: Count
     is_all: bool = False
+    goes_deeper: bool = True
 
 
 class OptimumEntry(Entry):
