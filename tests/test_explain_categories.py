@@ -15,7 +15,7 @@ from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
 from telltree.explain import categories, categories_text, categorize, sentence
-from telltree.explain.groups import grouped
+from telltree.explain.groups import grouped, groups_text
 from telltree.logic import Formula
 from telltree.search import MonteCarlo
 from telltree.tree import Node
@@ -231,6 +231,14 @@ def test_what_sets_a_category_apart_is_said_once_with_its_headline():
     beside = replace(told, headline=f"{apart} (all of its members)").beside("[1] and [2]")
     assert beside.count(apart) == 1
     assert f"unlike [1] and [2]: {apart} (all of its members)" in beside
+
+
+def test_a_headline_that_others_share_is_not_repeated():
+    told = [category.told for category in categorize(chain(), PANEL)]
+    shared = told[2].steps[0].english
+    told[2] = replace(told[2], headline=f"{shared} (all of its members)")
+    assert groups_text(told).count(shared) == 1
+    assert "(all of its members)" in told[2].alone()
 
 
 def test_what_siblings_share_is_worked_out_once(panel, labels, monkeypatch):

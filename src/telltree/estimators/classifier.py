@@ -330,7 +330,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
             reason = _why_single(learned, limits, len(panel))
-            warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more evaluations")
+            more = "evaluations" if search.seconds is None else "seconds"
+            warn(f"{reason}: the tree is a single leaf; give a richer grammar, or the search more {more}")
         return learned
 
     def _limits(self, labels: ClassLabels) -> Limits:

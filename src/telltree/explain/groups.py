@@ -1,7 +1,7 @@
 """Categories in groups: what siblings share is told once above them, and for each what sets it apart."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, TypeVar
 
 from telltree.tree.tree import Branch, are_siblings
@@ -83,6 +83,12 @@ class Telling:
     def _headline(self) -> list[str]:
         return [] if self.headline is None else [self.headline]
 
+    @property
+    def without_what_is_shared(self) -> "Telling":
+        """Without a headline that is told of all categories in a group around it."""
+        shared = any(self.is_headline(said.english) for said in self.steps[:-1])
+        return replace(self, headline=None) if shared else self
+
     def is_headline(self, said: str) -> bool:
         """Whether the headline is this sentence."""
         return self.headline is not None and self.headline.startswith(f"{said} (")
@@ -124,7 +130,7 @@ def nested(told: Sequence[Telling]) -> tuple[Group | Telling, ...]:
 def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] | None:
     """The two parts into which a question at this depth divides a group; None if not all of its leaves are there."""
     if len(told) == 1 and len(told[0].branches) <= depth:
-        return (told[0],)
+        return (told[0].without_what_is_shared,)
     if any(len(one.branches) <= depth for one in told):
         return None
     parts: list[Group | Telling] = []

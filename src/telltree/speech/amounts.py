@@ -13,7 +13,7 @@ def amounts(values: Reals, unit: str) -> list[str]:
     if even is not None:
         (inner, outer), edge = even
         words = {(True, False): "within {}", (True, True): "at most ±{}",
-                 (False, False): "beyond ±{}", (False, True): "at least ±{}"}  # fmt: skip
+                 (False, False): "beyond ±{}", (False, True): "at least {} either way"}  # fmt: skip
         return [words[inner, outer].format(number_words(edge) + unit), *missing]
     hole = _point_left_out(values.intervals)
     if hole is not None:
