@@ -99,7 +99,8 @@ def test_results_are_the_same_on_a_terminal_and_off_it(terminal, flights):
     options = ("fit", flights, *KEYS, "--label", "nmac", *QUICK)
     terminal.type(command(*options) + "; echo ended-$?")
     screen = terminal.wait_for("ended-0")
-    assert all(line.rstrip() in screen for line in good(*options).splitlines())
+    shown = " ".join(screen.split())  # long lines are folded
+    assert all(" ".join(line.split()) in shown for line in good(*options).splitlines())
 
 
 def test_colours_are_left_out_where_asked(terminal, flights):

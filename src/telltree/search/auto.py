@@ -218,15 +218,16 @@ def _covering(settings: Auto, task: Task, share: float) -> Sweeping | None:
         return search.breeder(task)
 
     usual = settings.max_atoms or max(_USUAL, min(numbers, default=_USUAL))
+    in_turn = [usual, *sorted((n for n in numbers if n < usual), reverse=True)]
     try:
-        found = sweeping(usual)
-        if found.total <= most or budget is None:
-            more = {} if settings.max_atoms else {n: of for n, of in numbers.items() if n > usual}
-            return _larger(found, sweeping, more, most)
-        for fewer in sorted((n for n in numbers if n < usual), reverse=True):
-            found = sweeping(fewer)
-            if found.total <= most:
-                return found
+        for atoms in in_turn:
+            formulas = max((of for n, of in numbers.items() if n <= atoms), default=0)
+            if budget is not None and formulas > _ALIKE * most and atoms != in_turn[-1]:
+                continue
+            found = sweeping(atoms)
+            if budget is None or found.total <= most:
+                more = {n: of for n, of in numbers.items() if n > atoms == usual}
+                return found if settings.max_atoms else _larger(found, sweeping, more, most)
     except SettingsError:
         return None
     found.narrow(int(share * most))

@@ -43,7 +43,10 @@ class Proof:
     def __str__(self) -> str:
         if not self.atoms:
             return f"nothing is proved; {counted(self.tried + self.sampled, 'formula')} tried"
-        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{self._and_beyond}"
+        beyond = self.beyond and f"; {self.beyond}"
+        if not self.complete:
+            beyond += f", and the search ended before it had covered {in_words(self.wanted)}"
+        return f"{self.told()}: {counted(self.formulas, 'formula')}, covered by {self.tried:,}{beyond}"
 
     def told(self, atom: str = "atom") -> str:
         """What is proved: `no formula of the grammar of up to two atoms is fitter than the best that was found`."""
@@ -60,13 +63,7 @@ class Proof:
         """What was done about larger formulas; nothing is said if there are none of this depth."""
         if self.is_all:
             return ""
-        tried = "larger ones were sampled" if self.sampled else "larger ones were not tried"
-        more = "" if self.complete else f", and the search ended before it had covered {in_words(self.wanted)}"
-        return tried + more
-
-    @property
-    def _and_beyond(self) -> str:
-        return self.beyond and f"; {self.beyond}"
+        return "larger ones were sampled" if self.sampled else "larger ones were not tried"
 
 
 def in_words(number: int, what: str = "atom") -> str:
