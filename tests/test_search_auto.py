@@ -175,20 +175,19 @@ def test_a_large_budget_covers_more_where_formulas_are_of_few_kinds(budget, atom
 
 
 @pytest.mark.parametrize(
-    ("moment", "formulas", "goes_deeper"),
+    ("moments", "goes_deeper"),
     [
-        ("V and V and V", 8**3, False),  # none of one or two atoms
-        ("V | V and V and V and V", 8 + 8**4, False),  # none of two or three
-        ("V | V and M", None, True),  # no larger ones nest so little
+        ([("and", V, ("and", V, V))], False),  # none of one or two atoms
+        ([V, ("and", ("and", V, V), ("and", V, V))], False),  # none of two or three
+        ([V, ("and", V, ("hole", "M"))], True),  # no larger ones nest so little
     ],
 )
-def test_a_small_grammar_is_searched_whole_whatever_its_sizes_are(moment, formulas, goes_deeper):
+def test_a_small_grammar_is_searched_whole_whatever_its_sizes_are(moments, goes_deeper):
     panel, _, labels = drawn(7, 80)
-    text = f"A ::= F(M)\nM ::= {moment}\nV ::= on | off | x < grid(0, 2, 3) | y > grid(0, 2, 3)"
-    grammar = Grammar.parse(text, SCHEMA)
+    written = {"A": [("F", ("hole", "M"))], "M": moments, "V": FEW_KINDS["V"], "C": FEW_KINDS["C"]}
+    grammar, every = Grammar.parse(text_of(written), SCHEMA), list(derivations(written, "A", 5, 32))
     found = Auto(max_depth=5).run(grammar, objective_of(panel, labels, grammar), 1)
-    assert (found.proof.is_all, found.proof.goes_deeper) == (True, goes_deeper)
-    assert formulas in (found.proof.formulas, None)
+    assert (found.proof.formulas, found.proof.is_all, found.proof.goes_deeper) == (len(every), True, goes_deeper)
     assert (found.proof.tried, found.proof.sampled) == (found.evaluations, 0)
 
 

@@ -179,11 +179,11 @@ class _InTurn:
 
     def proof(self, fitness: float) -> Proof:
         """What is proved, and how many larger formulas were sampled."""
-        wanted, sampled = self._settings.max_atoms or _USUAL, self._spending.sampled
+        settings, sampled = self._settings, self._spending.sampled
         if self._sweeping is None:
-            return Proof(0, self._settings.max_depth, None, 0, 0, wanted, fitness, sampled)
+            return Proof(0, settings.max_depth, None, 0, 0, settings.max_atoms or _USUAL, fitness, sampled)
         found = self._sweeping.proof(fitness)
-        wanted = self._settings.max_atoms or max(_USUAL, found.wanted)
+        wanted = settings.max_atoms or max(_USUAL, found.wanted)
         return replace(found, wanted=wanted, sampled=found.sampled + sampled)
 
     @property

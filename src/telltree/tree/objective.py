@@ -46,7 +46,8 @@ class SplitObjective:
         groups, self._worth = labels.groups()
         self._masks = engine.masks(groups)
         self._totals = labels.totals()
-        self._least, self._stands = max(1, min_members), stands if self._worth is None else None
+        self._least, self._by_class = max(1, min_members), self._worth is None
+        self._is_sample = stands is not None
         if stands is not None:
             self._totals = self._totals * stands
             self._worth = np.diag(stands) if self._worth is None else self._worth * stands
@@ -64,7 +65,7 @@ class SplitObjective:
             return None
         most = drawn.stands.max()
         least = max(0.0, self._least - 2 * (self._least * most) ** 0.5)  # two standard errors: some are there by chance
-        if self._worth is not None:  # records are not counted by class, so what each stands for is not known
+        if not self._by_class:  # records are not counted by class, so what each stands for is not known
             least /= most
         some = self._labels[drawn.records]
         return SplitObjective(self._part(drawn.records), some, self._fitness, int(least), stands=drawn.stands)
@@ -104,7 +105,8 @@ class SplitObjective:
         tally = self._engine.evaluate(population, wanted, self._masks)
         found = checked_fitness(self._fitness(self._worths(tally.counts), self._totals, tally.size), len(wanted))
         fitness = np.array(found, np.float64)
-        _refuse(fitness, tally.members if self._stands is None else self._expected(tally.counts), self._least)
+        members = self._expected(tally.counts) if self._is_sample and self._by_class else tally.members
+        _refuse(fitness, members, self._least)
         return Scores(fitness, tally.answer, tally.size)
 
 
