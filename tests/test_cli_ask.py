@@ -36,6 +36,8 @@ def test_how_many_of_which_classes_when_and_which(pumps):
     told = good("ask", pumps, QUESTION, "--id", "pump", "--time", "t", "--time-unit", "s", "--label", "end")
     assert told == (
         "at some point pressure is below 2.8 bar while valve is open\n"
+        '  F((pressure < 2.8) ∧ (valve = "open"))\n'
+        "  pressure has no unit in the data; it is taken to be in bar\n"
         "true of 2 of 4 records (50 %, 15 to 85 %)\n"
         "  bad: 2 of 2 (100 %, 34 to 100 %); 100 % of those it is true of, 2 times the share in all\n"
         "  good: 0 of 2 (0 %, 0 to 66 %)\n"

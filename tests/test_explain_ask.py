@@ -56,6 +56,7 @@ def test_an_answer():
     assert (good.label, good.holds, good.share, good.among, good.lift) == ("good", 0, 0.0, 0.0, 0.0)
     assert str(answer) == (
         f"{QUESTION}\n"
+        "  F((pressure < 2.8) ∧ open)\n"
         "true of 2 of 4 records (50 %, 15 to 85 %)\n"
         "  bad: 2 of 2 (100 %, 34 to 100 %); 100 % of those it is true of, 2 times the share in all\n"
         "  good: 0 of 2 (0 %, 0 to 66 %)\n"
@@ -125,7 +126,7 @@ def test_true_of_none_and_of_all():
         (1, None, None, 0),
         (2, None, None, 0),
     ]
-    assert str(none).splitlines()[1:] == [
+    assert str(none).splitlines()[2:] == [
         "true of 0 of 4 records (0 %, 0 to 49 %)", "  1: 0 of 3 (0 %, 0 to 56 %)", "  2: 0 of 1 (0 %, 0 to 79 %)",
     ]  # fmt: skip
     every = PUMPS.ask("F(pressure > 0)", [1, 2, 1, 1])
@@ -137,7 +138,7 @@ def test_true_of_none_and_of_all():
 def test_no_records_and_one():
     nobody = PUMPS[[]].ask("F(open)", [])
     assert (nobody.records, nobody.share, nobody.interval, nobody.classes) == (0, None, (0.0, 1.0), ())
-    assert str(nobody).splitlines()[1] == "true of 0 of 0 records"
+    assert str(nobody).splitlines()[2] == "true of 0 of 0 records"
     assert "true of 1 of 1 record (100 %, 21 to 100 %)" in str(PUMPS[[2]].ask("F(open)"))
 
 

@@ -77,6 +77,8 @@ class Answer:
     """One for each class, in order; none if labels were not given."""
     unknown: NDArray[np.int64]
     """The records of which it is unknown, by their positions: none, unless that was asked for."""
+    units: dict[str, str]
+    """The units that the question gave to columns without one."""
     _panel: Panel = field(repr=False)
     _missing: set[str] = field(repr=False)
     _three_valued: bool = field(default=False, repr=False)
@@ -108,6 +110,9 @@ class Answer:
 
     def _lines(self, members: int) -> Iterator[str]:
         yield self.english
+        yield f"  {self.formula}"
+        for name, unit in self.units.items():
+            yield f"  {name} has no unit in the data; it is taken to be in {unit}"
         shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
         yield f"true of {len(self.positions):,} of {counted(self.records, 'record')}{shares}"
         if self._three_valued:
@@ -135,6 +140,7 @@ class Answer:
         return {
             "formula": str(self.formula),
             "english": self.english,
+            "units": self.units,
             "records": self.records,
             "true_of": len(self.positions),
             **({"unknown_of": len(self.unknown)} if self._three_valued else {}),
@@ -168,7 +174,7 @@ def ask(
         raise SettingsError(f'missing must be "false" or "unknown", got {missing!r}')
     labels = None if y is None else check_labels(y, panel)
     formula, schema = read_question(question, panel, functions)
-    panel = panel.with_schema(schema)
+    spoken_of = panel.with_schema(schema)
     used = dict.fromkeys(formula.expression.attributes())
     unsure, three_valued = {name for name, count in panel.select(used).missing().items() if count}, missing == "unknown"
     asked = surely(formula.expression) if three_valued else formula.expression
@@ -187,7 +193,8 @@ def ask(
         first=_moments(formula, panel, steps, times),
         classes=() if labels is None else tuple(_by_class(labels, holds)),
         unknown=np.flatnonzero(Formula(possibly(formula.expression))(panel) & ~holds if three_valued else ()),
-        _panel=panel,
+        units={name: str(column.unit) for name, column in schema.items() if column.unit != panel.schema[name].unit},
+        _panel=spoken_of,
         _missing=unsure,
         _three_valued=three_valued,
     )

@@ -5,14 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from telltree.data import ColumnType, Panel, Schema
+from telltree.data.columns.header import is_unit
 from telltree.data.how_read import StepLength
 from telltree.data.schema import require_known
 from telltree.errors import GrammarError, SettingsError, SpeechError
 from telltree.logic import Formula
 from telltree.operators import Expression, Type, UserFunction
+from telltree.speech.numerals import numeral
 from telltree.speech.read import read
 from telltree.speech.tokens import Kind, tokens_of
-from telltree.speech.words import number_before, number_of, stands_bare
+from telltree.speech.words import stands_bare
 
 _SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
 """Signs that only formulas have."""
@@ -86,17 +88,20 @@ def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schem
 
 
 def _unit(text: str, place: int | None) -> str | None:
-    """The word at this place, if it follows a number or begins with one, and is not a word of the language."""
-    if len(text) < (place or 0) or place is None:
-        return None
-    before = None
-    for token in tokens_of(text):
+    """The unit at this place, behind a number or attached to one; None if no unit that telltree knows is there.
+
+    Any other word would be taken for a unit, and then its meaning for the number would be lost: "50 thousand".
+    """
+    tokens = tokens_of(text)
+    for at, token in enumerate(tokens):
         if token.place == place and token.kind is Kind.WORD:
-            attached = number_before(token.text)
-            behind = before is not None and before.kind is Kind.WORD and number_of(before.text) is not None
-            word = (attached[1] if attached else token.text if behind else "").rstrip(".?")
-            return word if word and stands_bare(word) else None
-        before = token
+            number = numeral(tokens, at)
+            attached = "" if number is None else number.rest
+            before = [numeral(tokens, i) for i in range(max(at - 8, 0), at)]
+            behind = any(found and at - len(before) + i + found.length == at for i, found in enumerate(before))
+            word = (attached or (token.text if behind else "")).rstrip(".?")
+            known = is_unit(word) and stands_bare(word) and attached not in ("m", "K")  # "50m" may be 50 million
+            return word if known else None
     return None
 
 

@@ -1,15 +1,17 @@
 """A position in a text that is being read, and what can be asked there."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import NoReturn
 
 from telltree.errors import SpeechError
 from telltree.likeness import alike
+from telltree.speech.numerals import FORMS, WORDS, Numeral, numeral, thousands
 from telltree.speech.tokens import Kind, Token, tokens_of
+from telltree.speech.units import named
 from telltree.speech.vocabulary import Entry, Vocabulary
-from telltree.speech.words import number_before, stands_bare
+from telltree.speech.words import stands_bare
 
 MOST_NESTED = 120  # nested parts; a person gives up at three
 MOST_PARTS = 200  # in all; no formula of telltree's own has as many
@@ -25,6 +27,9 @@ class Cursor:
         self._begins = list(accumulate(map(len, words), initial=0))
         self.vocabulary = vocabulary
         self.at = 0
+        self.unit = ""
+        """of the last number"""
+        self._bare_number = 0  # behind the last number that had no unit attached
         self._nested = 0
         self._parts = 0
 
@@ -113,22 +118,37 @@ class Cursor:
             length, found = self.vocabulary.match(tokens, self.at, article=True)
         return length, found
 
-    def take_number(self, units: Iterable[str], sign: str = "") -> float | None:
+    def take_number(self, units: Collection[str], sign: str = "") -> float | None:
         """Skip a number with its sign, and the unit behind it, which may be missing."""
-        text = self.next.text
-        if self.next.kind is not Kind.WORD or not text.startswith(sign):
+        found = self.numeral(units, sign)
+        if found is None:
             return None
-        if (found := number_before(text.removeprefix(sign))) is None:
+        self.at += found.length
+        self.unit = found.rest
+        if not found.rest:
+            self._bare_number = self.at
+            self.unit = self.take_unit(units) or ""
+        return found.value
+
+    def numeral(self, units: Container[str], sign: str = "") -> Numeral | None:
+        """The number that comes next, with a sign; one of these units may be attached to it. It is not skipped."""
+        token = self.next
+        if token.kind is not Kind.WORD or not token.text.startswith(sign):
             return None
-        value, rest = found
-        if rest:
-            if rest not in units:
-                return None
+        unsigned = Token(token.text.removeprefix(sign), Kind.WORD, token.place + len(sign))
+        found = numeral((*self.tokens[: self.at], unsigned, *self.tokens[self.at + 1 :]), self.at)
+        if found is not None and found.rest == "k" and "k" not in units:
+            return thousands(found)
+        return None if found is None or (found.rest and found.rest not in units) else found
+
+    def take_unit(self, units: Iterable[str]) -> str | None:
+        """Skip one of these units, in its own words or by another name, and return it."""
+        known = [unit for unit in units if unit]
+        found = self.take_longest(known)
+        if found is None and self.next.kind is Kind.WORD and (meant := named(self.next.text, known)) is not None:
             self.at += 1
-            return value
-        self.at += 1
-        self.take_longest(unit for unit in units if unit)
-        return value
+            return meant
+        return found
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
@@ -157,4 +177,16 @@ class Cursor:
         near = alike(" ".join(words), choices, likeness=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         hint += f"; {remedy}" if remedy and (not near or self.sees_quotation()) else ""
+        hint += self._about_numbers() if not hint else ""
         raise SpeechError(f"expected {expected}, found {str(self.next)[:100]}{hint}", self.next.place)
+
+    def _about_numbers(self) -> str:
+        """What to know of numbers, where one cannot be read or has something behind it."""
+        text = self.next.text
+        if self.next.kind is Kind.WORD and (text[:1].isdigit() or text.lower() in WORDS):
+            return f"; {FORMS}"
+        if self.next.kind is Kind.MARK and self.tokens[self.at + 1].text[:1].isdigit() and self.at == self._bare_number:
+            return f"; {FORMS}"
+        if self.next.kind is Kind.WORD and self.at == self._bare_number:
+            return f"; {text[:50]!r} is neither a unit that is known here nor part of the number"
+        return ""

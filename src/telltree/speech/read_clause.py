@@ -3,9 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from telltree.data import Schema
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE, TIMES
+from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
 from telltree.speech.read_noun import NounReader, attribute, is_truth
@@ -389,15 +388,7 @@ class ClauseReader:
         return self._cursor.fail("a number") if value is None else value
 
     def _take_number(self, subject: Expression, sign: str = "") -> float | None:
-        known = units(subject, self._cursor.vocabulary.schema)
-        timed = any(e.head in TIMES for e in subject.walk()) and self._nouns.steps.unit
-        return self._cursor.take_number({*known, self._nouns.steps.unit} if timed else known, sign)
-
-
-def units(signal: Expression, schema: Schema) -> set[str]:
-    """The units that constants compared with a signal may have."""
-    found = (schema[name].unit for name in signal.attributes() if name in schema)
-    return {unit for unit in found if unit}
+        return self._cursor.take_number(self._nouns.units(subject), sign)
 
 
 def compares(first: Expression, second: Expression, orders: Orders) -> Compares:

@@ -1,13 +1,13 @@
 """Reading the names of signals."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Shape, Type, UserFunction
 from telltree.operators.parameters import Parameter, Quantity
-from telltree.operators.table import DIFFERENCE
+from telltree.operators.table import DIFFERENCE, TIMES
 from telltree.speech.cursor import Cursor
 from telltree.speech.phrases import PHRASES, Piece, Span, asks_truth, pieces
 from telltree.speech.times import Steps
@@ -33,6 +33,8 @@ class NounReader:
     truth: Callable[[], Expression]
     """reads a Boolean operand"""
     steps: Steps
+    _units: dict[int, tuple[Expression, str]] = field(default_factory=dict)
+    """the units that were said of numbers, by the identities of their expressions"""
 
     def noun(self) -> Expression:
         """A signal: a part, or the difference of two."""
@@ -47,7 +49,18 @@ class NounReader:
         if head.result(tuple(operand.type for operand in operands)) is None:
             kinds = ", ".join(str(operand.type) for operand in operands)
             self.cursor.fail(f"{head.operands} for {head.symbol!r}, not {kinds}")
+        for operand in operands:
+            unit = self._units[id(operand)][1] if id(operand) in self._units else ""
+            if unit and unit not in self.units(found):
+                self.cursor.fail(f"a number in the unit of {str(found)!r}, which {unit!r} is not, before this")
         return found
+
+    def units(self, signal: Expression) -> set[str]:
+        """The units that constants compared with a signal may have."""
+        schema = self.cursor.vocabulary.schema
+        found = {schema[name].unit for name in signal.attributes() if name in schema}
+        timed = any(e.head in TIMES for e in signal.walk())
+        return {unit for unit in (*found, self.steps.unit if timed else "") if unit}
 
     def part(self) -> Expression:
         """A signal as an operand."""
@@ -201,10 +214,14 @@ class NounReader:
         return self.applied(DIFFERENCE, first, self.part())
 
     def _number(self) -> Expression | None:
-        units = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
-        units |= {self.steps.unit} if self.steps.unit else set()
-        value = self.cursor.take_number(units)
-        return None if value is None else Expression(Number(value))
+        known = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
+        known |= {self.steps.unit} if self.steps.unit else set()
+        value = self.cursor.take_number(known)
+        if value is None:
+            return None
+        found = Expression(Number(value))
+        self._units[id(found)] = found, self.cursor.unit
+        return found
 
     def sees_difference(self) -> bool:
         """Whether the next number is the minuend of a difference, and so the beginning of a signal."""

@@ -11,7 +11,7 @@ from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.values import Interval, Reals
 from telltree.speech.when import NO_UNIT, rest_of, share_of
-from telltree.speech.words import BOUNDS, number_before, number_of
+from telltree.speech.words import BOUNDS
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
 _PASSED = ("have passed", "has passed")
@@ -157,9 +157,7 @@ class WhenReader:
 
     def _takes_time(self) -> bool:
         if self._unit or self.steps.unit:
-            return self._unit == self.steps.unit or (
-                not self._unit and bool(self.cursor.take_longest([self._counted()]))
-            )
+            return self._unit == self.steps.unit or (not self._unit and bool(self.cursor.take_unit([self._counted()])))
         return self.cursor.take(*(NO_UNIT if self.steps.timed else ("steps", "step"))) is not None
 
     def _ranges(self, alone: str = "") -> list[Bounds] | None:
@@ -199,16 +197,12 @@ class WhenReader:
 
     def _number(self) -> str | None:
         """The words of a number, exactly; a unit may follow without a space."""
-        token = self.cursor.next
-        found = number_before(token.text) if token.kind is Kind.WORD else None
+        found = self.cursor.numeral(("%", self.steps.unit))
         if found is None:
             return None
-        self._unit = found[1]
-        if self._unit not in ("", "%", self.steps.unit):
-            return None
-        words = token.text.removesuffix(self._unit)
-        self.cursor.at += 1
-        return words if number_of(words) is not None else None
+        self._unit = found.rest
+        self.cursor.at += found.length
+        return found.digits
 
 
 def _elapsed(interval: Interval) -> Says:
@@ -231,6 +225,4 @@ def _set(bounds: Bounds, value: Callable[[str], float]) -> Reals:
 
 
 def _plain(words: str) -> float:
-    number = number_of(words)
-    assert number is not None
-    return number
+    return float(words.replace("∞", "inf"))

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from telltree.operators import Shape
 from telltree.operators.numbers import number_text
+from telltree.speech.numerals import begins_number
 from telltree.speech.tokens import quoted
 
 BOUNDS = {
@@ -71,12 +72,6 @@ def number_of(text: str) -> float | None:
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
-def number_before(text: str) -> tuple[float, str] | None:
-    """The number that a word begins with and the rest of it: `65°C` is 65 and °C."""
-    found = _NUMBER.match(text)
-    return None if found is None else (float(found[0].replace("−", "-").replace("∞", "inf")), text[found.end() :])
-
-
 @lru_cache(maxsize=10_000)
 def stands_bare(text: str, numbers: bool = False) -> bool:
     """Whether a user's words are clear without quotes, among telltree's own; `numbers`: even if they begin with one."""
@@ -84,7 +79,7 @@ def stands_bare(text: str, numbers: bool = False) -> bool:
     if not text.isprintable() or any(not word or set(word) & set(',;“”"[]') for word in words):
         return False
     lower = tuple(word.lower() for word in words)
-    if (number_of(words[0]) is not None and not numbers) or _JOINTS.intersection(lower):
+    if (not numbers and begins_number(words)) or _JOINTS.intersection(lower):
         return False
     hidden = any(keyword[: len(lower)] == lower for keyword in _KEYWORDS)
     opening = any(lower[: len(keyword)] == keyword for keyword in _KEYWORDS[: len(OPENERS)])

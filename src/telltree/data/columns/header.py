@@ -34,10 +34,10 @@ def split_name(name: str) -> tuple[str, str] | None:
     unit = (match["square"] or match["round"]).strip()
     if unit in NO_UNIT and match["square"]:
         return match["words"], ""
-    return (match["words"], unit) if _is_unit(unit) else None
+    return (match["words"], unit) if is_unit(unit) else None
 
 
-def _is_unit(text: str) -> bool:
+def is_unit(text: str) -> bool:
     """Whether this is a unit, or a product or quotient of units, and not some other remark such as (left)."""
     factors = [part.strip() for part in re.split(r"\s+per\s+|[/·⋅]|(?<!\*)\*(?!\*)|\s+", text)]
     rest = factors[1:] if factors[:1] == ["1"] and len(factors) > 1 else factors
