@@ -112,6 +112,10 @@ class NumericSummary:
         return float(self.support)
 
     @property
+    def title(self):
+        return str(self.predicted)
+
+    @property
     def predicted(self):
         return float(f"{self.target.value(self.total / max(1, self.support)):.6g}")
 

@@ -14,8 +14,9 @@ from strategies import FUNCTIONS, Formulas, draw_case, draw_columns
 from telltree.data import Column, Panel, Schema
 from telltree.errors import DataError
 from telltree.estimators import GrammarTreeClassifier
-from telltree.explain import categories, categories_text, categorize, sentence
+from telltree.explain import categories, categories_text, categorize, rules_table, rules_text, sentence
 from telltree.explain.groups import grouped, groups_text
+from telltree.export import export_model
 from telltree.logic import Formula
 from telltree.search import MonteCarlo
 from telltree.tree import Node
@@ -44,6 +45,47 @@ def node(text, true, false, schema=SCHEMA):
 def tree():
     low = node("F(x < 2)", leaf(3, 0), leaf(1, 1))
     return class_tree(node("F(x < 4)", low, leaf(0, 2)), classes=("calm", "storm"), schema=SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("counts", "title", "hits"),
+    [
+        ((5, 5, 0), "mixed: calm or storm", "5 and 5 of 10 records"),
+        ((5, 6, 0), "mixed: storm or calm", "6 and 5 of 11 records"),
+        ((55, 45, 0), "mixed: calm or storm", "55 and 45 of 100 records"),
+        ((56, 44, 0), "calm", "56 of 100 records"),
+        ((3, 2, 0), "calm", "3 of 5 records"),
+        ((1, 0, 0), "calm", "1 of 1 record"),
+        ((1, 1, 1), "mixed: calm, storm or hail", "1, 1 and 1 of 3 records"),
+        ((4, 2, 4), "mixed: calm or hail", "4 and 4 of 10 records"),
+    ],
+)
+def test_a_category_of_classes_that_hardly_differ_in_number_is_mixed(counts, title, hits):
+    root = node("F(x < 4)", leaf(*counts), leaf(0, 0, 9))
+    tree = class_tree(root, classes=("calm", "storm", "hail"), schema=SCHEMA)
+    first, second = categorize(tree, PANEL)
+    assert (first.title, second.title) == (title, "hail")
+    assert first.label == ("storm" if counts[1] > counts[0] else "calm")
+    assert str(first).startswith(f"[1] {title}  (")
+    assert f"[1] {title}: {hits}" in tree.outline()
+    rows = rules_table(tree)
+    assert (rows[0].title, rows[0].label) == (title, first.label)
+    assert title in rules_text(rows)
+    for text in ("markdown", "csv", "json", "dot"):
+        assert title in export_model(tree, text)
+
+
+def test_of_many_classes_that_tie_a_few_are_named():
+    tree = class_tree(node("F(x < 4)", leaf(2, 2, 2, 2, 2), leaf(0, 0, 0, 0, 1)), classes="abcde", schema=SCHEMA)
+    assert categorize(tree, PANEL)[0].title == "mixed: a, b or 3 others"
+    assert "mixed: a, b or 3 others: 2, 2 and 6 of 10 records" in tree.outline()
+
+
+def test_weights_decide_what_is_mixed():
+    even = class_leaf((1, 9), (4.5, 4.5))
+    one = class_leaf((5, 5), (1.0, 5.0))
+    tree = class_tree(node("F(x < 4)", even, one), classes=("calm", "storm"), schema=SCHEMA)
+    assert [category.title for category in categorize(tree, PANEL)] == ["mixed: calm or storm", "storm"]
 
 
 def test_the_fields_of_categories(tree):
@@ -110,7 +152,7 @@ def test_labels_that_do_not_fit(tree, y):
 def test_text(tree):
     categories = categorize(tree, PANEL, ["calm", "storm", "storm", "calm"])
     assert str(categories[1]) == (
-        "[2] calm  (1 record, 25.0 %; storm: 1)\n"
+        "[2] mixed: calm or storm  (1 record, 25.0 %; storm: 1)\n"
         "    at some point height is below 4 m, and height is always at least 2 m\n"
         "    F(x < 4) ∧ ¬F(x < 2)"
     )

@@ -154,7 +154,7 @@ def test_dot_is_the_tree(rng):
 
     def follow(node, name):
         if isinstance(node, Leaf):
-            assert nodes[name].startswith(f"[{next(numbers)}] {node.summary.predicted}\n")
+            assert nodes[name].startswith(f"[{next(numbers)}] {node.summary.title}\n")
             return 1
         assert nodes[name] == str(node.formula)
         return 1 + follow(node.true, edges[name, "yes"]) + follow(node.false, edges[name, "no"])

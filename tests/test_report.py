@@ -7,18 +7,21 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from class_trees import class_leaf, class_tree
 from report_cases import HARD, grown, single_leaf, sixty_categories, small, titled
 from report_page import Page, data_of
 from sklearn.base import clone
 
 from telltree import Bits, DataError, Formula, GrammarTreeClassifier, MonteCarlo, Panel, SettingsError, load
 from telltree.amounts import percent
+from telltree.data import Column, Schema
 from telltree.explain import categorize, way_of
 from telltree.explain.categories import missing_columns, sentence
 from telltree.logic.formulas import Formulas
 from telltree.logic.walking import Walker
 from telltree.report import report_html, write_report
 from telltree.shares import wilson
+from telltree.tree import Node
 from telltree.tree.front import Front, Pruning
 
 
@@ -89,15 +92,49 @@ def test_members_belong_to_their_category_and_exceptions_are_wrong(plain, data):
             assert set(clusters[category[sort]]) <= {category["number"]}
         label = category["predicted"]
         assert all(y[i] != label for i in category["exceptions"])
-        assert len(category["typical"]) == min(4, category["records"])
+        assert all(y[i] == label for i in (*category["typical"], *category["borderline"]))
+        right = category["records"] - category["wrong"]
+        assert (len(category["typical"]), len(category["borderline"])) == (min(4, -(-right // 2)), min(4, right // 2))
+        shown = [*category["typical"], *category["borderline"], *category["exceptions"]]
+        assert len(set(shown)) == len(shown)
+
+
+@pytest.mark.parametrize("records", [1, 2, 3, 5, 9, 30])
+def test_no_member_is_in_two_lists_however_few_there_are(records):
+    schema = Schema([Column("x", "real")])
+    panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(records)], columns=["x"])
+    root = Node(Formula.parse("F(x > -1)", schema), class_leaf((records, 0)), class_leaf((0, 1)))
+    first, second = data_of(report_html(class_tree(root, ("up", "down"), schema), panel, ["up"] * records))[
+        "categories"
+    ]
+    assert set(first["typical"]).isdisjoint(first["borderline"])
+    assert len(first["typical"]) == min(4, (records + 1) // 2)
+    assert len(first["borderline"]) == min(4, records // 2)
+    assert first["exceptions"] == second["typical"] == second["borderline"] == []
+
+
+def test_a_mixed_category_is_called_so_and_has_members_of_both_classes_only():
+    schema = Schema([Column("x", "real")])
+    panel = Panel.from_arrays([np.array([[float(i)]]) for i in range(12)], columns=["x"])
+    y = ["up", "down"] * 5 + ["level"] * 2
+    root = Node(Formula.parse("F(x > -1)", schema), class_leaf((5, 5, 2)), class_leaf((0, 0, 1)))
+    tree = class_tree(root, ("down", "up", "level"), schema)
+    found, _ = data_of(report_html(tree, panel, y))["categories"]
+    assert (found["title"], found["predicted"]) == ("mixed: down or up", "down")
+    assert found["wrong"] == 2
+    assert {y[i] for i in found["exceptions"]} == {"level"}
+    assert {y[i] for i in (*found["typical"], *found["borderline"])} <= {"up", "down"}
+    assert "mixed: down or up" in Page(report_html(tree, panel, y)).text
 
 
 def test_borderline_members_have_the_smallest_margins(plain, data):
-    tree, panel, _ = plain
+    tree, panel, y = plain
     clusters = tree.apply(panel)
     least = [min(abs(turn.margin) for turn in way_of(tree, panel, i)) for i in range(len(panel))]
     for category in data["categories"]:
-        inside = sorted(least[i] for i in np.flatnonzero(clusters == category["number"]))
+        inside = sorted(
+            least[i] for i in np.flatnonzero((clusters == category["number"]) & (y == category["predicted"]))
+        )
         assert [least[i] for i in category["borderline"]] == pytest.approx(inside[: len(category["borderline"])])
 
 

@@ -223,7 +223,9 @@ def test_reports_tell_of_the_records_they_show(case):
             assert (values["low"], values["high"]) == ends
             assert told["sure"]["size"] == values["share"]
             assert told["sure"]["value"] == percent(true.share)
-            assert told["wrong"] == (true.support - true.counts[rule.label] if labels else None)
+            summary = case.model.tree_.summaries[rule.cluster - 1]
+            named = [summary.target.classes[k] for k in summary.leading]
+            assert told["wrong"] == (true.support - sum(map(true.counts.__getitem__, named)) if labels else None)
             weights = values["weighted share"], values["decided by weights"]
             assert weights == (close(rule.weighted), rule.decided_by_weights)
     categories = case.model.categories(panel_of(x), y)

@@ -69,7 +69,7 @@ def demo(page: Path | None = None) -> Iterator[str]:
 
 def _told(category: Category) -> str:
     counts = ", ".join(f"{label}: {count}" for label, count in category.counts.items())
-    head = f"  [{category.number}] {category.label}, {len(category.members)} encounters ({counts})"
+    head = f"  [{category.number}] {category.title}, {len(category.members)} encounters ({counts})"
     return "\n".join([head, _wrapped(category.english, 6)])
 
 

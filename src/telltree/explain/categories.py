@@ -77,6 +77,13 @@ class Category:
         return self.summary.predicted
 
     @property
+    def title(self) -> str:
+        """What the category is called: its label, or "mixed: A or B" where its records are hardly more one than the
+        other.
+        """
+        return self.summary.title
+
+    @property
     def formula(self) -> Expression | None:
         """The conjunction as one expression; None for a tree that is a single leaf."""
         parts = signed(self.branches)
@@ -95,7 +102,7 @@ class Category:
         return Telling(
             number=self.number,
             branches=self.branches,
-            head=f"[{self.number}] {self.label}  ({figures})",
+            head=f"[{self.number}] {self.title}  ({figures})",
             headline=self.headline,
             whole=Said(self.english, self.description),
             short=None if self.short == self.english else self.short,

@@ -77,7 +77,7 @@ def _node(
 ) -> str:
     records = f'<span class="counts">{_records(node.summary)}</span>'
     if isinstance(node, Leaf):
-        label, remark = node.summary.predicted, node.summary.remark
+        label, remark = node.summary.title, node.summary.remark
         weighed = escaped(f"; {remark}") if remark else ""
         headline = "" if node.headline is None else escaped(headline_text(node.headline, node, tree))
         told = f'<div class="counts">{headline}</div>' if headline else ""

@@ -35,6 +35,8 @@ class RuleRow:
     """A short sentence, with the shares of the records of this leaf and of others that it is true of."""
     label: Any
     """What is predicted."""
+    title: str
+    """The label in words, or "mixed: A or B" where that is hardly decided."""
     sureness: Sureness
     """How sure that is, by the records that came here."""
 
@@ -67,6 +69,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
                 short=english if leaf.short is None else tree.says(leaf.short.expression),
                 headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
                 label=leaf.summary.predicted,
+                title=leaf.summary.title,
                 sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )
@@ -94,5 +97,5 @@ def rules_text(rows: Sequence[RuleRow]) -> str:
 
 def cells(row: RuleRow) -> list[Cell]:
     """A row of a table: cluster, label, how sure it is, and formula."""
-    label = Cell("label", str(row.label), number=False)
+    label = Cell("label", row.title, number=False)
     return [Cell("cluster", str(row.cluster)), label, *row.sureness.cells(), Cell("formula", row.formula, number=False)]

@@ -25,7 +25,7 @@ def _below(
         cluster = next(clusters)
         told = node.summary
         remark = f"\n{told.remark}" if told.remark else ""
-        said = _quoted(f"[{cluster}] {told.predicted}\n{told.mixed}{remark}")
+        said = _quoted(f"[{cluster}] {told.title}\n{told.mixed}{remark}")
         return [f"  {name} [label={said}, style=rounded];", *above] if exported.category in (None, cluster) else []
     below = [
         line

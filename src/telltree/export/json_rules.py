@@ -23,6 +23,7 @@ def json_rules(exported: Exported) -> str:
             "short": row.short,
             "headline": row.headline,
             **row.sureness.exported(),
+            "title": row.title,
         }
         for row in rule_rows(exported)
     ]

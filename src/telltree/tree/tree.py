@@ -410,11 +410,11 @@ def _nodes(node: Node | Leaf) -> Iterator[Node]:
 
 
 def _outcome(said: Summary) -> str:
-    return "; ".join(filter(None, [f"{said.predicted}: {said.hits}", said.remark]))
+    return "; ".join(filter(None, [f"{said.title}: {said.hits}", said.remark]))
 
 
 def _mixed(said: Summary) -> str:
-    return f"{said.predicted}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
+    return f"{said.title}  ({'; '.join(filter(None, [said.mixed, said.remark]))})"
 
 
 def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable[[Summary], str]) -> Iterator[str]:

@@ -61,4 +61,4 @@ def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     hidden = ("branches", "positions", "summary", "sureness")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
-    return {**found, "label": category.label, "paper": paper, **category.sureness.values()}
+    return {**found, "label": category.label, "title": category.title, "paper": paper, **category.sureness.values()}

@@ -41,7 +41,7 @@ def explain(
     place = position_of(panel, record)
     turns = way_of(tree, panel, place, reference=training.spread)
     category = int(tree.apply(panel[[place]])[0])
-    label = tree.summaries[category - 1].predicted
+    summary = tree.summaries[category - 1]
     headline = _headline(tree, category, panel[[place]])
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
@@ -49,13 +49,13 @@ def explain(
             {
                 "record": panel.ids[place],
                 "category": category,
-                tree.target.words.predicted: label,
+                tree.target.words.predicted: summary.predicted,
                 "headline": headline,
                 "branches": turned,
             }
         )
         return
-    lines = [f"record {record}: category [{category}], {label}"]
+    lines = [f"record {record}: category [{category}], {summary.title}"]
     lines += [] if headline is None else [f"  {headline}"]
     lines += [_told(turn) for turn in turns] or ["  the tree is a single leaf: all records come here"]
     put("\n".join(lines), wrap=True)

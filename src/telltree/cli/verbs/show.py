@@ -56,7 +56,7 @@ def show(
     if json:
         put_json([row | _more(tree, number) for number, row in enumerate(as_records(rules), 1)])
     elif formulas:
-        put(f"{tree}\n\n{rules_text([replace(rule, label=clip(rule.label)) for rule in rules])}")
+        put(f"{tree}\n\n{rules_text([replace(rule, title=clip(rule.title)) for rule in rules])}")
     else:
         told = [_telling(rule, tree, style) for rule in rules]
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
@@ -94,7 +94,7 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
     return Telling(
         number=rule.cluster,
         branches=branches,
-        head=f"[{rule.cluster}] {rule.label}: {rule.figures}",
+        head=f"[{rule.cluster}] {rule.title}: {rule.figures}",
         headline=rule.headline,
         whole=whole,
         short=None if rule.short == rule.english or style == "paper" else rule.short,

@@ -91,7 +91,7 @@ def deal(tree: Tree, seen: Census, says: Callable[[Node], str], inches: float) -
         place = next(places)
         counts = seen.counts[place]
         if isinstance(node, Leaf):
-            lines = wrapped(f"[{next(numbers)}] {node.summary.predicted}", _LEAF_TEXT, BODY, lines=3)
+            lines = wrapped(f"[{next(numbers)}] {node.summary.title}", _LEAF_TEXT, BODY, lines=3)
             lines += [node.summary.brief_remark] if node.summary.brief_remark else []
             children: tuple[Card, ...] = ()
         else:

@@ -134,7 +134,7 @@ def _frame(category: Category, speaks: Voice, members: _Members, chosen: Sequenc
     marks = len(members.branches) if drawn else 0
     foot = 0.5 + 0.19 * marks
     figure = new_figure(_WIDE, head + max(0.3, sum(heights) + GAP * max(0, len(heights) - 1)) + foot)
-    title = clipped(f"[{category.number}] {category.label}", (_WIDE - 3) / BOLD, TITLE)
+    title = clipped(f"[{category.number}] {category.title}", (_WIDE - 3) / BOLD, TITLE)
     top = write_lines(figure, 0.2, 0.15, [title], fontsize=TITLE, fontweight="bold")
     top = write_lines(figure, 0.2, top, said, color=QUIET)
     write_lines(figure, 0.2, top, [clipped(size + part, _WIDE - 0.4, BODY)])

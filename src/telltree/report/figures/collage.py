@@ -114,7 +114,7 @@ def _assemble(
     figure = new_figure(wide, high)
     top = 0.15 + key
     for category, lines, head in zip(chosen, told, heads, strict=True):
-        head_line = f"[{category.number}] {category.label}  ({told_size(category)})"
+        head_line = f"[{category.number}] {category.title}  ({told_size(category)})"
         title = clipped(head_line, (wide - 2 * _MARGIN) / BOLD, BODY)
         below = write_lines(figure, _MARGIN, top, [title], fontweight="bold")
         if lines:

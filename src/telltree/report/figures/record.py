@@ -110,7 +110,7 @@ def plot_record(
     clock = clocks(panel, [record])
     at = clock.times[0]
     drawn = [_shown(pane, aligned if _known(pane, tree) else panel, record, at, speaks) for pane in chosen]
-    title = f"record {panel.ids[record]}: [{number}] {leaf.summary.predicted}"
+    title = f"record {panel.ids[record]}: [{number}] {leaf.summary.title}"
     note = [f"… and {counted(left_out, 'more signal')} that the formulas mention"] if left_out else []
     said = wrapped(speaks.path(branches), _WIDE - 0.4, BODY, lines=6) + note
     labels = [_label(row, speaks) for row in rows]

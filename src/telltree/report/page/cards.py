@@ -33,6 +33,7 @@ def cards(
                 "node": leaves[category.number],
                 "part": category.summary.part,
                 "predicted": words(category.label),
+                "title": words(category.title),
                 "formula": words(category.description),
                 "english": words(category.english),
                 "short": None if category.short == category.english else words(category.short),

@@ -21,11 +21,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Members:
-    """Positions of records in the panel, the best example first."""
+    """Positions of records in the panel, the best example first; no record is in two lists."""
 
     typical: tuple[int, ...]
+    """Members that represent the others; none is an exception."""
     borderline: tuple[int, ...]
+    """Members that came nearest to another category; none is an exception."""
     exceptions: tuple[int, ...]
+    """Members whose label is none of those that the category is called by."""
     pooled: int
     """How many members the typical ones were chosen from."""
     measured: int
@@ -33,7 +36,7 @@ class Members:
 
 
 def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
-    """For each category up to `most` members of each sort; the same seed selects the same."""
+    """For each category up to `most` members of each sort, fewer of small ones; the same seed selects the same."""
     names = {name for category in subject.categories for name in columns_of(category)}
     reals = (name for name in names if subject.known.schema[name].type is ColumnType.REAL)
     spreads = {name: _spread(subject.known, name) for name in reals}
@@ -43,13 +46,16 @@ def all_members(subject: Subject, *, most: int, seed: int) -> list[Members]:
 def _members(subject: Subject, category: Category, spreads: Mapping[str, float], most: int, seed: int) -> Members:
     pool = drawn(category.positions, POOL, (seed, category.number, 0))
     measured = drawn(category.positions, max(200, MEASURED // len(subject.categories)), (seed, category.number, 1))
-    chosen = medoids(distances(subject.known, columns_of(category), spreads, pool), most)
+    wrong = category.positions[subject.wrong[category.positions]]
     margins = narrowest(subject, category, measured)
     nearest = measured[np.argsort(margins, kind="stable")] if category.branches else measured[:0]
-    wrong = category.positions[subject.wrong[category.positions]]
+    half = (len(category.positions) - len(wrong)) // 2  # where members are few, both sorts get some
+    borderline = nearest[~np.isin(nearest, wrong)][: min(most, half)]
+    taken = np.isin(pool, np.concatenate((wrong, borderline)))
+    chosen = medoids(distances(subject.known, columns_of(category), spreads, pool), most, taken)
     return Members(
         typical=tuple(pool[chosen].tolist()),
-        borderline=tuple(nearest[:most].tolist()),
+        borderline=tuple(borderline.tolist()),
         exceptions=tuple(drawn(wrong, most, (seed, category.number, 2)).tolist()),
         pooled=len(pool),
         measured=len(measured),
@@ -75,14 +81,16 @@ def narrowest(subject: Subject, category: Category, positions: Ints) -> Floats:
     return np.min(asked, axis=0) if asked else np.full(len(positions), np.inf)
 
 
-def medoids(apart: Floats, most: int) -> Ints:
+def medoids(apart: Floats, most: int, taken: NDArray[np.bool_] | None = None) -> Ints:
     """Records (as indices) that represent all: first the one nearest to all others, then, one by one, those that most
-    reduce the distance of the records to their nearest representative.
+    reduce the distance of the records to their nearest representative. Those `taken` already represent none.
     """
     chosen: list[int] = []
+    free = np.ones(len(apart), np.bool_) if taken is None else ~taken
     nearest = np.full(len(apart), np.inf)
-    for _ in range(min(most, len(apart))):
+    for _ in range(min(most, int(free.sum()))):
         left = np.minimum(apart, nearest).sum(axis=1)  # if this one were added
+        left[~free] = np.inf
         left[chosen] = np.inf
         best = int(np.argmin(left))
         chosen.append(best)

@@ -21,6 +21,8 @@ from telltree.tree.target.target import Bools, Ints, Words
 ONE = 1 << 20
 """Weights are whole numbers of 1 / ONE, so that sums do not depend on the order of summation."""
 _DAMAGED = "this model file is damaged"
+_NEARLY = 0.1  # share of a leaf's weight by which a class may fall short of the greatest, and the leaf is mixed
+_MOST_NAMED = 3  # classes of a mixed leaf
 _WORDS = Words(
     label="label",
     predicted="class",
@@ -154,6 +156,23 @@ class ClassSummary:
         """The class of greatest weight."""
         return self.target.classes[self.label]
 
+    @cached_property
+    def leading(self) -> tuple[int, ...]:
+        """The classes that tie, or nearly tie, for the greatest weight, as their places: the label first."""
+        least = self.weights[self.label] - _NEARLY * self.weight
+        near = [k for k, weight in enumerate(self.weights) if weight and weight >= least * (1 - 1e-9)]
+        return tuple(sorted(near, key=lambda k: (-self.weights[k], k)))
+
+    @property
+    def title(self) -> str:
+        """The class, or "mixed: A or B" where others are about as likely."""
+        if len(self.leading) < 2:
+            return str(self.predicted)
+        names = [str(self.target.classes[k]) for k in self.leading]
+        if len(names) > _MOST_NAMED:
+            names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} others"]
+        return f"mixed: {', '.join(names[:-1])} or {names[-1]}"
+
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class: its share, as if one record more had come here that is of all classes alike.
@@ -201,8 +220,12 @@ class ClassSummary:
 
     @property
     def hits(self) -> str:
-        """How many records have the class."""
-        return f"{self.counts[self.label]:,} of {counted(self.support, 'record')}"
+        """How many records have the class, or each class of the title."""
+        named = [f"{self.counts[k]:,}" for k in self.leading[:_MOST_NAMED]]
+        if len(self.leading) > _MOST_NAMED:
+            named[-1] = f"{sum(self.counts[k] for k in self.leading[_MOST_NAMED - 1 :]):,}"
+        each = " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+        return f"{each} of {counted(self.support, 'record')}"
 
     @property
     def mixed(self) -> str:
@@ -346,8 +369,11 @@ class ClassLabels:
         """The classes are the parts."""
 
     def exceptions(self, leaves: Sequence[ClassSummary], places: Ints) -> Bools:
-        """Which records are of another class than is predicted for them."""
-        found: Bools = self._predicted(leaves, places) != self.codes
+        """Which records are of a class that the title of their category does not name."""
+        named = np.zeros((len(leaves), len(self.target.classes)), np.bool_)
+        for row, leaf in zip(named, leaves, strict=True):
+            row[list(leaf.leading)] = True
+        found: Bools = ~named[places, self.codes]
         return found
 
     def check_known(self, target: ClassTarget) -> None:

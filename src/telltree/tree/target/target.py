@@ -159,6 +159,10 @@ class Summary(Protocol):
         """What is predicted for them, as a plain value of Python."""
 
     @property
+    def title(self) -> str:
+        """What a category with it is called: what is predicted, or "mixed: A or B" where that is hardly decided."""
+
+    @property
     def parts(self) -> tuple[int, ...]:
         """How many records are in each part of the target."""
 
@@ -260,7 +264,7 @@ class Labels(Protocol):
         """The part that each of those is in; None if the labels are the parts."""
 
     def exceptions(self, leaves: Sequence[Any], places: Ints) -> Bools:
-        """Which records have another label than is predicted for them: by the summary at each one's place."""
+        """Which records have a label that the title of their category, by the summary at their place, does not name."""
 
     def check_known(self, target: Any) -> None:
         """DataError if a tree with this target could not be right about a single one of them."""

@@ -64,7 +64,7 @@ function memberRows() {
 }
 
 function startExport() {
-    const sentences = DATA.categories.map((c) => `[${c.number}] ${c.predicted}: ${c.english}`).join('\n');
+    const sentences = DATA.categories.map((c) => `[${c.number}] ${c.title}: ${c.english}`).join('\n');
     byId('export-tools').append(
         make(
             'button',

@@ -47,7 +47,7 @@ const partOf = (label) => (DATA.label_parts ? DATA.label_parts[label] : label);
 const swatched = (part, text) => make('span', { class: 'data', title: text }, swatch(part), short(text));
 const partName = (number) => swatched(number, DATA.parts[number]);
 const labelName = (label) => swatched(partOf(label), LABELS[label]);
-const outcome = ({ part, predicted }) => swatched(part, predicted);
+const outcome = ({ part, title }) => swatched(part, title);
 
 const shares = (counts) =>
     counts

@@ -9,7 +9,7 @@ function startRecord() {
         return options.length
             ? make(
                   'optgroup',
-                  { label: short(`Category ${category.number}: ${category.predicted}`) },
+                  { label: short(`Category ${category.number}: ${category.title}`) },
                   options,
               )
             : null;
