@@ -3,7 +3,8 @@
 A formula is a nested tuple, its operator first: ("F", ("and", ("x", "on"), ("<", ("x", "alt"), ("number", 2.0)))).
 Leaves are ("x", column), ("number", value), ("level", name) and ("shape", numbers); ("call", name, operand, ...) calls
 a function.
-A record is a dict from column to a list with one value a step: floats, Booleans or names, None where missing.
+A record is a dict from column to a list with one value a step: floats, Booleans or names, None where missing; under
+TIMES it has the times of its steps, if these are known and differ in length.
 Functions are a dict from name to a plain function on such lists.
 """
 
@@ -12,6 +13,7 @@ import math
 import operator
 import re
 
+TIMES = object()
 UNSEEN = object()
 """A category that the schema does not know: it is not missing, and equals nothing."""
 
@@ -31,12 +33,19 @@ def values(formula, record, functions):
     head, operands = formula[0], formula[1:]
     if head in ("x", "number", "level", "shape"):
         yielded = record[operands[0]] if head == "x" else [operands[0]] * length(record)
+    elif head in CLOCKS:
+        yielded = clock(head, record)
     elif head == "call":
         given = [values(operand, record, functions) for operand in operands[1:]]
         yielded = functions[operands[0]](*([known(value) for value in operand] for operand in given))
     else:
         yielded = MEANING[head](length(record), *(values(operand, record, functions) for operand in operands))
     return [None if is_nan(value) else value for value in yielded]
+
+
+def clock(head, record):
+    """Where in the record each step is; by the number of the step, if times are not known."""
+    return CLOCKS[head](record.get(TIMES, range(length(record))))
 
 
 def length(record):
@@ -160,6 +169,12 @@ def nearest(a, b):
     return max(min(b[t], *a[:t]) if t else b[0] for t in range(len(b)))
 
 
+CLOCKS = {
+    "elapsed": lambda times: [float(time - times[0]) for time in times],
+    "left": lambda times: [float(times[-1] - time) for time in times],
+    "length": lambda times: [float(len(times))] * len(times),
+    "gone": lambda times: [(time - times[0]) / (times[-1] - times[0]) for time in times[:-1]] + [1.0],
+}
 COMPARE = {
     "<": stepwise(operator.lt, False),
     "<=": stepwise(operator.le, False),
@@ -198,11 +213,9 @@ MEANING = {
     "before[]": lambda n, a, b, i, j: [follows(a[t:], b[t:], i[t], j[t]) for t in range(n)],
     "episodes": joined(lambda a: [float(len(runs(a)))] * len(a)),
     "longest": joined(lambda a: [float(max(runs(a), default=0))] * len(a)),
-    "left": lambda n: [float(n - 1 - t) for t in range(n)],
     "count": joined(lambda a: [float(sum(a))] * len(a)),  # of the whole record, at every step
     "missing": lambda n, a: [value is None for value in a],
-    "elapsed": lambda n: [float(t) for t in range(n)],  # the records of the tests have no times
-    "gone": lambda n: [t / (n - 1) if n > 1 else 0.0 for t in range(n)],
+    **{head: lambda n, at=at: at(range(n)) for head, at in CLOCKS.items()},
     "change": change,
     "mean[]": looked_back_at(mean),
     "min[]": looked_back_at(min),

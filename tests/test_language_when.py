@@ -53,7 +53,7 @@ def test_time_is_counted_in_the_panels_unit_or_in_steps():
     assert values(panel_of(period=0.5), Expression(ELAPSED)) == [0, 0.5, 1, 1.5, 0, 0, 0.5, 1, 1.5]
     assert values(uneven(), Expression(ELAPSED)) == [0, 1, 5, 6.5, 0, 0, 1, 5, 6.5]
     assert values(uneven()[[2, 0]], Expression(ELAPSED)) == [0, 1, 5, 6.5] * 2
-    assert values(panel_of(), Expression(GONE)) == [0, 1 / 3, 2 / 3, 1, 0, 0, 1 / 3, 2 / 3, 1]
+    assert values(panel_of(), Expression(GONE)) == [0, 1 / 3, 2 / 3, 1, 1, 0, 1 / 3, 2 / 3, 1]
 
 
 def test_a_change_looks_back_so_many_steps_or_to_the_first():
@@ -126,7 +126,7 @@ def test_records_timed_otherwise_are_refused(learnt, asked, tmp_path):
     assert tree.predict(panel_of(**learnt)).tolist() == ["yes", "no", "yes"]
     with pytest.raises(DataError, match="the time elapsed in"):
         tree.predict(other)
-    assert tree_of("F(gone() > 0.5)", panel_of(**learnt)).predict(other).tolist() == ["yes", "no", "yes"]
+    assert tree_of("F(gone() < 0.5)", panel_of(**learnt)).predict(other).tolist() == ["yes", "no", "yes"]
     features = TemporalFeatures(["F(elapsed() > 2)"]).fit(panel_of(**learnt))
     assert features.transform(panel_of(**learnt)).ravel().tolist() == [1, 0, 1]
     with pytest.raises(DataError, match="the time elapsed in"):

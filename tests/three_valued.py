@@ -89,8 +89,8 @@ def signal(formula, record, functions):
         found = oracle.distance(n, [None if value is NOTHING else value for value in x], [operands[1][1]] * n)
         pieces = [x[t - steps + 1 : t + 1] if t >= steps - 1 else [NOTHING] for t in range(n)]
         yielded = [NOTHING if NOTHING in piece else found[t] for t, piece in enumerate(pieces)]
-    elif head in ("elapsed", "gone", "left"):
-        yielded = oracle.MEANING[head](n)
+    elif head in oracle.CLOCKS:
+        yielded = oracle.clock(head, record)
     else:
         yielded = made_of_several(head, operands, record, functions)
     return [None if is_nan(value) else value for value in yielded]

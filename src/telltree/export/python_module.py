@@ -41,6 +41,7 @@ from telltree.operators.table import (
     LAST,
     LATEST,
     LEFT,
+    LENGTH,
     LESS,
     LESS_EQUAL,
     LONGEST,
@@ -269,6 +270,12 @@ def _elapsed(e: Expression, reads: Reads) -> str:
     return f"timed(record, {_times(e, reads)!a})"
 
 
+def _gone(e: Expression, reads: Reads) -> str:
+    """By steps, whatever their length, where all have the same."""
+    even = reads.step is None or reads.step[0] is not None
+    return "gone(counted(record, 1.0))" if even else f"gone({_elapsed(e, reads)})"
+
+
 def _left(e: Expression, reads: Reads) -> str:
     period = 1.0 if reads.step is None else reads.step[0]
     if period is not None:
@@ -303,8 +310,9 @@ PYTHON: Cells[_Said | Refused] = Cells(
         COUNT: _calls("count"),
         MISSING: _missing,
         ELAPSED: _elapsed,
-        GONE: lambda e, reads: "gone(record)",
+        GONE: _gone,
         LEFT: _left,
+        LENGTH: lambda e, reads: "length(record)",
         EVENTUALLY_WITHIN: _calls("some_within"),
         GLOBALLY_WITHIN: _calls("all_within"),
         NEXT: lambda e, reads: f"some_within({code(e.args[0], reads)}, 1, 1)",

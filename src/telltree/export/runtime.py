@@ -230,10 +230,14 @@ def left(record: Any, name: str) -> list[float]:
     return [times[-1] - time for time in times]
 
 
-def gone(record: Any) -> list[float]:
-    """The share of the record before each step."""
-    last = steps(record) - 1
-    return [t / max(last, 1) for t in range(last + 1)]
+def gone(times: list[float]) -> list[float]:
+    """The share of the record that has passed, by the times since the first step; at the last step, all of it."""
+    return [time / (times[-1] or 1.0) for time in times[:-1]] + [1.0]
+
+
+def length(record: Any) -> list[int]:
+    """How many steps the record has, at each of them."""
+    return [steps(record)] * steps(record)
 
 
 def absolute(a: list[Any]) -> list[Any]:

@@ -48,6 +48,7 @@ from telltree.operators.table import (
     LAST,
     LATEST,
     LEFT,
+    LENGTH,
     LESS,
     LESS_EQUAL,
     LONGEST,
@@ -318,10 +319,14 @@ class _Steps:
         period = 1.0 if self.step is None else self.step[0]
         if period is not None:
             return f"((step - 1) * {_real(period)})"
+        return self.named(e, f"{self.clock(e)} - FIRST_VALUE(clock) {_BEFORE}")
+
+    def clock(self, e: Expression) -> str:
+        """The table's times, of which steps that differ in length have need."""
         if self.time is None:
             raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
         self.timed = True
-        return self.named(e, f"clock - FIRST_VALUE(clock) {_BEFORE}")
+        return "clock"
 
 
 _Said: TypeAlias = Callable[[_Steps, Expression], str]
@@ -361,7 +366,13 @@ def _change(steps: _Steps, e: Expression) -> str:
 
 
 def _gone(steps: _Steps, e: Expression) -> str:
-    return steps.named(e, f"CASE WHEN {_COUNT} > 1 THEN (step - 1e0) / ({_COUNT} - 1) ELSE 0e0 END")
+    """The share of the record's steps, or of its time where these differ in length."""
+    if steps.step is None or steps.step[0] is not None:
+        share = f"(step - 1e0) / ({_COUNT} - 1)"
+    else:
+        clock = steps.clock(e)
+        share = f"({clock} - MIN({clock}) OVER whole) / (MAX({clock}) OVER whole - MIN({clock}) OVER whole)"
+    return steps.named(e, f"CASE WHEN step < {_COUNT} THEN {share} ELSE 1e0 END")
 
 
 def _within(how: str) -> _Said:
@@ -549,10 +560,7 @@ def _left(steps: _Steps, e: Expression) -> str:
     period = 1.0 if steps.step is None else steps.step[0]
     if period is not None:
         return steps.named(e, f"({_COUNT} - step) * {_real(period)}")
-    if steps.time is None:
-        raise unsayable(e, "SQL without a column of times, for steps differ in length; give time=...")
-    steps.timed = True
-    return steps.named(e, "LAST_VALUE(clock) OVER ahead - clock")
+    return steps.named(e, f"LAST_VALUE({steps.clock(e)}) OVER ahead - clock")
 
 
 SQL: Cells[_Said | Refused] = Cells(
@@ -578,6 +586,7 @@ SQL: Cells[_Said | Refused] = Cells(
         CHANGE: _change,
         GONE: _gone,
         LEFT: _left,
+        LENGTH: lambda steps, e: steps.named(e, _COUNT),
         EVENTUALLY_WITHIN: _within("MAX"),
         GLOBALLY_WITHIN: _within("MIN"),
         NEXT: _within("MAX"),

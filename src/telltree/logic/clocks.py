@@ -8,15 +8,17 @@ from telltree.data.how_read import StepLength
 from telltree.errors import DataError
 from telltree.operators import Expression, Operator
 from telltree.operators.numbers import number_text
-from telltree.operators.table import TIMES, Form
+from telltree.operators.table import GONE, TIMES, Form
 
 
 def check_clock(formulas: Iterable[Expression], learnt: StepLength | None, panel: Panel) -> None:
-    """DataError if formulas ask for times, and the panel counts them in another unit; or if they look at windows of
-    steps, and its steps are of another length."""
+    """DataError if formulas ask for times, and the panel counts them in another unit; for shares of the record, and it
+    would be another share; or if they look at windows of steps, and its steps are of another length."""
     heads = {e.head for formula in formulas for e in formula.walk()}
     if any(isinstance(head, Operator) and head.form is Form.WINDOW for head in heads):
         _check_length(learnt, panel.step)
+    if GONE in heads:
+        _check_share(learnt, panel.step)
     if heads.isdisjoint(TIMES):
         return
     wanted, found = _counted(learnt), _counted(panel.step)
@@ -35,6 +37,19 @@ def _check_length(learnt: StepLength | None, found: StepLength | None) -> None:
         f"formulas look at windows of steps of {number_text(learnt[0] or 0.0)} {learnt[1]}, but these records have "
         f"steps of {number_text(found[0] or 0.0)} {found[1]}; resample them to the same length"
     )
+
+
+def _check_share(learnt: StepLength | None, found: StepLength | None) -> None:
+    """DataError if one has shares of the record's time, and the other knows no times. Of even steps both are alike."""
+    if learnt is None and found is not None and found[0] is None:
+        raise DataError(
+            "formulas ask for shares of the record's steps, but these records have times, and steps of different "
+            "lengths; read the data without times"
+        )
+    if found is None and learnt is not None and learnt[0] is None:
+        raise DataError(
+            f"formulas ask for shares of the record's time, but these records have no times; {_remedy(learnt[1])}"
+        )
 
 
 def _alike(learnt: StepLength, found: StepLength) -> bool:

@@ -40,6 +40,7 @@ from telltree.operators.table import (
     LAST,
     LATEST,
     LEFT,
+    LENGTH,
     LESS,
     LESS_EQUAL,
     MAX,
@@ -303,9 +304,21 @@ def _left(signals: Signals, e: Expression) -> Floats:
 
 
 def _gone(signals: Signals, e: Expression) -> Floats:
-    """The share of the steps to come after the first that a step has behind it."""
+    """The share of the record that has passed: of its steps after the first, or of its time where steps differ in
+    length. At the last step, which may be the only one, all of it has."""
+    panel, numbers = signals.panel, signals.numbers()
+    times, last = panel.stacked_times(), np.repeat(panel.lengths - 1, panel.lengths)
+    if times is None or panel.period is not None:
+        return signals.laid_out(np.where(last > 0, numbers / np.maximum(last, 1), 1.0))
+    first = np.arange(len(times)) - numbers
+    with np.errstate(invalid="ignore"):  # of infinite times there is no share, but at the last step
+        shares = (times - times[first]) / np.where(last > 0, times[first + last] - times[first], 1.0)
+    return signals.laid_out(np.where(numbers == last, 1.0, np.nan_to_num(shares, nan=0.0)))
+
+
+def _length(signals: Signals, e: Expression) -> Floats:
     lengths = signals.panel.lengths
-    return signals.laid_out(signals.numbers() / np.maximum(np.repeat(lengths - 1, lengths), 1))
+    return signals.laid_out(np.repeat(lengths, lengths).astype(np.float64))
 
 
 def _change(signals: Signals, e: Expression) -> Floats:
@@ -394,6 +407,7 @@ SIGNALS: Cells[Callable[[Signals, Expression], Any]] = Cells(
         ELAPSED: _elapsed,
         GONE: _gone,
         LEFT: _left,
+        LENGTH: _length,
         CHANGE: _change,
         MEAN_WITHIN: _within(along.mean),
         MIN_WITHIN: _within(partial(along.extreme, better=np.fmin)),

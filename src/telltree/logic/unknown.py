@@ -45,6 +45,7 @@ from telltree.operators.table import (
     LAST,
     LATEST,
     LEFT,
+    LENGTH,
     LESS,
     LESS_EQUAL,
     LONGEST,
@@ -314,7 +315,7 @@ def _like_both_ends(signal: Expression) -> Expression | None:
         return None
     steps = signal.args[1]
     before = Expression(ONCE_WITHIN, (there, steps, steps))
-    at_the_first = Expression(ONCE_WITHIN, (_and(there, Expression(LESS_EQUAL, (_GONE, _ZERO))), _ZERO, steps))
+    at_the_first = Expression(ONCE_WITHIN, (_and(there, _FIRST), _ZERO, steps))
     return _and(there, _or(before, at_the_first))
 
 
@@ -355,7 +356,7 @@ THERE: Cells[_There] = Cells(
     "which numbers exist",
     "logic/unknown.py",
     {
-        **dict.fromkeys((ELAPSED, GONE, LEFT), _everywhere),
+        **dict.fromkeys((ELAPSED, GONE, LEFT, LENGTH), _everywhere),
         **dict.fromkeys((ABS, SIGN, DIFFERENCE), like_operands),
         CHANGE: _like_both_ends,
         **dict.fromkeys((MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN), _in_window),
@@ -368,8 +369,9 @@ THERE: Cells[_There] = Cells(
 )
 """Of what makes signals: at which steps there is one, if not at all."""
 
-_ZERO, _GONE = Expression(Number(0.0)), Expression(GONE)
-_ALWAYS = Expression(GREATER_EQUAL, (_GONE, _ZERO))
+_ZERO = Expression(Number(0.0))
+_ALWAYS = Expression(GREATER_EQUAL, (Expression(LENGTH), _ZERO))
+_FIRST = Expression(NOT, (Expression(PREVIOUS, (_ALWAYS,)),))
 
 
 def _with(e: Expression, *operands: Expression) -> Expression:

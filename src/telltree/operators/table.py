@@ -370,6 +370,10 @@ LEFT = Operator(
     "left", "left", ("left",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{left}", "time until the end",
     Makes(finite=Finite.ALWAYS, moves=True), yields=True,
 )  # fmt: skip
+LENGTH = Operator(
+    "length", "length", ("length",), Form.CALL, 0, _of_time, "nothing", r"\mathrm{length}",
+    "number of steps of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+)  # fmt: skip
 CHANGE = Operator(
     "change", "change", ("change",), Form.CALL, 1, _of_signal, "a real vector and a number of steps",
     r"\mathrm{change}", "change of {0} within {1} steps", Makes(keeps_unit=True, subtracts=True),
@@ -499,6 +503,6 @@ for _row in (
     NEXT, PREVIOUS, ONCE, HISTORICALLY, ONCE_WITHIN, HISTORICALLY_WITHIN, UNTIL, UNLESS, SINCE,
     RISE, FALL, BEFORE, BEFORE_WITHIN, EPISODES, LONGEST,
     MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST,
-    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX, DISTANCE,
+    MEAN, MIN, MAX, SPREAD, SLOPE, FIRST, LAST, WHEN_MIN, WHEN_MAX, DISTANCE, LENGTH,
 ):  # fmt: skip
     register(_row)

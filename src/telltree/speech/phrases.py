@@ -29,6 +29,7 @@ from telltree.operators.table import (
     LAST,
     LATEST,
     LEFT,
+    LENGTH,
     LONGEST,
     MAX,
     MAX_WITHIN,
@@ -141,6 +142,7 @@ PHRASES: Cells[Phrase] = Cells(
         ELAPSED: Phrase("the time since the start", first=True),
         GONE: Phrase("the share of the record that has passed", first=True),
         LEFT: Phrase("the time until the end", first=True),
+        LENGTH: Phrase("the number of steps of the record", first=True),
         CHANGE: Phrase("the change of {0} within {k}", first=True),
         EVENTUALLY_WITHIN: Phrase(
             "some time {a-b} later {0}",
