@@ -9,10 +9,12 @@ import random
 import warnings
 from pathlib import Path
 
+import numpy as np
 import oracle
 from conftest import MIXED, mixed_records
 from grammar_catalogue import SCHEMA
 from model_mutants import mutant as model_mutant
+from paths import assert_every_path_agrees, garbage_in_memory
 from random_trees import PlainFormulas, draw_tree_case, expected
 from sklearn.base import clone
 from speech_truth import checked, draw_subject, leaf_of, true_of
@@ -23,6 +25,8 @@ from test_export_stl import assert_robust
 from test_grammar_errors import SIGNS, WHOLE, WORDS
 from test_inputs_mutants import FORMATS
 from test_inputs_mutants import mutant as table_mutant
+from test_search_exhaustive import SCOPES, assert_proved
+from test_tree_optimal import assert_optimal
 
 from telltree import GrammarTreeClassifier, load
 from telltree.data.usable import unusable
@@ -46,20 +50,48 @@ RECORDS = (1, 2, 5, 20, 63, 64, 65)
 
 
 def evaluation(rng, folder):
-    """Random formulas over random records, some of them cut to a part, mean what the oracle says, at every step."""
+    """Random formulas over random records mean what the oracle says, at every step and by every path: walked, compiled,
+    in a search, in shards and in an exported module, whatever memory held before."""
+    with garbage_in_memory():
+        assert_every_path_agrees(rng, PlainFormulas, 100, folder)
+        assert_every_path_agrees(rng, Formulas, 25)
+
+
+def parts(rng, folder):
+    """Random formulas over records cut to a part, in any order, mean what the oracle says, and read back as printed."""
     columns = draw_columns(rng)
     draw = Formulas(rng, columns)
     plain = [draw.boolean(rng.randint(1, 5)) for _ in range(10)]
-    case = draw_records(rng, columns)
+    case = cut(rng, draw_records(rng, columns))
     formulas = [Formula.parse(oracle.text(f, rng), case.panel.schema, functions=FUNCTIONS) for f in plain]
-    if rng.random() < 0.5:
-        case = cut(rng, case)
     judged = [[oracle.over_time(f, record, PLAIN_FUNCTIONS) for record in case.seen] for f in plain]
     found = truth_of([formula.expression for formula in formulas], case.panel).tolist()
     assert found == [[steps[0] for steps in records] for records in judged]
     for formula, records in zip(formulas, judged, strict=True):
         assert Formula.parse(str(formula), case.panel.schema, functions=FUNCTIONS) == formula
         assert [steps.tolist() for steps in formula.over_time(case.panel)] == records, str(formula)
+
+
+def proofs(rng, folder):
+    """What an exhaustive search proves is what brute force finds, and so is the best tree over a pool."""
+    for _ in range(4):
+        values = {"on": (True, False, None), "off": (True, False, None)}
+        values |= dict.fromkeys(("x", "y"), (0.0, 0.5, 1.0, 2.0, None))
+        records = [
+            [{name: rng.choice(choices) for name, choices in values.items()} for _ in range(rng.randint(1, 4))]
+            for _ in range(rng.randint(2, 7))
+        ]
+        labels = [rng.randrange(3) for _ in records]
+        assert_proved(rng.choice(SCOPES), rng.choice((None, *range(3, 12))), records, labels, rng.choice((0.0, 0.35)))
+    for _ in range(8):
+        levels = rng.randint(1, 3)
+        number, count = rng.randint(1, 5 if levels < 3 else 3), rng.randint(1, 90 if levels == 1 else 12)
+        truth = np.array([[rng.random() < 0.5 for _ in range(count)] for _ in range(number)])
+        classes = rng.randint(2, 3)
+        codes = [rng.randrange(classes) for _ in range(count)]
+        weights = rng.choice((None, [rng.randint(1, 3) for _ in range(count)]))
+        prices = [rng.choice((0.0, 0.25, 1.0, 3.0)) for _ in range(number)]
+        assert_optimal((truth, codes, weights, classes, prices, rng.randint(1, 3), levels), rng.random() < 0.5)
 
 
 def derivations(rng, folder):
@@ -212,7 +244,9 @@ def judge(kind, content, folder):
 def damaged(rng, folder):
     """Files and texts of every kind, each changed in a few places."""
     judge("grammar", changed(rng, WHOLE.encode()), folder)
-    judge("model", model_mutant(rng, rng.choice(sorted((HERE / "golden").glob("[lm]*.json"))).read_bytes()), folder)
+    models = sorted((HERE / "golden").glob("[lm]*.json"))
+    for _ in range(60):
+        judge("model", model_mutant(rng, rng.choice(models).read_bytes()), folder)
     for kind, (content, _, _) in FORMATS.items():
         judge(kind, table_mutant(content, rng), folder)
     formula = Grammar.parse(WHOLE, SCHEMA).draw(rng.randrange(1 << 30)).expression
@@ -281,7 +315,7 @@ def learned(model, panel, labels, weights):
     return model.fit(panel, labels, sample_weight=weights)
 
 
-ATTACKS = (evaluation, derivations, learning, speech, grammars, programs, stl, inputs, damaged)
+ATTACKS = (evaluation, parts, proofs, derivations, learning, speech, grammars, programs, stl, inputs, damaged)
 
 
 def attack(name, seed, folder):

@@ -30,6 +30,8 @@ LEVELS = ("up", "down", "é", 'say "hi"', "`\\n`", "")
 NUMBERS = (0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.5, 1e6)
 DTYPES = {"real": pl.Float64, "Boolean": pl.Boolean, "categorical": pl.String}
 STRANGER = "a level that no schema has"
+EDGES = (2, 3, 4, 6, 7, 8, 11, 12, 62, 63, 64, 65)
+"""Steps about whole vectors, blocks and words: windows of so many end just before, at or after them."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +126,13 @@ def written(rng, operator, *operands):
 
 
 def draw_parameter(rng, row):
-    """A value that a parameter may have: few steps mostly, sometimes more than records have."""
+    """A value that a parameter may have: few steps, or about as many as the memory layout has together."""
     if row.quantity is Quantity.SHAPE:
         steps = rng.choice((1, 2, 3, 8))
         levels = rng.choice((range(8), (0.0, 1.0, -2.5, 1e6)))
         return (3.0, *(float(rng.choice(levels)) for _ in range(steps - 1)), float(rng.choice((0, 1, 7))))
-    choices = [row.least, row.least + 1, row.least + 2, row.least + 9, row.example]
+    few = [row.least, row.least + 1, row.least + 2, row.least + 9, row.example]
+    choices = few if rng.random() < 0.5 else [row.least + steps for steps in EDGES]
     return float(rng.choice([value for value in choices if row.allows(value)]))
 
 

@@ -59,6 +59,11 @@ def problems(draw):
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.booleans())
 def test_no_tree_over_the_pool_costs_less(problem, in_bits):
+    assert_optimal(problem, in_bits)
+
+
+def assert_optimal(problem, in_bits):
+    """The tree that is found costs what brute force over all trees says the cheapest does."""
     truth, codes, weights, classes, prices, least, levels = problem
     labels = ClassLabels(
         np.array(codes), ClassTarget(tuple("abc"[:classes])), None if weights is None else np.array(weights)

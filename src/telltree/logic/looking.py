@@ -87,8 +87,9 @@ def some_within(x, negate, valid, near, further, back, blocks, out, spare):
     longest, sign = np.int64(0), -1 if back else 1
     for block in range(len(blocks) - 1):
         longest = max(longest, blocks[at(block + 1)] - blocks[at(block)])
-    near, further = min(near, longest), min(further, longest)
-    width = further + 1 if further + 1 < longest else 0
+    if further + 1 >= longest:  # to the end of every block, which the last pass finds by itself, at all of its steps
+        further = longest
+    near, width = min(near, longest), further + 1 if further < longest else 0
     seen, odd = np.int64(1), False
     while seen < width:
         seen, odd = 4 * seen, not odd
