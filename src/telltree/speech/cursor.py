@@ -11,7 +11,7 @@ from telltree.speech.numerals import FORMS, WORDS, Numeral, numeral, thousands
 from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.units import named
 from telltree.speech.vocabulary import Entry, Vocabulary
-from telltree.speech.words import stands_bare
+from telltree.speech.words import openings, stands_bare
 
 MOST_NESTED = 120  # nested parts; a person gives up at three
 MOST_PARTS = 200  # in all; no formula of telltree's own has as many
@@ -113,10 +113,15 @@ class Cursor:
             length, found = self.vocabulary.match((turned, *tokens[1:]), 0)
         if not length and self._length("the"):
             length, found = self.vocabulary.match(tokens, self.at + 1)
-            length += bool(length)
+            if length:  # "the difference" is telltree's, whatever a column is called
+                return (length + 1, found) if length >= self._opening() else (0, [])
         elif not length:
             length, found = self.vocabulary.match(tokens, self.at, article=True)
-        return length, found
+        return (0, []) if length and length < self._opening() else (length, found)
+
+    def _opening(self) -> int:
+        """How many of the next tokens begin a part in telltree's own words; a column with fewer stands back."""
+        return max(map(self._length, openings()))
 
     def take_number(self, units: Collection[str], sign: str = "") -> float | None:
         """Skip a number with its sign, and the unit behind it, which may be missing."""

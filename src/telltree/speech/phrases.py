@@ -204,3 +204,11 @@ PHRASES: Cells[Phrase] = Cells(
     },
     about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
 )
+
+
+@lru_cache(maxsize=2)
+def beginnings(changes: int) -> frozenset[str]:
+    """The words that phrases begin with, as they are after so many changes."""
+    phrases = [phrase for usual in PHRASES.values() for phrase in (usual, usual.of_record) if phrase is not None]
+    found = (_PLACE.split(words)[0].strip() for phrase in phrases for words, _ in phrase.ways())
+    return frozenset(found)

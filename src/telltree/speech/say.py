@@ -13,6 +13,7 @@ from telltree.speech.read_noun import attribute
 from telltree.speech.same import same, settled
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.voice import Voice
+from telltree.speech.words import QUOTED, stands_bare
 
 
 def say(
@@ -73,6 +74,10 @@ def spoken(
         text = voice.says(term).text
         if _is_understood(text, term, voice, functions, step):
             break
+    for words in dict.fromkeys(QUOTED.findall(text) if careful else ()):  # where no others are in doubt
+        bare = text.replace(words, words[1:-1])
+        if stands_bare(words[1:-1]) and _is_understood(bare, term, voice, functions, step):
+            text = bare
     return text, tuple(voice.nouns.sentences.items())
 
 

@@ -30,6 +30,7 @@ _OTHERS = (
     *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
     "different from", "missing", "known", "not", "neither", "nor", "is", "are", "ever", "in all", "steps", "step",
     "either way", "beyond", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
+    "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
 DASH = "–"
@@ -72,6 +73,18 @@ def number_of(text: str) -> float | None:
     return float(text.replace("−", "-").replace("∞", "inf"))
 
 
+def openings() -> frozenset[str]:
+    """The words that a part of a sentence may begin with, those of operators included."""
+    from telltree.speech.phrases import PHRASES, beginnings  # the phrases need words of this module
+
+    return _openings(beginnings(PHRASES.changes))
+
+
+@lru_cache(maxsize=2)
+def _openings(of_operators: frozenset[str]) -> frozenset[str]:
+    return of_operators | frozenset(OPENERS)
+
+
 @lru_cache(maxsize=10_000)
 def stands_bare(text: str, numbers: bool = False) -> bool:
     """Whether a user's words are clear without quotes, among telltree's own; `numbers`: even if they begin with one."""
@@ -83,7 +96,7 @@ def stands_bare(text: str, numbers: bool = False) -> bool:
         return False
     hidden = any(keyword[: len(lower)] == lower for keyword in _KEYWORDS)
     opening = any(lower[: len(keyword)] == keyword for keyword in _KEYWORDS[: len(OPENERS)])
-    return not hidden and not opening
+    return not hidden and not opening and " ".join(lower) not in openings()
 
 
 def bare_or_quoted(text: str, careful: bool = False, numbers: bool = False) -> str:
