@@ -1,12 +1,21 @@
 """Margins of formulas over all records, as splits are chosen by them, against brute force."""
 
+import random
+
 import numpy as np
+import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Column, panel_of
+from paths import edge_case, garbage_in_memory
+from strategies import FUNCTIONS, Column, derived, draw_columns, panel_of
+from strategies import Formulas as RandomFormulas
+from test_tree_induction import Margins as NaiveMargins
 
 from telltree import Formula
+from telltree.explain import Margins
+from telltree.grammar.rules.tables import Tables
+from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
 
 COLUMNS = (Column("x", "real"), Column("on", "Boolean"))
@@ -41,3 +50,40 @@ def test_margins_look_through_windows(outer, window, seed, near, width):
     panel = panel_of(COLUMNS[:1], [{"x": x.tolist()} for x in records])
     formula = Formula.parse(f"{outer}({window}[{near}, {far}](x > 0.3))", panel.schema).expression
     assert Formulas(panel).margins([formula])[0] == pytest.approx(min(abs(margin(x)) for x in records))
+
+
+def near(values):
+    return pytest.approx(values, rel=1e-9, abs=1e-9)
+
+
+def drawn(rng):
+    """Formulas of all operators over records about the sizes of vectors, words and blocks."""
+    columns = draw_columns(rng)
+    case, draw = edge_case(rng, columns), RandomFormulas(rng, columns)
+    plain = [draw.boolean(rng.randint(1, 4)) for _ in range(6)]
+    texts = [oracle.text(formula, rng) for formula in plain]
+    formulas = [Formula.parse(text, case.panel.schema, functions=FUNCTIONS).expression for text in texts]
+    return case, plain, formulas
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_margins_of_every_operator_are_those_of_the_oracle_at_every_step(rng):
+    case, plain, formulas = drawn(rng)
+    judge, margins = NaiveMargins(case.records), Margins(case.panel)
+    for formula, own in zip(formulas, plain, strict=True):
+        for i, record in enumerate(case.records):
+            assert margins.over_time(formula, i).tolist() == near(judge.over_time(own, record)), str(formula)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_smallest_margin_of_every_operator_is_that_of_the_oracle(seed):
+    """In a search and of formulas as they stand, with garbage in memory; several at once share registers."""
+    case, plain, formulas = drawn(random.Random(seed))
+    judge = NaiveMargins(case.records)
+    wanted = [judge.of_split(own, case.records) for own in plain]
+    rules, symbols, population = derived(random.Random(seed), formulas)
+    with garbage_in_memory():
+        assert Formulas(case.panel).margins(formulas).tolist() == near(wanted)
+        assert Engine(case.panel, rules, Tables.of(rules, symbols)).margins(population).tolist() == near(wanted)
