@@ -162,7 +162,7 @@ def test_text(tree):
         "  [1] calm  (1 record, 25.0 %; calm: 1)\n"
         "      unlike [2]: at some point height is below 2 m\n"
         "      F(x < 2)\n"
-        "  [2] calm  (1 record, 25.0 %; storm: 1)\n"
+        "  [2] mixed: calm or storm  (1 record, 25.0 %; storm: 1)\n"
         "      unlike [1]: height is always at least 2 m\n"
         "      ¬F(x < 2)",
         "[3] storm  (2 records, 50.0 %; calm: 1, storm: 1)\n    height is always at least 4 m\n    ¬F(x < 4)",
