@@ -30,7 +30,12 @@ from telltree.tree.headlines import with_headlines
 Z = 1.959964
 LABELS = ("safe", "it's", 'say "hi"', "émigré", "2 of 3 records")
 SEARCH = MonteCarlo(evaluations=150)
-REACH = re.compile(r"(?s)(.*) \((?:no members here|(\S+(?: \S+)?) of its members)(?:, (.*?) of the others)?\)")
+OCCURS = r"the conditions? occurs? in (all|[\d,]+|none|.*? and .*?) of (?:its|their)(?: ([\d,]+))? members?"
+REACH = re.compile(
+    rf"(?s)(.*) \((?:no members here|(\S+(?: \S+)?) of its members)(?:, (.*?) of the others)?(?:; {OCCURS})?\)"
+)
+NOTED = re.compile(rf"(?s)(.*) \({OCCURS}\)")
+WHENEVER = re.compile(r"whenever ([^,]+), [^,;]+")
 SIZE = re.compile(r"\[\d+\] .*?  \(([\d,]+) (records?), ([^;)]*? %)")
 SHARED = re.compile(r"( *)\[(\d+)\] (?:and|to) \[(\d+)\] (?:also )?share: (.*)")
 OWN = re.compile(r"( *)\[(\d+)\] .*  \([\d,]+ records?, ")
@@ -264,6 +269,10 @@ def _check_outline(verdict, tree, records, labels):
         own = [label for home, label in zip(homes, labels, strict=True) if home == number]
         label = leaf.summary.predicted
         things = "record" if len(own) == 1 else "records"
+        if leaf.summary.title.startswith("mixed: "):
+            verdict.claim(line.startswith(f"[{number}] {leaf.summary.title}: {own.count(label)}"), line)
+            verdict.claim(f" of {len(own)} {things}" in line, line)
+            continue
         verdict.claim(line.startswith(f"[{number}] {label}: {own.count(label)} of {len(own)} {things}"), line)
 
 
@@ -293,7 +302,7 @@ def _check_categories(verdict, tree, records, labels, panel):
         for said, (f, side) in zip(category.steps, category.branches, strict=True):
             _check_sentence(verdict, said, told, [true_of(f.expression, record) == side for record in records])
         for number, said in AMONG.findall(str(category)):
-            verdict.claim(int(number) == len(records) and said == category.short, str(category))
+            verdict.claim(int(number) == len(records) and _bare(said) == category.short, str(category))
         _check_headline(verdict, category.headline, Told(tree, tree.step, records), members)
     _check_groups(verdict, str(categories), told, homes)
 
@@ -305,7 +314,8 @@ def _check_groups(verdict, text, told, homes):
         if match := SHARED.match(line):
             indent, first, last, sentence = match.groups()
             above = [one for one in above if one[0] < len(indent)]
-            above.append((len(indent), int(first), int(last), _read(verdict, sentence, told)))
+            _check_note(verdict, sentence, told, [int(first) <= home <= int(last) for home in homes])
+            above.append((len(indent), int(first), int(last), _read(verdict, _bare(sentence), told)))
         elif match := OWN.match(line):
             indent, number = match[1], int(match[2])
             above = [one for one in above if one[0] < len(indent)]
@@ -316,7 +326,9 @@ def _check_groups(verdict, text, told, homes):
             _, *ends, _ = above[-1]
             verdict.claim([min(first, number), max(last, number)] == ends, line, "of", number)
             reach = REACH.fullmatch(match[3])  # a headline that sets it apart
-            truths = [one[3] for one in above] + [_read(verdict, reach[1] if reach else match[3], told)]
+            if not reach:
+                _check_note(verdict, match[3], told, [home == number for home in homes])
+            truths = [one[3] for one in above] + [_read(verdict, reach[1] if reach else _bare(match[3]), told)]
             for home, *each in zip(homes, *truths, strict=True):
                 verdict.claim(all(each) == (home == number), text, "of", number)
     verdict.claim(numbers == list(range(1, len(told.tree.leaves) + 1)), text, "numbers", numbers)
@@ -334,14 +346,41 @@ class Told:
 def _check_headline(verdict, headline, told, members):
     if headline is None:
         return
-    sentence, own, share = REACH.fullmatch(headline).groups()
+    sentence, own, share, times, among = REACH.fullmatch(headline).groups()
     truths = _read(verdict, sentence, told)
     if truths is None:
         return
+    _check_times(verdict, sentence, told, members, (times, among))
     for said, among in ((own, True), (share, False)):
         found = [truth for truth, member in zip(truths, members, strict=True) if member is among]
         right = said is None if not found else said is not None and rounds(said, sum(found) / len(found))
         verdict.claim(right, headline, found)
+
+
+def _bare(said):
+    """A sentence without how often its condition occurs."""
+    noted = NOTED.fullmatch(said)
+    return noted[1] if noted else said
+
+
+def _check_note(verdict, said, told, members):
+    noted = NOTED.fullmatch(said)
+    if noted:
+        _check_times(verdict, noted[1], told, members, noted.groups()[1:])
+
+
+def _check_times(verdict, sentence, told, members, occurs):
+    """How often the condition of "whenever A, B" occurs among members, where A has no commas."""
+    (times, among), whenever = occurs, WHENEVER.fullmatch(sentence)
+    if whenever is None or not any(members):
+        return
+    found = _read(verdict, f"at some point {whenever[1]}", told)
+    if found is None or times is None:
+        verdict.claim(found is None, sentence, "without how often its condition occurs")
+        return
+    true = sum(truth and member for truth, member in zip(found, members, strict=True))
+    verdict.claim({"all": sum(members), "none": 0}.get(times) == true or times == str(true), sentence, times, true)
+    verdict.claim(among is None or int(among) == sum(members), sentence, among)
 
 
 def _check_sentence(verdict, sentence, told, truths):

@@ -106,7 +106,7 @@ def test_markdown_shows_every_name_to_the_letter(name):
     assert list(told) == [row.cluster for row in rows]
     for row in rows:
         line = told[row.cluster]
-        assert [line[1], line[7], line[9]] == [shown(text) for text in (row.label, row.formula, row.headline or "–")]
+        assert [line[1], line[7], line[9]] == [shown(text) for text in (row.title, row.formula, row.headline or "–")]
     (both,) = pairs  # the last two of a chain of questions
     last = len(rows)
     assert both[0] == f"{last - 1} and {last}"

@@ -1,6 +1,6 @@
 """Categories: the leaves of a tree as clusters of records, each with the sentence that selects it."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
 from typing import Any
@@ -16,6 +16,7 @@ from telltree.explain.english import Style, english
 from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
+from telltree.explain.occurrence import Occurrence, occurs_in
 from telltree.explain.short import shorts_of
 from telltree.logic import Answers
 from telltree.operators import Expression
@@ -65,6 +66,10 @@ class Category:
     """Their share of the panel's records."""
     sureness: Sureness
     """How sure the prediction is, by the labels of the members among all records of the panel, if they were given."""
+    occurs: Mapping[str, Occurrence]
+    """In how many of its records the conditions of its sentences occur, by sentence: "whenever A, B" says nothing of
+    those in which A never holds.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "sureness":  # while it is being copied
@@ -108,6 +113,7 @@ class Category:
             short=None if self.short == self.english else self.short,
             among=f"on these {counted(self.among, 'record')}",
             steps=tuple(Said(step, str(claim)) for step, claim in claims),
+            occurs=self.occurs,
         )
 
 
@@ -146,13 +152,18 @@ def categorize(
     answers = Answers(tree.aligned(panel)) if answers is None else answers
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing
-    headlines = headlines_of(tree, panel, clusters, unsure, answers)
+    occurs = occurs_in(tree, clusters, answers, unsure, panel.step)
+    headlines = headlines_of(tree, panel, clusters, unsure, answers, occurs=occurs)
     shorts = shorts_of(tree, panel, clusters, unsure, answers)
     said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions = np.flatnonzero(clusters == number)
         here = None if labels is None else labels[positions].summary()
+        short = shorts[number - 1]
+        told = [(said(some), signed(some)) for some in (branches, branches[:-1], *((b,) for b in branches))]
+        if short is not None and leaf.short is not None:
+            told.append((short, [leaf.short.expression]))
         found.append(
             Category(
                 number=number,
@@ -160,7 +171,7 @@ def categorize(
                 branches=branches,
                 description=conjunction(signed(branches)),
                 english=said(branches),
-                short=shorts[number - 1] or said(branches),
+                short=short or said(branches),
                 headline=headlines[number - 1],
                 shared=said(branches[:-1]),
                 apart=said(branches[-1:]),
@@ -170,6 +181,7 @@ def categorize(
                 among=len(panel),
                 coverage=len(positions) / len(panel) if len(panel) else 0.0,
                 sureness=leaf.summary.sureness(here, everyone, weighted=tree.weighted),
+                occurs={text: often for text, claims in told if (often := occurs(claims, number)) is not None},
             )
         )
     return Categories(found)

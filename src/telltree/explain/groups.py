@@ -1,9 +1,11 @@
 """Categories in groups: what siblings share is told once above them, and for each what sets it apart."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import NamedTuple, Protocol, TypeVar
 
+from telltree.explain.occurrence import Occurrence
 from telltree.tree.tree import Branch, are_siblings
 
 
@@ -63,11 +65,21 @@ class Telling:
     """Which records these are: "on the 400 training records"."""
     steps: tuple[Said, ...]
     """Each branch by itself."""
+    occurs: Mapping[str, Occurrence] = field(default_factory=dict)
+    """In how many of its records the conditions of sentences occur, by sentence."""
+
+    def noted(self, said: str) -> str:
+        """A sentence, with how often its conditions occur where that is not in every record."""
+        found = self.occurs.get(said)
+        return said if found is None else said + found.beside()
 
     def alone(self, *, whole: bool = False) -> str:
         """With the short description, if there is one, or the whole sentence."""
-        described = [] if self.short is None or self.is_headline(self.short) else [f"{self.among}: {self.short}"]
-        exactly = self.whole.lines("" if self.headline is None and self.short is None else "exactly: ")
+        described = (
+            [] if self.short is None or self.is_headline(self.short) else [f"{self.among}: {self.noted(self.short)}"]
+        )
+        whole_said = self.whole._replace(english=self.noted(self.whole.english))
+        exactly = whole_said.lines("" if self.headline is None and self.short is None else "exactly: ")
         if self.is_headline(self.whole.english) or (self.short is not None and not whole):
             del exactly[0]
         return _block(self.head, self._headline, described, exactly)
@@ -77,6 +89,8 @@ class Telling:
         headline, (apart, *formula) = self._headline, self.steps[-1].lines()
         if self.headline is not None and self.is_headline(apart):
             headline, apart = [], self.headline
+        else:
+            apart = self.noted(apart)
         return _block(self.head, headline, [f"unlike {others}: {apart}", *formula])
 
     @property
@@ -139,8 +153,17 @@ def _nested(told: Sequence[Telling], depth: int) -> tuple[Group | Telling, ...] 
         below = _nested(side, depth + 1) if side else None
         if below is None:
             return None
-        parts.append(below[0] if len(below) == 1 else Group(side[0].steps[depth], below))
+        parts.append(below[0] if len(below) == 1 else Group(_noted(side, depth), below))
     return tuple(parts)
+
+
+def _noted(side: Sequence[Telling], depth: int) -> Said:
+    """What categories share at a depth, with how often its conditions occur among the records of all of them."""
+    said = side[0].steps[depth]
+    found = [one.occurs.get(said.english) for one in side]
+    known = [one for one in found if one is not None]
+    note = reduce(Occurrence.__add__, known).beside("their") if len(known) == len(found) else ""
+    return said._replace(english=said.english + note)
 
 
 def groups_text(told: Iterable[Telling]) -> str:

@@ -62,9 +62,11 @@ def _beside(told: Telling, other: Group | Telling) -> str:
 def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:
     """A category with what is said of it; its whole sentence is folded with the formula, unless it is shown."""
     headline = "" if told.headline is None else f"<b>{escaped(told.headline)}</b>"
-    lines = [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + said)]
+    lines = (
+        [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + told.noted(said))]
+    )
     shown = "".join(f"<div>{line}</div>" for line in lines if line)
-    whole = f"<div>{escaped(told.whole.english)}</div>" if folded else ""
+    whole = f"<div>{escaped(told.noted(told.whole.english))}</div>" if folded else ""
     formula = f'<code class="formula">{escaped(told.whole.formula)}</code>'
     return (
         f'<div class="category"><div>{escaped(told.head)}</div>{shown}'
@@ -79,9 +81,10 @@ def _node(
     if isinstance(node, Leaf):
         label, remark = node.summary.title, node.summary.remark
         weighed = escaped(f"; {remark}") if remark else ""
-        headline = "" if node.headline is None else escaped(headline_text(node.headline, node, tree))
-        told = f'<div class="counts">{headline}</div>' if headline else ""
-        return f'<div class="leaf">{answer}[{next(numbers)}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
+        number = next(numbers)
+        headline = headline_text(tree, number)
+        told = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
+        return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
     unsure = missing if node.unknown is None else tree.missed_by(node)
     said = escaped(english(node.said, tree.schema, unsure, step=tree.step))
     doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'

@@ -67,7 +67,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[Ru
                 formula=conjunction(signed(branches)),
                 english=english,
                 short=english if leaf.short is None else tree.says(leaf.short.expression),
-                headline=None if leaf.headline is None else headline_text(leaf.headline, leaf, tree),
+                headline=headline_text(tree, number),
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
                 sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),

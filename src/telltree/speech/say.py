@@ -1,6 +1,7 @@
 """From terms to English; `read` is the way back."""
 
 from collections.abc import Container, Iterable
+from dataclasses import replace
 from itertools import chain
 
 from telltree.data import Schema
@@ -11,9 +12,11 @@ from telltree.speech.possible import Possible
 from telltree.speech.read import read_term
 from telltree.speech.read_noun import attribute
 from telltree.speech.same import same, settled
+from telltree.speech.sentences import Said, said
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.voice import Voice
 from telltree.speech.words import QUOTED, stands_bare
+from telltree.speech.write import expression_of
 
 
 def say(
@@ -48,6 +51,20 @@ def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str
     return f"{nouns.noun(signal)} ({unit})" if unit else nouns.noun(signal)
 
 
+def conditions(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
+) -> tuple[Expression, ...]:
+    """What must occur in a record for `say`'s text to say anything of it: of "whenever A, B", that A at some point.
+
+    "After 300 s, x is always above 3" says nothing of a record that is shorter than that.
+    """
+    if not _may_be_empty(term):
+        return ()
+    found = _said(term, schema, step=step, missing=missing)[0].conditions
+    witness = next(map(attribute, schema.values()), None)
+    return tuple(dict.fromkeys(expression_of(Sometime(one), missing, witness) for one in found))
+
+
 def quotations(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[tuple[str, Expression], ...]:
@@ -59,26 +76,45 @@ def spoken(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> tuple[str, tuple[tuple[str, Expression], ...]]:
     """What `say` says, and its `quotations`. If it would be misread, it is made longer, or gets more quotes."""
+    found, sentences = _said(term, schema, step=step, missing=missing)
+    return found.text, sentences
+
+
+def _said(
+    term: Term, schema: Schema, *, step: tuple[float | None, str] | None, missing: Container[str] | None
+) -> tuple[Said, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     term = settled(term, Possible(missing))
     voice = Voice(schema, functions, step, missing)
     if isinstance(term, Own) and term.holds and has_own_words(term.expression):
         words = voice.nouns.words(term.expression)
-        return words, ((words, term.expression),)
+        return said(words), ((words, term.expression),)
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
     for wary, careful in ((False, False), (True, False), (True, True)):
         voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
         voice.nouns.sentences.update(meant)
-        text = voice.says(term).text
-        if _is_understood(text, term, voice, functions, step):
+        found = voice.says(term)
+        if _is_understood(found.text, term, voice, functions, step):
             break
-    for words in dict.fromkeys(QUOTED.findall(text) if careful else ()):  # where no others are in doubt
-        bare = text.replace(words, words[1:-1])
+    for words in dict.fromkeys(QUOTED.findall(found.text) if careful else ()):  # where no others are in doubt
+        bare = found.text.replace(words, words[1:-1])
         if stands_bare(words[1:-1]) and _is_understood(bare, term, voice, functions, step):
-            text = bare
-    return text, tuple(voice.nouns.sentences.items())
+            found = replace(found, text=bare)
+    return found, tuple(voice.nouns.sentences.items())
+
+
+def _may_be_empty(term: Term) -> bool:
+    """Whether a term may be said of records in which nothing has to occur."""
+    match term:
+        case All(parts) | Some(parts):
+            return any(map(_may_be_empty, parts))
+        case Always(part):
+            return isinstance(part, Some) or _may_be_empty(part)
+        case Sometime(part) | HowOften(part=part):
+            return _may_be_empty(part)
+    return False
 
 
 def _is_understood(

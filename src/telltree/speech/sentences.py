@@ -5,7 +5,9 @@ What several of them share is said once: a subject, "whenever", "at some point".
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
+from telltree.speech.terms import Term
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import SHARED_VERBS
 from telltree.speech.wording import Wording
@@ -26,10 +28,13 @@ class Said:
     """of "whenever A, B", the A"""
     adverb: str = ""
     """"never" or "always", if the sentence says so of a Boolean column"""
+    conditions: tuple[Term, ...] = ()
+    """what must hold at some step for it to say anything: of "whenever A, B", the A"""
 
     def __add__(self, other: "Said | str") -> "Said":
         more = other if isinstance(other, Said) else said(other)
-        return Said(f"{self.text} {more.text}" if self.text else more.text, self.cost + more.cost)
+        text = f"{self.text} {more.text}" if self.text else more.text
+        return Said(text, self.cost + more.cost, conditions=(*self.conditions, *more.conditions))
 
     def mark(self, mark: str) -> "Said":
         """The same, followed by a comma or semicolon."""
@@ -77,7 +82,8 @@ def _with_shared_rules(sentences: list[Said]) -> list[Said]:
 
 def _one_rule(rules: list[tuple[Said, Clause]]) -> Said:
     parts = [f"{clause.predicate} whenever {sentence.given}" for sentence, clause in rules]
-    return said(f"{rules[0][1].subject} is {', and '.join(parts)}")
+    given = tuple(condition for sentence, _ in rules for condition in sentence.conditions)
+    return replace(said(f"{rules[0][1].subject} is {', and '.join(parts)}"), conditions=given)
 
 
 def gathered(sentences: list[Said]) -> list[Said]:
@@ -89,7 +95,10 @@ def gathered(sentences: list[Said]) -> list[Said]:
     if all(verbless):
         bare = [said(text) for text in verbless if text]
     else:
-        bare = [Said(point.text.removeprefix(_POINT), point.cost - len(_POINT.split())) for point in points]
+        bare = [
+            replace(point, text=point.text.removeprefix(_POINT), cost=point.cost - len(_POINT.split()), about=None)
+            for point in points
+        ]
     rest = [sentence for sentence in sentences if sentence not in points]
     return [*rest, said("each at some point:") + bare[0], *bare[1:]]
 
@@ -118,7 +127,7 @@ def listed(parts: Sequence[Said], joint: str) -> Said:
     *first, last = parts
     if not first:
         return last
-    text = Said(", ".join(part.text for part in first), sum(part.cost for part in first))
+    text = reduce(lambda one, other: one.mark(",") + other, first)
     closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), QUOTED.sub("", last.text)
     apart = any(map(is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))

@@ -128,22 +128,24 @@ class Voice:
                 return None
         if found is None:
             return None
-        when, rest = found
+        when, scope, rest = found
         match term:
             case HowOften(times=times):
                 return when + self._steps.says(times, self.nouns.careful) + self._moment(_all(rest))
             case Sometime():
                 return when + "at some point" + self._moment(_all(rest))
-        return when + self._always(_some(rest), True)
+        always = self._always(_some(rest), True)
+        given = tuple(_all([scope, condition]) for condition in always.conditions) or (scope,)
+        return replace(when + always, conditions=given)
 
-    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, list[Term]] | None:
-        """The first term that says when, as the words before a sentence; and the other parts."""
+    def _scope(self, parts: Sequence[Term], said_of: Sequence[Term]) -> tuple[Said, Term, list[Term]] | None:
+        """The first term that says when, as the words before a sentence; the term; and the other parts."""
         if self.nouns.careful:
             return None
         for i, term in enumerate(said_of):
             words = self._literals.when.scope(term) if isinstance(term, Says) and of_clock(term) else None
             if words is not None:
-                return said(words).mark(","), [*parts[:i], *parts[i + 1 :]]
+                return said(words).mark(","), term, [*parts[:i], *parts[i + 1 :]]
         return None
 
     def _lasts(self, term: Term) -> Said | None:
@@ -312,7 +314,8 @@ class Voice:
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
                 about = self._literals.wording(then[0]) if simple and isinstance(then[0], Says) else None
-                yield replace(whole, about=about, given=text.text.removeprefix("whenever "))
+                conditions = (_all([first, *rest]), *whole.conditions)
+                yield replace(whole, about=about, given=text.text.removeprefix("whenever "), conditions=conditions)
 
     def _given(self, term: Term, nested: bool, lone: bool) -> Said:
         """What stands between "whenever" and its comma: a choice of literals needs no "either" there."""

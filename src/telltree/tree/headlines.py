@@ -9,7 +9,8 @@ the counts that are reported with it are over all records.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from heapq import heappop, heappush
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from telltree.tree.bounds import Bounds
 from telltree.tree.sayable import implied, nearly_asked, short
 from telltree.tree.seen import Seen
 from telltree.tree.shortening import shortened
-from telltree.tree.tree import Headline, Leaf, Node, Tree, are_siblings
+from telltree.tree.tree import Condition, Headline, Leaf, Node, Tree, are_siblings
 from telltree.tree.ways import Ways
 
 WORDS = 15
@@ -53,14 +54,34 @@ def with_headlines(tree: Tree, panel: Panel) -> Tree:
     ways, seen = Ways(tree), Seen(tree, panel)
     found = _told_apart(_Choice(ways, seen))
     told = iter([(found.get(number), short) for number, short in enumerate(shortened(ways, seen), 1)])
+    occurring, numbers = _Occurring(ways, seen), iter(range(len(tree.leaves)))
 
     def below(node: Node | Leaf) -> Node | Leaf:
         if isinstance(node, Leaf):
             headline, short = next(told)
-            return replace(node, headline=headline, short=short)
+            return replace(
+                node, headline=headline, short=short, conditions=occurring.of(next(numbers), headline, short)
+            )
         return replace(node, true=below(node.true), false=below(node.false))
 
     return replace(tree, root=below(tree.root))
+
+
+class _Occurring:
+    """How often what the sentences about leaves depend on occurs."""
+
+    def __init__(self, ways: Ways, seen: Seen) -> None:
+        self._ways, self._seen = ways, seen
+        self._conditions = cache(ways.tree.conditions)
+        self._true = cache(lambda formula: seen.true(formula)[1])
+
+    def of(self, leaf: int, headline: Headline | None, short: Formula | None) -> tuple[Condition, ...]:
+        """The conditions of all sentences about a leaf, counted from 0."""
+        own = (headline.formula.expression if headline is not None else None, short.expression if short else None)
+        path = self._ways.claims[leaf]
+        sentences = [path, *([claim] for claim in (*path, *own) if claim is not None)]
+        found = dict.fromkeys(chain.from_iterable(self._conditions(*claims) for claims in sentences))
+        return tuple(Condition(Formula(formula), int(self._true(formula)[leaf])) for formula in found)
 
 
 def _told_apart(choice: "_Choice") -> dict[int, Headline]:
@@ -138,15 +159,31 @@ class _Choice:
         told = _tells(every.true, number, members, elsewhere)
         order = np.argsort(against, kind="stable").tolist()
         sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
+        waiting: list[tuple[float, int, bytes, Headline]] = []  # those that are empty of some records
         for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
             formula = self._in_few_words(every.parts[i])
             if formula is None:
                 continue
             truth, true = self._seen.true(formula.expression)
-            if _tells(true, number, members, elsewhere):
-                inside = int(true[number - 1])
-                headline = Headline(formula, int(true.sum()) - inside, elsewhere, members - inside)
-                yield float(against[i]), np.packbits(truth).tobytes(), headline
+            inside, empty = int(true[number - 1]), self._said_of_nothing(formula, truth, number)
+            true[number - 1] -= empty
+            if not _tells(true, number, members, elsewhere):
+                continue
+            headline = Headline(formula, int(true.sum()) - inside + empty, elsewhere, members - inside)
+            heappush(waiting, (float(against[i]) + 100 * empty / members, i, np.packbits(truth).tobytes(), headline))
+            while waiting and waiting[0][0] <= against[i]:
+                penalty, _, answers, headline = heappop(waiting)
+                yield penalty, answers, headline
+        for penalty, _, answers, headline in sorted(waiting, key=lambda offer: offer[:2]):
+            yield penalty, answers, headline
+
+    def _said_of_nothing(self, formula: Formula, truth: NDArray[np.bool_], number: int) -> int:
+        """How many records of a leaf a formula is true of only because its condition never occurs in them."""
+        conditions = self.ways.tree.conditions(formula.expression)
+        if not conditions:
+            return 0
+        occurs = self._seen.truth(conditions).all(axis=0)
+        return int(np.count_nonzero(truth & ~occurs & (self._seen.clusters == number)))
 
     def _plainest_first(self, places: list[int], every: _Candidates) -> list[int]:
         """The indices in the same order, but of candidates with equal answers the one with the fewest words first."""

@@ -42,6 +42,15 @@ class Headline:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """What must occur in a record for a sentence about a leaf to say anything of it: of "whenever A, B", the A."""
+
+    formula: Formula
+    members: int
+    """In how many training records of the leaf it does."""
+
+
+@dataclass(frozen=True)
 class Leaf:
     """A category: what it says of the records that come here, and what is predicted for them."""
 
@@ -53,6 +62,8 @@ class Leaf:
     """A formula that is true of exactly the training records that reached this leaf, and shorter than the whole path;
     for other records it may differ. None if there is none that is much shorter.
     """
+    conditions: tuple[Condition, ...] = ()
+    """Those of the sentences about it: its headline, its short formula, its path, and each branch on it."""
 
     @property
     def support(self) -> int:
@@ -345,6 +356,16 @@ class Tree:
         Where their answer is unknown, that is told beside the question, which itself speaks of values that are there.
         """
         return self.missing if node.unknown is None else frozenset()
+
+    def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
+        """What must occur in a record for the sentence that says these claims to say anything of it."""
+        from telltree.speech import conditions, term_of  # trees that only predict never speak
+
+        if not claims:
+            return ()
+        whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
+        term = term_of(whole, self.missing, static=self.static)
+        return conditions(term, self.schema, step=self.step, missing=self.missing)
 
     def _says(self, claims: Sequence[Expression], missing: frozenset[str] | None) -> str:
         from telltree.speech import say, term_of  # trees that only predict never speak

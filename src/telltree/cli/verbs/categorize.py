@@ -58,7 +58,19 @@ def categorize(
 def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.categories import sentence
 
-    hidden = ("branches", "positions", "summary", "sureness")
+    hidden = ("branches", "positions", "summary", "sureness", "occurs")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
-    return {**found, "label": category.label, "title": category.title, "paper": paper, **category.sureness.values()}
+    return {
+        **found,
+        "label": category.label,
+        "title": category.title,
+        "paper": paper,
+        "occurs": _told(category),
+        **category.sureness.values(),
+    }
+
+
+def _told(category: "Category") -> dict[str, str]:
+    """How often the conditions of its sentences occur, in words."""
+    return {said: told for said, found in category.occurs.items() if (told := found.told())}

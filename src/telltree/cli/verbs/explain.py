@@ -62,13 +62,16 @@ def explain(
 
 
 def _headline(tree: "Tree", category: int, record: "Panel") -> str | None:
-    """The category's headline, if it is true of this record too."""
+    """The category's headline, if it is true of this record too, and its condition occurs in it."""
     from telltree.explain.headline import headline_text
+    from telltree.logic import Formula
 
     leaf, _ = tree.leaves[category - 1]
-    if leaf.headline is None or not leaf.headline.formula(record.aligned(tree.schema))[0]:
+    if leaf.headline is None:
         return None
-    return headline_text(leaf.headline, leaf, tree)
+    claim, aligned = leaf.headline.formula, record.aligned(tree.schema)
+    wanted = (claim, *map(Formula, tree.conditions(claim.expression)))
+    return headline_text(tree, category) if all(formula(aligned)[0] for formula in wanted) else None
 
 
 def position_of(panel: "Panel", record: str) -> int:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from telltree.explain import RuleRow
     from telltree.explain.english import Style
     from telltree.explain.groups import Telling
+    from telltree.explain.occurrence import Occurrence
     from telltree.tree.tree import Tree
 
 
@@ -100,4 +101,17 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
         short=None if rule.short == rule.english or style == "paper" else rule.short,
         among=f"on the {counted(tree.records, 'training record')}",
         steps=tuple(steps),
+        occurs=_occurs(rule, tree) if style == "plain" else {},
     )
+
+
+def _occurs(rule: "RuleRow", tree: "Tree") -> "dict[str, Occurrence]":
+    """In how many training records of a category the conditions of its sentences occur."""
+    from telltree.explain.categories import signed
+    from telltree.explain.occurrence import occurred_in_training
+
+    leaf, branches = tree.leaves[rule.cluster - 1]
+    occurred, claims = occurred_in_training(tree), signed(branches)
+    told = [claims, *([claim] for claim in claims), *([] if leaf.short is None else [[leaf.short.expression]])]
+    known = ((tree.says(*some), occurred(some, rule.cluster)) for some in told)
+    return {text: found for text, found in known if found is not None}

@@ -58,7 +58,7 @@ from telltree.tree.model.skeleton import (
 )
 from telltree.tree.target import Target
 from telltree.tree.training import Training
-from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree
+from telltree.tree.tree import Condition, Headline, Leaf, Node, RunnerUp, Tree
 
 LONG_GRAMMAR = 20_000
 """Words and signs; a longer one is read when it is first asked for."""
@@ -219,7 +219,8 @@ def _tree(waiting: Iterator[Branch | LeafEntry], formulas: FormulaReader, target
     entry = next(waiting)
     if isinstance(entry, LeafEntry):
         short = None if entry.short is None else formulas.read(entry.short, spoken=False)
-        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short)
+        given = tuple(Condition(formulas.read(one.formula, spoken=False), one.members) for one in entry.conditions)
+        return Leaf(target.summary_of(entry.told), _headline(entry.headline, formulas), short, given)
     formula, unknown = question_of(entry, formulas)
     others, by_size = (_others(entries, formulas) for entries in (entry.runners_up, entry.by_size))
     true, false = _tree(waiting, formulas, target), _tree(waiting, formulas, target)

@@ -182,6 +182,13 @@ class HeadlineEntry(Entry):
     missed: Count = 0
 
 
+class ConditionEntry(Entry):
+    """What must occur in a record for a sentence about a leaf to say anything, and in how many of its it does."""
+
+    formula: Text
+    members: Count
+
+
 class LeafEntry(Entry):
     """A leaf: what it says of its training records, and its headline and short formula if it has them.
 
@@ -194,6 +201,7 @@ class LeafEntry(Entry):
     summary: dict[str, Plain] | None = None
     headline: HeadlineEntry | None = None
     short: Text | None = None
+    conditions: Many[ConditionEntry] = []
 
     @property
     def told(self) -> dict[str, Any]:
@@ -368,8 +376,10 @@ class Common(Entry):
                 yield from (one.formula for one in (*entry.runners_up, *entry.by_size))
                 if entry.unknown is not None:
                     yield entry.unknown.said
-            elif entry.headline is not None:
-                yield entry.headline.formula
+            else:
+                yield from (condition.formula for condition in entry.conditions)
+                if entry.headline is not None:
+                    yield entry.headline.formula
             other = entry.found if isinstance(entry, Branch) else entry.short
             if other is not None:
                 yield other

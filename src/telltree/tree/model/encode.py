@@ -155,7 +155,9 @@ def _preorder(node: Node | Leaf, others: int) -> Iterator[dict[str, Any]]:
     if isinstance(node, Leaf):
         headline = None if node.headline is None else _headline(node.headline)
         short = None if node.short is None else str(node.short)
-        yield {"kind": "leaf", **node.summary.entry(), "headline": headline, "short": short}
+        given = [{"formula": str(condition.formula), "members": condition.members} for condition in node.conditions]
+        told = {"headline": headline, "short": short, **({"conditions": given} if given else {})}
+        yield {"kind": "leaf", **node.summary.entry(), **told}
         return
     yield {
         "kind": "branch",
