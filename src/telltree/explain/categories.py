@@ -12,16 +12,18 @@ from telltree.amounts import counted, percent
 from telltree.data import Panel, Schema
 from telltree.data.how_read import StepLength
 from telltree.data.usable import doubtful
-from telltree.explain.english import Style, english
+from telltree.explain.english import Style, are_said_exactly, english, english_of_all
 from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
+from telltree.explain.left_open import Open, left_open, left_open_of
 from telltree.explain.occurrence import Occurrence, occurs_in
 from telltree.explain.short import shorts_of
 from telltree.logic import Answers
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
+from telltree.speech.unless import with_open
 from telltree.tree.target import Summary, Sureness
 from telltree.tree.tree import Branch, Tree
 
@@ -56,6 +58,10 @@ class Category:
     """What sets it apart from its sibling, in English: the last branch."""
     steps: tuple[str, ...]
     """Each branch by itself, in English."""
+    open: tuple[Open | None, ...]
+    """For each branch, of how many of the records that went this way it is unknown; None if of none it could be."""
+    unknown: int
+    """How many of its own records have an unknown answer on the way."""
     positions: NDArray[np.int64]
     """The positions of its records in the panel, in order."""
     members: NDArray[Any]
@@ -102,8 +108,9 @@ class Category:
     def told(self) -> Telling:
         """The category in the form that text output uses."""
         size = f"{counted(len(self.positions), 'record')}, {percent(self.coverage)}"
-        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark]))
-        claims = zip(self.steps, signed(self.branches), strict=True)
+        doubt = f"missing values leave answers open for {self.unknown:,} of them" if self.unknown else None
+        figures = "; ".join(filter(None, [size, self.sureness.mixed, self.sureness.remark, doubt]))
+        claims = zip(self.steps, signed(self.branches), self.open, strict=True)
         return Telling(
             number=self.number,
             branches=self.branches,
@@ -112,7 +119,7 @@ class Category:
             whole=Said(self.english, self.description),
             short=None if self.short == self.english else self.short,
             among=f"on these {counted(self.among, 'record')}",
-            steps=tuple(Said(step, str(claim)) for step, claim in claims),
+            steps=tuple(Said(step, str(claim), None if some is None else str(some)) for step, claim, some in claims),
             occurs=self.occurs,
         )
 
@@ -155,6 +162,7 @@ def categorize(
     occurs = occurs_in(tree, clusters, answers, unsure, panel.step)
     headlines = headlines_of(tree, panel, clusters, unsure, answers, occurs=occurs)
     shorts = shorts_of(tree, panel, clusters, unsure, answers)
+    doubts = left_open_of(tree, answers, unsure)
     said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
@@ -176,6 +184,8 @@ def categorize(
                 shared=said(branches[:-1]),
                 apart=said(branches[-1:]),
                 steps=tuple(said((branch,)) for branch in branches),
+                open=doubts[number - 1].branches,
+                unknown=int(doubts[number - 1].unknown.sum()),
                 positions=positions,
                 members=panel.ids[positions],
                 among=len(panel),
@@ -205,12 +215,27 @@ def sentence(
     style: Style = "plain",
     step: StepLength | None = None,
 ) -> str:
-    """A conjunction of branches in English, without what follows from the rest; see `english` for the options."""
+    """A conjunction of branches in English, without what follows from the rest; see `english` for the options.
+
+    What is unknown of some of the records that went this way is told as what may be left open.
+    """
     if not branches:
         return "every record"
+    if style == "paper" or any(left_open(branch, missing) is not None for branch in branches):
+        branches = shown(branches)
+    known, doubts = list[Expression](), list[Expression]()
+    for branch in branches:
+        claim = left_open(branch, missing)
+        if claim is not None and (style == "paper" or are_said_exactly([*doubts, claim], schema, missing, step)):
+            doubts.append(claim)
+        else:
+            known += signed([branch])
     if style == "paper":
-        return "; and ".join(english(e, schema, missing, style="paper") for e in signed(shown(branches)))
-    return english(reduce(_both, signed(branches)), schema, missing, style=style, step=step)
+        return with_open(
+            *("; and ".join(english(e, schema, missing, style="paper") for e in some) for some in (known, doubts))
+        )
+    said = english(reduce(_both, known), schema, missing, style=style, step=step) if known else ""
+    return with_open(said, english_of_all(doubts, schema, step=step) if doubts else "")
 
 
 def _both(left: Expression, right: Expression) -> Expression:

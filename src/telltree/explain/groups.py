@@ -43,10 +43,17 @@ class Said(NamedTuple):
 
     english: str
     formula: str | None = None
+    doubt: str | None = None
+    """Of how many records it is unknown, where it may be."""
+
+    @property
+    def sentence(self) -> str:
+        """The English, with of how many records it is unknown."""
+        return self.english if self.doubt is None else f"{self.english} ({self.doubt})"
 
     def lines(self, before: str = "") -> list[str]:
-        """The English, after an introduction, and the formula below it."""
-        return [before + self.english, *([] if self.formula is None else [self.formula])]
+        """The sentence, after an introduction, and the formula below it."""
+        return [before + self.sentence, *([] if self.formula is None else [self.formula])]
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def categories_html(categories: Iterable[Category]) -> str:
 
 
 def _group(group: Group, share: str) -> str:
-    above = f"<div>{names_of(group)} {share}: {escaped(group.said.english)}</div>"
+    above = f"<div>{names_of(group)} {share}: {escaped(group.said.sentence)}</div>"
     sides = "".join(
         f'<div class="side">{_beside(one, other) if isinstance(one, Telling) else _group(one, "also share")}</div>'
         for one, other in (group.parts, reversed(group.parts))
@@ -56,7 +56,7 @@ def _alone(told: Telling) -> str:
 
 
 def _beside(told: Telling, other: Group | Telling) -> str:
-    return _category(told, told.steps[-1].english, f"unlike {names_of(other)}: ")
+    return _category(told, told.steps[-1].sentence, f"unlike {names_of(other)}: ")
 
 
 def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:

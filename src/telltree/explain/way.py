@@ -25,7 +25,7 @@ class Turn:
     formula: Formula
     holds: bool
     english: str
-    """What is true of the record: the formula, or its negation, in English."""
+    """What is true of the record: the formula, or its negation, in English; or that the answer is unknown."""
     step: int
     """The step that decided, from 0."""
     time: float | None
@@ -57,13 +57,15 @@ def way_of(
     doubtful = missing_columns(tree, panel) if missing is None else missing
     margins, found, node = Margins(aligned, others), list[Turn](), tree.root
     while isinstance(node, Node):
-        turn = _turn(node.formula, aligned, record, doubtful, margins)
-        found.append(replace(turn, unknown=_unknown(node, aligned[[record]])))
+        turn, why = _turn(node.formula, aligned, record, doubtful, margins), why_unknown_at(node, aligned[[record]])
+        if why is not None:
+            turn = replace(turn, english=f"it is unknown whether {tree.asks(node)}", unknown=why)
+        found.append(turn)
         node = node.true if turn.holds else node.false
     return tuple(found)
 
 
-def _unknown(node: Node, record: Panel) -> str | None:
+def why_unknown_at(node: Node, record: Panel) -> str | None:
     """Why the answer of a record is unknown at a node, and as what it counts; None if it is known."""
     why = None if node.unknown is None else why_unknown(node.said, record)
     if node.unknown is None or why is None:

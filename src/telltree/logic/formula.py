@@ -1,6 +1,6 @@
 """Formulas: sentences that are true or false for a record."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from telltree.data import Panel, Schema
 from telltree.errors import GrammarError
 from telltree.grammar import parse_formula
+from telltree.logic.unknown import possibly
 from telltree.logic.walking import Walker
 from telltree.operators import Expression, Type, UserFunction
+from telltree.operators.table import AND
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,19 @@ class Formula:
         `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". `quotations` are
         a grammar's or function's own words that the text may contain, with their meaning, as returned by
         `telltree.speech.quotations`. SpeechError says where the text cannot be understood, what was expected, and the
-        nearest phrase.
+        nearest phrase. What is said to be so "unless missing values leave it open" is true where it possibly is.
         """
         from telltree.speech.read import read  # most formulas are evaluated, and never spoken of
+        from telltree.speech.unless import asks_what_is_missing, parted
 
-        return cls(read(text, schema, functions=functions, step=step, sentences=quotations))
+        def said(part: str, missing: Container[str] | None = None) -> Expression:
+            return read(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
+
+        known, left_open = parted(text)
+        if not left_open:
+            return cls(said(text))
+        possible = possibly(said(left_open, None if asks_what_is_missing(left_open) else ()))
+        return cls(Expression(AND, (said(known), possible)) if known else possible)
 
     def __str__(self) -> str:
         return str(self.expression)

@@ -97,6 +97,11 @@ def settled(e: Expression, unknown_is: bool) -> Expression:
     return possibly(e) if unknown_is else surely(e)
 
 
+def asked_missing(e: Expression) -> frozenset[str]:
+    """The columns of which a formula asks whether they are missing, which is never unknown."""
+    return frozenset(name for part in e.walk() if part.head is MISSING for name in part.attributes())
+
+
 def check_bounds(formulas: Iterable[Expression]) -> None:
     """SettingsError if a formula, or a template of one, has what no bounds are known of."""
     for part in (part for e in formulas for part in e.walk()):

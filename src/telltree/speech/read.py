@@ -1,6 +1,6 @@
 """From English to expressions: understands every sentence of `say`, and a little more."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
@@ -30,15 +30,18 @@ def read(
     functions: Sequence[UserFunction] = (),
     step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
 ) -> Expression:
     """The formula that a text says; SpeechError tells where it cannot be understood, and what was expected.
 
     The text may call `functions`. `step` is the length of a step and its unit, if steps have one. `sentences` are a
     grammar's or function's own words that the text may contain, with their meaning: sentences and signals in quotes,
-    and names of columns; see `quotations`.
+    and names of columns; see `quotations`. What is read may be different of records in which other columns than those
+    of `missing` miss values (None: any may).
     """
-    term = read_term(text, schema, functions=functions, step=step, sentences=sentences)
-    return expression_of(settled(term, _EXACT), witness=next(map(attribute, schema.values()), None))
+    term = read_term(text, schema, functions=functions, step=step, sentences=sentences, missing=missing)
+    witness = next(map(attribute, schema.values()), None)
+    return expression_of(settled(term, Possible(missing)), missing, witness)
 
 
 def read_term(
@@ -48,6 +51,7 @@ def read_term(
     functions: Sequence[UserFunction] = (),
     step: tuple[float | None, str] | None = None,
     sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
 ) -> Term:
     """The same as a term, not simplified, and in the order of the text."""
     own = dict(sentences)
@@ -56,11 +60,11 @@ def read_term(
     columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
     words = vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
     try:
-        return _Reader(Cursor(text, words), own, Steps.of(step)).text()
+        return _Reader(Cursor(text, words), own, Steps.of(step), missing).text()
     except SpeechError:
         if not text.rstrip().endswith("."):
             raise
-        return _Reader(Cursor(text.rstrip()[:-1], words), own, Steps.of(step)).text()
+        return _Reader(Cursor(text.rstrip()[:-1], words), own, Steps.of(step), missing).text()
 
 
 class _Reader:
@@ -68,8 +72,10 @@ class _Reader:
     open and closed parts.
     """
 
-    def __init__(self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps) -> None:
-        self._cursor = cursor
+    def __init__(
+        self, cursor: Cursor, sentences: dict[str, Expression], steps: Steps, missing: Container[str] | None
+    ) -> None:
+        self._cursor, self._missing = cursor, missing
         self._terse = False  # verbs may be left out
         self._times = TimesReader(cursor, steps)
         self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
@@ -364,7 +370,7 @@ class _Reader:
 
     def _operand(self) -> Expression:
         """A Boolean operand of a function or a count."""
-        return expression_of(settled(self._item(True, False), _EXACT), witness=self._witness)
+        return expression_of(settled(self._item(True, False), Possible(self._missing)), self._missing, self._witness)
 
 
 def _with_adverb(clause: Clause) -> Term:

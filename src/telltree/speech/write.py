@@ -161,7 +161,8 @@ def _span(signal: Expression, interval: Interval, holes: list[float]) -> Express
     if interval.point:
         return _compared(EQUAL, signal, interval.low)
     said = []
-    from_zero = interval.low == 0 and interval.with_low and (signal.head is ABS or signal.type is Type.COUNT)
+    size = signal.head is ABS and interval.bounded_above  # else nothing would say that it is not missing
+    from_zero = interval.low == 0 and interval.with_low and (size or signal.type is Type.COUNT)
     if interval.bounded_below and not from_zero:
         said.append(_compared(GREATER_EQUAL if interval.with_low else GREATER, signal, interval.low))
     if interval.bounded_above:

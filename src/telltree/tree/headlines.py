@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from telltree.data import Panel
 from telltree.logic import Formula
+from telltree.logic.unknown import surely
 from telltree.speech import cost, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
@@ -283,6 +284,8 @@ class _Choice:
         """The formula, if it takes few words."""
         tree = self.ways.tree
         formula = self.ways.written(joined(All, parts, self.ways.possible))
+        if tree.three_valued:  # what is unknown is not told as a fact
+            formula = self.ways.written(self.ways.term(surely(formula)))
         term = self.ways.term(formula)
         if self.ways.words(term) > WORDS:
             return None

@@ -20,7 +20,7 @@ from telltree.speech.possible import Possible
 from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Reals
 from telltree.tree.seen import Seen
-from telltree.tree.tree import Tree
+from telltree.tree.tree import Branch, Tree, UnsureBranch
 from telltree.tree.ways import Ways
 
 _MOST_TRIED = 60  # shorter forms of one claim at a time
@@ -31,8 +31,8 @@ _SAVED = 0.2  # share of the words; saving less is not worth a description that 
 def short_formulas(tree: Tree, panel: Panel) -> list[Formula | None]:
     """For each leaf, in order, a formula with at least a fifth fewer words that is true of exactly its records here.
 
-    None if none was found, if a question has a constant answer, or if a grammar has its own words for a formula on the
-    path: they may mention every part.
+    None if none was found, if a question has a constant answer, if a grammar has its own words for a formula on the
+    path, which may mention every part, or if an answer on it is unknown of some of its records.
     """
     return shortened(Ways(tree), Seen(tree, panel))
 
@@ -41,10 +41,16 @@ def shortened(ways: Ways, seen: Seen) -> list[Formula | None]:
     """The same, given the paths and the records."""
     work = _Shortening(ways, seen)
     own_words = [any(part.english is not None for claim in claims for part in claim.walk()) for claims in ways.claims]
+    unsure = [any(_is_unsure(branch) for branch in branches) for _, branches in ways.tree.leaves]
     return [
-        None if own or not claims else work.of(leaf)
-        for leaf, (claims, own) in enumerate(zip(ways.claims, own_words, strict=True))
+        None if own or doubt or not claims else work.of(leaf)
+        for leaf, (claims, own, doubt) in enumerate(zip(ways.claims, own_words, unsure, strict=True))
     ]
+
+
+def _is_unsure(branch: Branch) -> bool:
+    """Tell whether training records went this way of which the claim is unknown."""
+    return isinstance(branch, UnsureBranch) and branch.takes_unknown and branch.node.doubt is not None
 
 
 class _Shortening:

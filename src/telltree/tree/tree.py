@@ -17,7 +17,7 @@ from telltree.data.notebook import escaped
 from telltree.data.usable import unchanging
 from telltree.logic import Formula, truth_of
 from telltree.logic.clocks import check_clock
-from telltree.logic.unknown import bounds
+from telltree.logic.unknown import asked_missing, bounds
 from telltree.operators import Expression
 from telltree.operators.table import AND
 from telltree.search.proof import Proof
@@ -145,6 +145,25 @@ class Node:
 Branch = tuple[Formula, bool]
 
 
+class UnsureBranch(tuple[Formula, bool]):
+    """A branch of a node whose answer may be unknown; it unpacks like any other."""
+
+    node: Node
+
+    def __new__(cls, node: Node, truth: bool) -> "UnsureBranch":
+        branch = super().__new__(cls, (node.formula, truth))
+        branch.node = node
+        return branch
+
+    def __getnewargs__(self) -> tuple[Node, bool]:  # made of a node, not of its own items
+        return self.node, self[1]
+
+    @property
+    def takes_unknown(self) -> bool:
+        """Whether records go this way whose answer is unknown."""
+        return self.node.unknown is not None and self.node.unknown.goes == self[1]
+
+
 @dataclass(frozen=True)
 class Tree:
     """A binary tree of formulas over the columns of `schema`, whose leaves say something of a target."""
@@ -265,25 +284,25 @@ class Tree:
         """Whether each record comes to each node and its answer is unknown there: records × nodes, in preorder, leaves
         included, as `passes` has them. Nothing is unknown where an atom on a missing value is false.
         """
-        truth, aligned = self.truth(panel), self.aligned(panel)
-        pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
-        known = truth_of([bound for pair in pairs for bound in pair], aligned)
-        rows = iter(known[::2] != known[1::2])
-        doubts = [next(rows) if node.unknown else np.zeros(len(panel), np.bool_) for node in self.nodes]
-        return self.passes_truth(truth) & self._with_leaves(doubts, len(panel))
+        aligned = self.aligned(panel)
+        return self.unknown_truth(lambda asked: truth_of(asked, aligned))
 
-    def _with_leaves(self, rows: Sequence[NDArray[np.bool_]], records: int) -> NDArray[np.bool_]:
-        """Records × nodes, leaves included, of which nothing is so."""
-        given, none, found = iter(rows), np.zeros(records, np.bool_), list[NDArray[np.bool_]]()
+    def unknown_truth(self, truth_of: Callable[[Sequence[Expression]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """The same for records of which the truth of formulas is found so: formulas × records."""
+        truth = truth_of([node.formula.expression for node in self.nodes])
+        pairs = [bounds(node.said.expression) for node in self.nodes if node.unknown]
+        known = truth_of([bound for pair in pairs for bound in pair])
+        rows, none = iter(known[::2] != known[1::2]), np.zeros(truth.shape[1], np.bool_)
+        found: list[NDArray[np.bool_]] = []
 
         def descend(node: Node | Leaf) -> None:
-            found.append(none if isinstance(node, Leaf) else next(given))
+            found.append(next(rows) if isinstance(node, Node) and node.unknown else none)
             if isinstance(node, Node):
                 descend(node.true)
                 descend(node.false)
 
         descend(self.root)
-        return np.array(found).T
+        return self.passes_truth(truth) & np.array(found).T
 
     def predict(self, panel: Panel) -> NDArray[Any]:
         """What is predicted for every record."""
@@ -353,9 +372,10 @@ class Tree:
     def missed_by(self, node: Node) -> frozenset[str] | None:
         """The columns whose missing values must be mentioned in the question of a node.
 
-        Where their answer is unknown, that is told beside the question, which itself speaks of values that are there.
+        Where their answer is unknown, that is told beside the question, which itself speaks of values that are there,
+        unless it asks whether they are.
         """
-        return self.missing if node.unknown is None else frozenset()
+        return self.missing if node.unknown is None else asked_missing(node.said.expression)
 
     def conditions(self, *claims: Expression) -> tuple[Expression, ...]:
         """What must occur in a record for the sentence that says these claims to say anything of it."""
@@ -419,8 +439,9 @@ def _leaves(node: Node | Leaf, path: tuple[Branch, ...]) -> Iterator[tuple[Leaf,
     if isinstance(node, Leaf):
         yield node, path
     else:
-        yield from _leaves(node.true, (*path, (node.formula, True)))
-        yield from _leaves(node.false, (*path, (node.formula, False)))
+        for side, truth in ((node.true, True), (node.false, False)):
+            branch = (node.formula, truth) if node.unknown is None else UnsureBranch(node, truth)
+            yield from _leaves(side, (*path, branch))
 
 
 def _nodes(node: Node | Leaf) -> Iterator[Node]:

@@ -86,11 +86,18 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
     from telltree.amounts import counted
     from telltree.explain.categories import sentence
     from telltree.explain.groups import Said, Telling
+    from telltree.explain.left_open import open_in_training
 
     _, branches = tree.leaves[rule.cluster - 1]
     whole, *steps = (
-        Said(sentence(some, tree.schema, tree.missing, style=style, step=tree.step))
-        for some in (branches, *((branch,) for branch in branches))
+        Said(
+            sentence(some, tree.schema, tree.missing, style=style, step=tree.step),
+            doubt=None if doubt is None else str(doubt),
+        )
+        for some, doubt in (
+            (branches, None),
+            *zip(((branch,) for branch in branches), open_in_training(branches, tree.missing), strict=True),
+        )
     )
     return Telling(
         number=rule.cluster,

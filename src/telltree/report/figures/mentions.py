@@ -1,6 +1,7 @@
 """What formulas mention: the signals that deserve a pane, their thresholds, and the formulas in few digits."""
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,13 +13,14 @@ from telltree.errors import SettingsError
 from telltree.explain import Category, english, sentence, shown
 from telltree.explain.categories import signed
 from telltree.logic import Formula
+from telltree.logic.unknown import settled
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
 from telltree.operators.expression import conjunction
 from telltree.operators.rounding import rounded
 from telltree.operators.table import COMPARISONS, MIRRORED
 from telltree.report.figures.words import with_small_pictures
 from telltree.speech import name_of
-from telltree.tree.tree import Branch, Tree
+from telltree.tree.tree import Branch, Tree, UnsureBranch
 
 Wording = Literal["formula", "english"]
 
@@ -99,10 +101,18 @@ class Voice(NamedTuple):
 
     def path(self, branches: Sequence[Branch]) -> str:
         """All branches of a path, without those that follow from the rest."""
-        told = [(Formula(rounded(formula.expression, self.digits)), truth) for formula, truth in shown(branches)]
+        told = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
         return with_small_pictures(sentence(told, self.schema, self.missing, step=self.step))
+
+    def _rounded(self, branch: Branch) -> Branch:
+        formula, truth = branch
+        if not isinstance(branch, UnsureBranch) or branch.node.unknown is None:
+            return Formula(rounded(formula.expression, self.digits)), truth
+        said = Formula(rounded(branch.node.said.expression, self.digits))
+        asked = Formula(settled(said.expression, branch.node.unknown.goes))
+        return UnsureBranch(replace(branch.node, formula=asked, unknown=replace(branch.node.unknown, said=said)), truth)
 
     def caption(self, category: Category) -> str:
         """What is true of a category: in English its headline, if it has one, else all branches on its path."""

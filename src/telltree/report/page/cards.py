@@ -3,6 +3,7 @@
 from collections.abc import Container, Sequence
 from typing import Any
 
+from telltree.amounts import counted
 from telltree.explain import Category, rules_table
 from telltree.explain.categories import missing_columns, sentence, signed
 from telltree.explain.groups import grouped
@@ -13,7 +14,7 @@ from telltree.report.page.subject import Subject
 from telltree.report.page.text import number, words
 from telltree.report.page.tree_view import spots
 from telltree.tree.target import Sureness
-from telltree.tree.tree import Leaf
+from telltree.tree.tree import Branch, Leaf
 
 
 def cards(
@@ -42,6 +43,8 @@ def cards(
                 "beside": siblings.get(category.number),
                 "shared": _shared(category, subject, missing) if category.number in siblings else None,
                 "figures": words(sure.text),
+                "doubt": _doubt(category),
+                "apart": _apart(category, subject, missing) if any(category.open) else None,
                 "records": len(category.positions),
                 "coverage": number(category.coverage),
                 "support": category.summary.support,
@@ -67,12 +70,30 @@ def _siblings(categories: Sequence[Category]) -> dict[int, int]:
 
 def _shared(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
     """What is true of a category and of its sibling, in every form of telling."""
-    above = category.branches[:-1]
+    return _told(category.shared, category.branches[:-1], subject, missing)
+
+
+def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
+    """What sets a category apart from its sibling, with of how many of its records that is unknown."""
+    doubt = category.open[-1]
+    said = category.apart if doubt is None else f"{category.apart} ({doubt})"
+    return _told(said, category.branches[-1:], subject, missing)
+
+
+def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:
+    """The answers on some branches in every form of telling."""
     return {
-        "english": words(category.shared),
-        "paper": words(sentence(above, subject.schema, missing, style="paper")),
-        "formula": words(conjunction(signed(above))),
+        "english": words(english),
+        "paper": words(sentence(branches, subject.schema, missing, style="paper")),
+        "formula": words(conjunction(signed(branches))),
     }
+
+
+def _doubt(category: Category) -> str | None:
+    """Of how many of its records an answer on the way is unknown; None if of none."""
+    if not category.unknown:
+        return None
+    return f"Missing values leave answers open for {category.unknown:,} of these {counted(len(category.positions), 'record')}."
 
 
 def _measure(sure: Sureness) -> dict[str, Any]:

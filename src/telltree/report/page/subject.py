@@ -68,6 +68,12 @@ class Subject:
         """Of every node's formula for every record."""
         return _truth(self.evidence, len(self.panel))
 
+    @cached_property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Where each record comes to a node at which its answer is unknown: records × nodes, leaves included."""
+        known = dict(zip((node.formula.expression for node in self.tree.nodes), self.truth, strict=True))
+        return self.tree.unknown_truth(Answers(self.known, known).truth)
+
 
 def subject_of(model: Any, panel: Panel, y: Any) -> Subject:
     """Check the arguments, and find the category of each record."""

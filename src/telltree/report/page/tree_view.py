@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from telltree.explain import english
 from telltree.explain.categories import missing_columns
+from telltree.logic.unknown import asked_missing
 from telltree.operators import Attribute, Expression, Number, Operator
 from telltree.operators.rounding import rounded
 from telltree.operators.table import ABS, COMPARISONS, DISTANCE, NOT
@@ -77,13 +78,15 @@ def _counts(subject: Subject, here: NDArray[np.bool_]) -> list[int] | None:
 
 
 def _branch(node: Node, subject: Subject, missing: Container[str]) -> dict[str, Any]:
-    e = node.formula.expression
-    opposite = _told(Expression(NOT, (e,)), subject, missing)
+    e, said = node.formula.expression, node.said.expression
+    if node.unknown is not None:  # that answers may be unknown is told beside the question
+        missing = asked_missing(said)
+    opposite = _told(Expression(NOT, (said,)), subject, missing)
     return {
-        "formula": words(node.formula),
+        "formula": words(node.said),
         "found": None if node.found is None else words(node.found),
         "unknown": None if node.doubt is None else words(node.doubt),
-        **_told(e, subject, missing),
+        **_told(said, subject, missing),
         "negated": opposite["english"],
         "negated_paper": opposite["paper"],
         "fitness": number(node.fitness),

@@ -9,7 +9,7 @@ from telltree.data import Panel
 from telltree.data.clock import date_text
 from telltree.explain.counts import count_text
 from telltree.explain.evidence import Evidence
-from telltree.explain.way import distance_text
+from telltree.explain.way import distance_text, why_unknown_at
 from telltree.report.page.looks import Look, looked_at
 from telltree.report.page.subject import Subject
 from telltree.report.page.text import moment, number, words
@@ -25,7 +25,8 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
 
     A turn has the `node` (its index in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
     times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is meaningful), and
-    `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted.
+    `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted. Where the
+    answer is `unknown`, that says why, and what it counts as.
     """
     chosen = np.array(list(records), np.int64)
     found: dict[int, Way] = {int(record): [] for record in chosen}
@@ -38,6 +39,8 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
             step = int(evidence.steps[record])
             turn = {"node": spot.place, "holds": bool(evidence.truth[record]), "step": step}
             told = _measured(subject.known, evidence, looks, record)
+            if subject.unknown[record, spot.place]:
+                told["unknown"] = words(why_unknown_at(spot.node, subject.known[[record]]))
             found[record].append(turn | _when(subject.known, record, step) | told)
     return found
 

@@ -126,6 +126,7 @@ function makeCard(category) {
         ),
         category.headline && make('p', { class: 'headline data' }, pictured(category.headline)),
         make('p', { class: 'figures data' }, category.figures),
+        category.doubt && make('p', { class: 'figures doubt' }, category.doubt),
         category.shared ? besideSibling(category) : [exactly(category), apartOf(category)],
         make(
             'details',
@@ -188,7 +189,7 @@ function apartOf(category) {
         'p',
         { class: 'apart' },
         make('b', {}, `Unlike ${categoriesAt(beside)}: `),
-        told(answered(last, leaf.side)),
+        told(category.apart ?? answered(last, leaf.side)),
     );
 }
 

@@ -115,11 +115,13 @@ function wayOf(record) {
                 { class: 'turn-head' },
                 make('span', { class: 'badge' }, i + 1),
                 make('span', { class: `pill ${turn.holds ? 'yes' : 'no'}` }, turn.holds ? 'yes' : 'no'),
-                `decided ${moment(record, turn)}`,
+                turn.unknown ? 'unknown' : `decided ${moment(record, turn)}`,
             ),
-            make('p', {}, told(answered(node, turn.holds))),
-            make('p', { class: 'formula data beside' }, answered(node, turn.holds).formula),
-            turn.distance ? make('p', { class: 'turn-facts' }, `margin ${turn.distance}`) : [],
+            make('p', {}, turn.unknown ? [told(node), '?'] : told(answered(node, turn.holds))),
+            make('p', { class: 'formula data beside' }, (turn.unknown ? node : answered(node, turn.holds)).formula),
+            turn.unknown
+                ? make('p', { class: 'turn-facts data' }, capital(turn.unknown))
+                : turn.distance && make('p', { class: 'turn-facts' }, `margin ${turn.distance}`),
         );
     });
     const end = make(
