@@ -1,7 +1,7 @@
 """What missing values leave open: claims about a category that are unknown of some of its records, and of how many.
 
-With `missing="unknown"`, records whose answer to a question is unknown go one of its ways. What is told of those who went
-that way is then so "unless missing values leave it open", with the number of records of which they do.
+With `missing="unknown"`, records whose answer to a question is unknown go one of its ways. What is told of those that
+went it is so "unless missing values leave it open", with the number of records of which they do.
 """
 
 from collections.abc import Container, Iterator, Sequence

@@ -93,7 +93,8 @@ def _doubt(category: Category) -> str | None:
     """Of how many of its records an answer on the way is unknown; None if of none."""
     if not category.unknown:
         return None
-    return f"Missing values leave answers open for {category.unknown:,} of these {counted(len(category.positions), 'record')}."
+    records = counted(len(category.positions), "record")
+    return f"Missing values leave answers open for {category.unknown:,} of these {records}."
 
 
 def _measure(sure: Sureness) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def ways_of(subject: Subject, records: Iterable[int]) -> dict[int, Way]:
 
     A turn has the `node` (its index in the tree), whether it `holds`, the decisive `step` and its `time` (and `date` if
     times were dates), the absolute `margin` (None if infinite; `distance` says it in words if it is meaningful), and
-    `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted. Where the
+    `looks`: the steps at which each operand of F, G or count is true, with `counts` for those that are counted. If the
     answer is `unknown`, that says why, and what it counts as.
     """
     chosen = np.array(list(records), np.int64)
