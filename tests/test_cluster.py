@@ -21,6 +21,7 @@ from telltree import (
     DataWarning,
     FunctionError,
     GeneticProgramming,
+    GiniSize,
     GrammarForestClassifier,
     GrammarTreeClassifier,
     SettingsError,
@@ -89,6 +90,12 @@ def alone(records, tmp_path_factory):
 def test_the_model_is_that_of_one_machine(client, records, alone, tmp_path):
     model = GrammarTreeClassifier(search=SEARCH, random_state=0).fit(*records, client=client)
     assert saved(model, tmp_path) == alone
+
+
+def test_workers_count_nodes_of_derivation_trees_alike(client, records, tmp_path):
+    settings = {"search": SEARCH, "fitness": GiniSize(size="nodes"), "max_depth": 2, "random_state": 0}
+    here, there = (GrammarTreeClassifier(**settings).fit(*records, **given) for given in ({}, {"client": client}))
+    assert saved(here, tmp_path) == saved(there, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ def grown(panel, labels, bench, fitness, search):
     st.integers(2, 300),
     st.sampled_from([0.0, 0.3]),
     st.lists(st.integers(1, 299), max_size=4),
-    st.sampled_from([GiniSize(), Bits()]),
+    st.sampled_from([GiniSize(), GiniSize(size="nodes"), Bits()]),
     st.sampled_from(
         [
             MonteCarlo(evaluations=60),

@@ -203,13 +203,6 @@ def test_senseless_fitness_is_refused(settings):
         GiniSize(**settings)
 
 
-def test_nodes_and_terminals_are_the_same_size(panel, labels):
-    grammar = Grammar.generic(panel)
-    search = GeneticProgramming(evaluations=2_000)
-    nodes, terminals = (learn(panel, labels, grammar, search, GiniSize(size=s)).tree for s in ("nodes", "terminals"))
-    assert str(nodes) == str(terminals)
-
-
 def test_any_function_can_be_the_fitness(panel, plain, labels, tiny):
     seen = []
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted, size_of
 from telltree.data import Panel, unusable
+from telltree.data.schema import listed
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import DataWarning, SettingsError
@@ -37,13 +38,16 @@ from telltree.explain import Categories, RuleRow, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.grammar.languages.pieces import MANY_SHAPES, SHAPES
+from telltree.grammar.languages.stock import PAPER
 from telltree.logic.unknown import check_bounds
 from telltree.operators import UserFunction
-from telltree.search import Search
-from telltree.tree import Bits, Fitness, Induction, Leaf, Learned, Limits, NodeProgress, Tree
+from telltree.search import GeneticProgramming, GrammaticalEvolution, MonteCarlo, Search
+from telltree.search.settings import PAPER_DEPTHS, PaperExperiment, require_experiment
+from telltree.tree import Bits, Fitness, GiniSize, Induction, Leaf, Learned, Limits, NodeProgress, Tree
 from telltree.tree.asking import Bench, LocalBench
 from telltree.tree.checkpoint import Checkpoint, naming
 from telltree.tree.cluster import Cluster
+from telltree.tree.fitness import sized_for
 from telltree.tree.front import Front, equals_merged
 from telltree.tree.growth.settings import USUAL, LookAhead, Optimal
 from telltree.tree.induction import DEFAULT_FITNESS, DEFAULT_SEARCH, MakeBench
@@ -68,6 +72,11 @@ _EQUALS = 2.0  # a question whose answers predict the same class must be worth t
 
 _DEFAULTS: Mapping[str, Any] = {"search": DEFAULT_SEARCH, "fitness": DEFAULT_FITNESS}
 """The defaults that None stands for, of parameters with settings of their own."""
+_OF_THE_PAPER: Mapping[str, type[GeneticProgramming | GrammaticalEvolution | MonteCarlo]] = {
+    "gp": GeneticProgramming,
+    "ge": GrammaticalEvolution,
+    "mc": MonteCarlo,
+}
 
 
 class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -76,7 +85,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     grammar: a Grammar, the text of one, or None for a language that suits the training data, `Grammar.for_panel`;
-        "shapes" for the same with 200 shapes, pieces of training records.
+        "shapes" for the same with 200 shapes, pieces of training records; "paper" for the paper's generic grammar,
+        `Grammar.generic` with alternatives of equal weight.
     search: how to look for the formula of a node, such as GeneticProgramming() or MonteCarlo(); None for Auto(), which
         also says what it has proved.
     fitness: what makes a split good; any function of (class weights of the true side, of all, sizes); None for Bits().
@@ -91,6 +101,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         alike; None does so where `grammar` is None or "shapes", except for columns whose thresholds the schema gives.
     thresholds: "centred" leaves the split of a chosen formula as the search found it; "exact" moves the constants that
         may be moved, see `centre`, to where the formula is fittest, and of gaps in which it is as fit to the widest.
+    as_derived: keep each formula exactly as the search derived it: no part is dropped, no constant moved, nothing
+        brought to normal form, and yes and no are not exchanged.
     cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
         pairs of positions to learn from and to hold out; the model is then the smallest that is as good as the best,
         and `validation_` has the results. None: no cross-validation; the price of formulas alone decides.
@@ -142,6 +154,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         prevent_same_label: bool = False,
         centre: bool | None = None,
         thresholds: Literal["centred", "exact"] = "centred",
+        as_derived: bool = False,
         cv: int | Iterable[Fold] | None = None,
         simplicity: float = 1.0,
         class_weight: str | dict[Any, float] | None = None,
@@ -162,6 +175,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.prevent_same_label = prevent_same_label
         self.centre = centre
         self.thresholds = thresholds
+        self.as_derived = as_derived
         self.cv = cv
         self.simplicity = simplicity
         self.class_weight = class_weight
@@ -172,6 +186,30 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+
+    @classmethod
+    def paper(
+        cls, experiment: PaperExperiment = "auslan", search: Literal["gp", "ge", "mc"] = "gp", **settings: Any
+    ) -> "GrammarTreeClassifier":
+        """The paper's method: its criterion, search, stopping and grammar, without pruning and without rewriting.
+
+        experiment: of which of the paper's experiments the budgets of the search and the depth of the tree are.
+        search: genetic programming, grammatical evolution or Monte Carlo, with its authors' budgets.
+        settings: parameters that differ, such as `grammar`, or `fitness__gini="weighted"`, as in its authors' code.
+        """
+        require_experiment(experiment)
+        if search not in _OF_THE_PAPER:
+            raise SettingsError(f"the paper's searches are {listed(_OF_THE_PAPER)}, got {search!r}")
+        made = cls(
+            PAPER,
+            _OF_THE_PAPER[search].paper(experiment),
+            fitness=GiniSize.paper(),
+            max_depth=PAPER_DEPTHS[experiment],
+            min_members=1,
+            centre=False,
+            as_derived=True,
+        )
+        return made.set_params(**settings)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All parameters; with `deep` also the settings of search and fitness, such as `search__evaluations`."""
@@ -289,6 +327,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         limits, centre = self._limits(training.labels), self._movable(training.panel)
         settings = about_settings(grammar, search, fitness, limits, centre=centre, seed=seed)
         further = {"growth": repr(self.growth), "missing": self.missing, "thresholds": self.thresholds}
+        further["as_derived"] = repr(bool(self.as_derived))
         return about_data(*training, parts) | settings | further
 
     def _learn(
@@ -326,6 +365,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             growth=self.growth,
             exact=self.thresholds == "exact",
             unknown=self.missing == "unknown",
+            as_derived=bool(self.as_derived),
         )
         learned = induction.run(panel, labels)
         if limits.max_depth and not learned.interrupted and isinstance(learned.tree.root, Leaf):
@@ -411,6 +451,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
             return found
         return found if self.grammar is None and found == Grammar.for_panel(training.panel) else None
 
+    def searched(self, grammar: Grammar) -> Grammar:
+        """The grammar with formulas sized as the fitness counts them, which all that share a bench must have."""
+        return sized_for(self.fitness or DEFAULT_FITNESS, grammar)
+
     def _known_grammar(self, training: TrainingSet) -> Grammar | None:
         """The grammar of all training records, if answers in it may be unknown where they may be."""
         grammar = self._grammar_for(training)
@@ -423,7 +467,9 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
         Languages of our own suit each fold.
         """
-        found = local(training.panel, self.grammar, quiet=True) if isinstance(self.grammar, Grammar) else None
+        if not isinstance(self.grammar, Grammar):
+            return None
+        found = local(training.panel, self.searched(self.grammar), quiet=True)
         return found if isinstance(found, LocalBench) else None
 
     def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
@@ -442,7 +488,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may be moved."""
-        if self.centre is None and self._suits_data:
+        if self.centre is None and self._suits_data and not self.as_derived:
             return frozenset(column.name for column in panel.schema.values() if column.thresholds is None)
         return frozenset(panel.schema) if self.centre else frozenset()
 
@@ -451,10 +497,12 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         panel = training.panel
         if isinstance(self.grammar, Grammar):
             return self.grammar
-        if isinstance(self.grammar, str) and not self._suits_data:
+        if isinstance(self.grammar, str) and not self._suits_data and self.grammar != PAPER:
             return Grammar.parse(self.grammar, panel, functions=self.functions)
         if len(unusable(panel)) == len(panel.schema):
             return None
+        if self.grammar == PAPER:
+            return Grammar.generic(panel, atoms_weight=1.0)
         return Grammar.for_panel(panel, training.labels.codes, shapes=0 if self.grammar is None else MANY_SHAPES)
 
     @property

@@ -67,7 +67,8 @@ class Ground:
         """
         panel = self.training.panel
         threads = self.classifier.threads
-        bench = None if self.grammar is None else local_bench(panel, self.grammar, threads, quiet=quiet)
+        grammar = None if self.grammar is None else self.classifier.searched(self.grammar)
+        bench = None if grammar is None else local_bench(panel, grammar, threads, quiet=quiet)
         for number in numbers:
             members, seed = self.draw(number)
             shared = bench.part(members) if isinstance(bench, LocalBench) else None

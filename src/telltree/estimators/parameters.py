@@ -24,6 +24,11 @@ def check_parameters(given: Mapping[str, Any]) -> None:
             raise SettingsError(f"{name} must be {expected}, got {given[name]!r}")
     _check_growth(given)
     _check_thresholds(given)
+    if given["as_derived"] and (given["centre"] or given["thresholds"] == "exact"):
+        moves = "centre=True" if given["centre"] else "thresholds='exact'"
+        raise SettingsError(
+            f"as_derived keeps formulas as they are, and {moves} moves constants; leave out one of them"
+        )
 
 
 def _check_thresholds(given: Mapping[str, Any]) -> None:
@@ -118,7 +123,7 @@ def _is_flag(value: Any) -> bool:
 
 
 _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "grammar": (lambda it: it is None or isinstance(it, Grammar | str), 'a Grammar, text, "shapes" or None'),
+    "grammar": (lambda it: it is None or isinstance(it, Grammar | str), 'a Grammar, text, "shapes", "paper" or None'),
     "search": (lambda it: isinstance(it, Search | None), "a search, such as MonteCarlo(), or None"),
     "fitness": (lambda it: it is None or callable(it), "a fitness, such as GiniSize(), or None"),
     "max_depth": (
@@ -130,6 +135,7 @@ _MAY_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "prevent_same_label": (_is_flag, "True or False"),
     "centre": (lambda it: it is None or _is_flag(it), "True, False or None"),
     "thresholds": (lambda it: it in ("centred", "exact"), '"centred" or "exact"'),
+    "as_derived": (_is_flag, "True or False"),
     "cv": (lambda it: it is None or is_whole(it, 2) or _is_list(it), "at least 2, a list of folds, or None"),
     "simplicity": (lambda it: _is_number(it) and it >= 0, "a number of at least 0"),
     "class_weight": (_weighs_classes, 'None, "balanced" or a dict from class to weight'),

@@ -96,7 +96,12 @@ class Grammar:
 
     @classmethod
     def _of(
-        cls, definitions: Sequence[Definition], data: Panel | Schema, functions: Sequence[UserFunction] = ()
+        cls,
+        definitions: Sequence[Definition],
+        data: Panel | Schema,
+        functions: Sequence[UserFunction] = (),
+        *,
+        count_nodes: bool = False,
     ) -> "Grammar":
         schema = _schema(data)
         drafts, left_out = resolve(definitions, data, functions)
@@ -112,7 +117,7 @@ class Grammar:
         types = infer(symbols, start, needed)
         check_levels(symbols, schema)
         check_parameters(symbols)
-        rules = normal_form(symbols, order, start, types)
+        rules = normal_form(symbols, order, start, types, count_nodes=count_nodes)
         heads = _heads(rules)
         names = {head.name for head in heads if isinstance(head, Attribute)}
         called = {head for head in heads if isinstance(head, UserFunction)}
@@ -181,6 +186,16 @@ class Grammar:
     def has_random_constants(self) -> bool:
         """Whether some rule draws its constant at random."""
         return any(isinstance(rule.template.head, RandomNumber) for rule in self.rules)
+
+    @cached_property
+    def counting_nodes(self) -> "Grammar":
+        """The same language, in which the size of a formula is the number of nodes of its derivation tree: the paper's
+        N_e.
+        """
+        if self.rules[0].nodes:
+            return self
+        definitions = parse_grammar(self._text, len(self.schema))
+        return self._of(definitions, self.schema, self.functions, count_nodes=True)
 
     @cached_property
     def tables(self) -> "Tables":
@@ -307,7 +322,7 @@ class Grammar:
 
     @cached_property
     def _written(self) -> tuple[object, ...]:
-        return tuple((rule.symbol, written(rule.template), rule.weight) for rule in self.rules)
+        return tuple((rule.symbol, written(rule.template), rule.weight, rule.nodes) for rule in self.rules)
 
     @cached_property
     def _hash(self) -> int:

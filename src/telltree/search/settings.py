@@ -9,6 +9,8 @@ from telltree.errors import SettingsError
 PaperExperiment = Literal["auslan", "acasx"]
 """The paper's experiments, which its authors ran with different budgets."""
 
+PAPER_DEPTHS = {"auslan": 6, "acasx": 4}
+"""Of the trees in each of them."""
 
 MOST_INDIVIDUALS = 1_000_000
 """The largest population, which takes some gigabytes. With more, machines hang before they refuse."""

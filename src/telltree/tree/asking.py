@@ -256,6 +256,8 @@ class Asking:
     """Whether an atom on a missing value is unknown, and a record whose answer is goes where more records do."""
     exact: bool = False
     """Whether constants of a chosen formula move to where it is fittest, not only within their gaps."""
+    as_derived: bool = False
+    """Whether a chosen formula stays as the search derived it."""
 
     @cached_property
     def _criterion(self) -> Fitness:
@@ -268,7 +270,7 @@ class Asking:
 
     @cached_property
     def _naming(self) -> list[float]:
-        """The bits that name a formula of the grammar, by its size."""
+        """The bits that name a formula of the grammar, by its terminals."""
         return self.grammar.bits(LARGEST)
 
     @cached_property
@@ -375,11 +377,15 @@ class Asking:
         """The question with the formula to keep, and its margin.
 
         Parts that decide nothing for these records are dropped, and constants move to the best gap, and to its middle,
-        if requested.
+        if requested; unless it is to stay as it was derived.
         """
+        if self.as_derived and not self.unknown:
+            return asked
         formulas, found, late = bench.formulas(task.members), asked.found.expression, here.late
         if self.unknown:
             formulas = SettledFormulas(formulas, self.labels[task.members])
+            if self.as_derived:
+                return asked._replace(said=self._said(found, formulas))
         kept = trimmed(found, formulas, late)
         if self.exact:
             asked, kept = self._exactly(asked, kept, task, formulas, here)
@@ -392,8 +398,8 @@ class Asking:
         """The formula or its complement, whichever reads better, in normal form; as it stands if that would send some
         records elsewhere: where both sides are as many, the side of unknown answers depends on what is called yes.
         """
-        own_words = any(e.english is not None for e in kept.walk())
-        better, opposite = (kept, False) if own_words else question(kept, frozenset(), static=self.static)
+        as_it_is = self.as_derived or any(e.english is not None for e in kept.walk())
+        better, opposite = (kept, False) if as_it_is else question(kept, frozenset(), static=self.static)
         asked, said = formulas.settled([kept, better])
         if not np.array_equal(asked.truth ^ opposite, said.truth):
             better, opposite, said = kept, False, asked
@@ -417,14 +423,14 @@ class Asking:
     def node(self, answer: Answer, true: Node | Leaf, false: Node | Leaf) -> Node:
         """The node for a question, with these subtrees.
 
-        It asks for the formula or its complement, whichever reads better, in normal form. This comes after the subtrees
-        are learned, so that it does not affect what a seed finds.
+        It asks for the formula or its complement, whichever reads better, in normal form, unless it is to stay as it
+        was derived. This comes after the subtrees are learned, so that it does not affect what a seed finds.
         """
         asked, search = answer.question, answer.search
         assert asked is not None
         node = Node(
             asked.formula, true, false, asked.fitness, asked.gain, asked.margin,
-            naming=self._naming[min(len(asked.found), LARGEST)],
+            naming=self._naming[min(asked.found.expression.terminals, LARGEST)],
         )  # fmt: skip
         if search is not None:
             others = [candidate for candidate in search.runners_up if candidate.derivation != asked.found]
@@ -436,7 +442,7 @@ class Asking:
             sides = (false, true) if opposite else (true, false)
             node = replace(node, formula=Formula(settled(said.expression, goes)), true=sides[0], false=sides[1])
             return replace(node, unknown=Unknown(said, goes, records), found=None if said == found else found)
-        if any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
+        if self.as_derived or any(e.english is not None for e in expression.walk()):  # keep the grammar's own wording
             return node if asked.formula == found else replace(node, found=found)
         better, opposite = question(expression, self.missing, static=self.static)
         sides = (false, true) if opposite else (true, false)

@@ -33,9 +33,13 @@ class Ties(NamedTuple):
 def chosen(found: Found, engine: OfPopulations, grammar: Grammar, labels: Labels, by: Ties) -> tuple[Derivation, float]:
     """Of the formulas that tie for the best, one that leaves the other levels of the tree enough room to tell kinds of
     records apart, if there is one; of those the shortest, if that comes first; then the one with the widest margin;
-    then the smallest; then by text.
+    then the smallest; then by text. Or the first that was found, if the criterion says so.
     """
     assert found.ties is not None
+    assert found.best is not None
+    if getattr(by.criterion, "ties", None) == "first":
+        first = Population.of([found.best.derivation], grammar.has_random_constants)
+        return found.best.derivation, float(engine.margins(first)[0])
     ties, size = _rivals(found.ties, engine, labels, by)
     brief = _brief(found, labels, by.criterion, size)
     if brief is not None:

@@ -33,6 +33,8 @@ class Fitness(Protocol):
     - `least_gain`, by how much a split must lower the fitness, unless the user sets it;
     - `shorter_is_fitter = True`, if of two formulas that split alike the longer is never the fitter one. A search that
       tries all formulas then leaves the longer ones out;
+    - `ties = "first"`, to take of formulas that are as fit the one that was found first;
+    - `size = "nodes"`, to be given as size the nodes of the derivation tree, see `GiniSize`, not terminals;
     - `least(most, total, size)`, for each row of `most` a fitness that no formula of this size is below whose true side
       has at most so much of each class, or None. Such a search then leaves out what cannot be good enough.
     """
@@ -66,8 +68,11 @@ class GiniSize:
         prefers splits that separate very few records.
     tolerance: splits whose fitness differs by at most this count as equally good, and the wider margin decides. The
         default is less than the cost of a terminal, and about the effect on Gini of one or two records in a class.
-    size: "nodes", rule applications, or "terminals" of the text. Rules that only rename are free and every other
-        application writes one terminal, so the two agree however a grammar is factored.
+    size: "terminals" of the text, however a grammar is factored; or "nodes" of the derivation tree, the paper's N_e:
+        every symbol that was rewritten, and every terminal. F(x1 ∧ x2) has 4 terminals, and with the paper's grammar
+        11 nodes: Start, B, Ev, F, VB, And, ∧, and twice VB with an attribute.
+    ties: of formulas that are as fit, "margin" takes the one with the widest margin that leaves the other levels room
+        to tell classes apart, "first" the fittest that was found first.
     per_record: divide w2 by the number of records at the node. A terminal then costs the same number of records at
         every node: with w2 = 200 it must set about one right. Without it, a terminal costs 35 records at a root of
         70,000 and almost nothing at a node of 20, where long formulas overfit.
@@ -76,17 +81,29 @@ class GiniSize:
     w1: float = 100.0
     w2: float = 0.1
     gini: Literal["weighted", "sum"] = "weighted"
-    size: Literal["nodes", "terminals"] = "nodes"
+    size: Literal["nodes", "terminals"] = "terminals"
     tolerance: float = 0.05
     per_record: bool = False
+    ties: Literal["margin", "first"] = "margin"
 
     shorter_is_fitter: ClassVar[bool] = True
 
+    @classmethod
+    def paper(cls) -> "GiniSize":
+        """The paper's, to the letter: the plain sum of both sides' impurities, nodes, and the first of the fittest.
+
+        The weights, which the paper does not give, are those of its authors' code, where impurity is "weighted".
+        """
+        return cls(gini="sum", size="nodes", tolerance=0.0, ties="first")
+
     def __post_init__(self) -> None:
-        if self.gini not in ("weighted", "sum"):
-            raise SettingsError(f'gini must be "weighted" or "sum", got {self.gini!r}')
-        if self.size not in ("nodes", "terminals"):
-            raise SettingsError(f'size must be "nodes" or "terminals", got {self.size!r}')
+        for name, one, other in (
+            ("gini", "weighted", "sum"),
+            ("size", "nodes", "terminals"),
+            ("ties", "margin", "first"),
+        ):
+            if getattr(self, name) not in (one, other):
+                raise SettingsError(f'{name} must be "{one}" or "{other}", got {getattr(self, name)!r}')
         if not isinstance(self.per_record, bool):
             raise SettingsError(f"per_record must be true or false, got {self.per_record!r}")
         for name, value in (("w1", self.w1), ("w2", self.w2), ("tolerance", self.tolerance)):
@@ -140,6 +157,11 @@ def require_classes(fitness: Fitness, labels: Labels) -> None:
         raise SettingsError(
             f"{name} tells how mixed classes are, and got {type(labels).__name__}: give a fitness for them"
         )
+
+
+def sized_for(fitness: Fitness, grammar: Grammar) -> Grammar:
+    """The grammar, in which the size of a formula is what this fitness is to be given."""
+    return grammar.counting_nodes if getattr(fitness, "size", None) == "nodes" else grammar
 
 
 def prepared(fitness: Fitness, grammar: Grammar, labels: Labels) -> Fitness:

@@ -13,7 +13,7 @@ from telltree.grammar import Grammar
 from telltree.search import Auto, Found, Search
 from telltree.tree.asking import Answer, Asking, Bench, Limits, NodeProgress, Task
 from telltree.tree.bits import Bits
-from telltree.tree.fitness import Fitness
+from telltree.tree.fitness import Fitness, sized_for
 from telltree.tree.growth.settings import LookAhead, Optimal
 from telltree.tree.interruption import Interruption
 from telltree.tree.ledger import NO_LEDGER, Ledger
@@ -52,16 +52,20 @@ class Induction:
     """Whether an atom on a missing value is unknown, not false."""
     exact: bool = False
     """Whether constants of a chosen formula move to where it is fittest."""
+    as_derived: bool = False
+    """Whether chosen formulas stay as the search derived them."""
 
     def run(self, panel: Panel, labels: Labels) -> "Learned":
         """The tree for these records, and what the searches of its nodes found."""
+        grammar = sized_for(self.fitness, self.grammar)
         with Interruption() as interruption:
             asking = Asking(
-                panel, labels, self.grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
+                panel, labels, grammar, self._search(), self.fitness, self.limits, self.seed, self.centre,
                 self.progress, lambda: interruption.asked, self.search.keep,
                 self.growth if isinstance(self.growth, LookAhead) else None, self.unknown, self.exact,
+                self.as_derived,
             )  # fmt: skip
-            benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel)]
+            benches = [bench for _ in range(self.nodes_at_once) for bench in self._benches(panel, grammar)]
 
             def ask(task: Task, bench: Bench) -> Answer:
                 answer = self.ledger.answer(task, asking)
@@ -93,10 +97,10 @@ class Induction:
             return self.search
         return replace(self.search, keep=max(self.search.keep, self.growth.pool))
 
-    def _benches(self, panel: Panel) -> list[Bench]:
+    def _benches(self, panel: Panel, grammar: Grammar) -> list[Bench]:
         """A bench, as often as nodes are asked about side by side: one, where each has some seconds for itself."""
         make = self.bench or (lambda panel, grammar: local_bench(panel, grammar, self.threads))
-        bench = make(panel, self.grammar)
+        bench = make(panel, grammar)
         return [bench] * (bench.nodes_at_once if self.search.seconds is None else 1)
 
 

@@ -31,7 +31,7 @@ class Derivation:
         object.__setattr__(self, "constants", drawn)
 
     def __len__(self) -> int:
-        """The number of terminals written: rules that only rename are free, templates count in full."""
+        """Its size: the terminals it writes, or the nodes of its tree if its grammar counts these."""
         return int(self.grammar.tables.rule["size"][self.rules].sum())
 
     def __eq__(self, other: object) -> bool:
@@ -48,6 +48,16 @@ class Derivation:
 
     def __repr__(self) -> str:
         return f"<Derivation of {self.expression}>"
+
+    @property
+    def nodes(self) -> int:
+        """The nodes of its derivation tree: every symbol that was rewritten, and every terminal.
+
+        Symbols are those that the author of the grammar named. If renaming rules lead to the same rule in several ways,
+        the shortest of these counts.
+        """
+        counting = self.grammar.counting_nodes
+        return len(self if counting is self.grammar else counting.derive(self.expression))
 
     @property
     def depth(self) -> int:

@@ -28,6 +28,8 @@ from telltree.operators.table import AND, COMPARISONS, EQUAL, EVENTUALLY, GLOBAL
 from telltree.whole import require_whole
 
 OPERATORS = ("F", "G", "implies", "not", "or", "and", "=", "<", "<=", ">", ">=")
+PAPER = "paper"
+"""By which an estimator knows this grammar, with alternatives of equal weight."""
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
 _CONNECTIVES = (IMPLIES, NOT, OR, AND)
 _VB = Name("VB", quoted=False)

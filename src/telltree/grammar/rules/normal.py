@@ -34,21 +34,28 @@ class Body(NamedTuple):
     term: Term
     english: tuple[str | None, ...]
     """The English of the rule itself, then of those that rename it, from the inside out."""
+    symbols: int = 0
+    """The symbols of its author's that were rewritten to get here, if they are counted."""
 
 
 Weighted: TypeAlias = dict[Spelt, tuple[Body, float]]
 """The rules of a symbol, with their weights."""
 
 
-def normal_form(symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type]) -> tuple[Rule, ...]:
-    """The rules, grouped by symbol, the start symbol first. `order` lists each symbol after those it renames."""
-    folded = _reached(_fold(symbols, order, _Bodies(types)), start)
+def normal_form(
+    symbols: Definitions, order: Iterable[str], start: str, types: Mapping[str, Type], *, count_nodes: bool = False
+) -> tuple[Rule, ...]:
+    """The rules, grouped by symbol, the start symbol first. `order` lists each symbol after those it renames.
+
+    With `count_nodes`, each has its nodes of the derivation tree, and symbols are merged only if theirs are the same.
+    """
+    folded = _reached(_fold(symbols, order, _Bodies(types), count_nodes), start)
     first = _alike(folded)
     merged = _merge(folded, first)
     names = _names(merged)
     templates = Templates(types, {symbol: names[first[symbol]] for symbol in folded})
     return tuple(
-        Rule(names[symbol], templates.of_body(body), weight)
+        Rule(names[symbol], templates.of_body(body), weight, body.symbols + _terminals(body.term) if count_nodes else 0)
         for symbol, rules in merged.items()
         for body, weight in rules.values()
     )
@@ -129,20 +136,29 @@ class _Bodies:
         return self._types[term.head.name] if isinstance(term.head, Symbol) else term.head
 
 
-def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[str, Weighted]:
+def _terminals(term: Draft) -> int:
+    """The terminals of a lifted term."""
+    assert isinstance(term, Term)
+    return (not isinstance(term.head, Symbol)) + sum(map(_terminals, term.args))
+
+
+def _fold(
+    symbols: Definitions, order: Iterable[str], bodies: _Bodies, count_nodes: bool = False
+) -> dict[str, Weighted]:
     folded: dict[str, Weighted] = {}
     made, most = 0, max(MOST_RULES, 4 * sum(map(len, symbols.values())))
     for symbol in order:
         rules: Weighted = {}
         total = sum(option.weight for option in symbols[symbol])
+        own = int(count_nodes and Symbol(symbol).named)  # a choice inside a rule is no symbol of the author's
         for option in symbols[symbol]:
             share, target = option.weight / total, renamed(option)
             if target is None:
                 body = bodies.of(option)
-                _add(rules, body.spelt, body, share)
+                _add(rules, body.spelt, _below(body, own), share)
                 continue
             for body, weight in _renamed(option, folded[target]):
-                _add(rules, body.spelt, body, weight * share)
+                _add(rules, body.spelt, _below(body, own), weight * share)
         folded[symbol] = rules
         made += len(rules)
         if made > most:
@@ -151,9 +167,18 @@ def _fold(symbols: Definitions, order: Iterable[str], bodies: _Bodies) -> dict[s
 
 
 def _add(rules: Weighted, key: Spelt, body: Body, weight: float) -> None:
-    """Merge equal rules: the first one stays, with the weight of all."""
+    """Merge equal rules: the first one stays, with the weight of all, and the nodes of the shortest way to it."""
     before = rules.get(key)
-    rules[key] = (body, weight) if before is None else (before[0], before[1] + weight)
+    if before is None:
+        rules[key] = body, weight
+    else:
+        first, share = before
+        rules[key] = _below(first, min(0, body.symbols - first.symbols)), share + weight
+
+
+def _below(body: Body, symbols: int) -> Body:
+    """The body with so many symbols more above it."""
+    return body._replace(symbols=body.symbols + symbols) if symbols else body
 
 
 def _renamed(option: Option, rules: Weighted) -> Iterable[tuple[Body, float]]:
@@ -202,7 +227,7 @@ def _alike(folded: Mapping[str, Weighted]) -> dict[str, str]:
     shapes: dict[object, str] = {}
     first, leads_to = {}, {}
     for symbol, rules in folded.items():
-        key = tuple((body.spelt.shape, body.english, weight) for body, weight in rules.values())
+        key = tuple((body.spelt.shape, body.english, body.symbols, weight) for body, weight in rules.values())
         first[symbol] = shapes.setdefault(key, symbol)
         leads_to[symbol] = [hole for body, _ in rules.values() for hole in body.spelt.holes]
     for _ in range(1, MERGE_ROUNDS):

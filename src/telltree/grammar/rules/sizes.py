@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from telltree.grammar.rules.rule import Rule
-from telltree.operators import Hole
 
 Holes = tuple[str, ...]
 Choice = tuple[int, int, Holes]
@@ -18,8 +17,7 @@ class Sizes:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._of_symbol: dict[str, list[Choice]] = {}
         for number, rule in enumerate(rules):
-            size = sum(not isinstance(e.head, Hole) for e in rule.template.walk())
-            self._of_symbol.setdefault(rule.symbol, []).append((number, size, rule.holes))
+            self._of_symbol.setdefault(rule.symbol, []).append((number, rule.terminals, rule.holes))
 
     def counts(self, start: str, most: int) -> list[int]:
         """How many derivations of `start` have each size, from 0 to `most`."""

@@ -25,7 +25,7 @@ UNREACHED = np.int32(1 << 20)
 _RULE = np.dtype(
     [
         ("symbol", np.int32),
-        ("size", np.int32),  # terminals the rule itself writes
+        ("size", np.int32),  # what the rule adds to the size of a formula
         ("height", np.int32),  # operators nested in its template
         ("first_hole", np.int32),  # its holes are first_hole … first_hole of the next rule − 1
         ("code_start", np.int32),  # its microcode is code_start … code_start of the next rule − 1
@@ -161,7 +161,7 @@ class Tables(NamedTuple):
         rule["code_start"] = microcode.start
         packed = rule[:-1]
         packed["symbol"] = [number[rule.symbol] for rule in rules]
-        packed["size"] = [sum(not isinstance(e.head, Hole) for e in rule.template.walk()) for rule in rules]
+        packed["size"] = [rule.size for rule in rules]
         packed["height"] = [rule.template.depth for rule in rules]
         packed["simple"], packed["lead"] = zip(*(_simple(rule.template) for rule in rules), strict=True)
         atoms = _number_atoms(rules, symbols, packed)

@@ -43,11 +43,6 @@ def holes_in(template: Expression, above: int = 0) -> Iterator[tuple[Hole, int]]
         yield from holes_in(arg, above + 1)
 
 
-def size_of(template: Expression) -> int:
-    """The terminals that a template writes itself."""
-    return sum(not isinstance(e.head, Hole) for e in template.walk())
-
-
 _Sizes = Counter[tuple[int, int]]
 """How many derivations there are, by their atoms and size; the size is 0 where it does not matter."""
 _Kind = tuple[int, int, int, tuple[tuple[str, int], ...]]
@@ -68,7 +63,7 @@ class Counted:
     def _kind(self, rule: Rule) -> _Kind:
         template = rule.template
         holes = tuple((hole.symbol, above) for hole, above in holes_in(template))
-        return atoms_in(template), size_of(template) if self._scope.max_size is not None else 0, template.depth, holes
+        return atoms_in(template), rule.terminals if self._scope.max_size is not None else 0, template.depth, holes
 
     def by_atoms(self, start: str) -> Mapping[int, int]:
         """How many derivations of a symbol have each number of atoms."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from telltree.errors import SettingsError
 from telltree.grammar.rules.rule import Rule
 from telltree.grammar.shapes.choices import Choice, Choices
-from telltree.grammar.shapes.scope import Scope, atoms_in, size_of
+from telltree.grammar.shapes.scope import Scope, atoms_in
 from telltree.grammar.shapes.values import AND, EVER, LEAF, Valued, Values
 from telltree.operators import Expression, Hole, Type
 
@@ -32,6 +32,7 @@ class Conditions(NamedTuple):
     symbol: str
     atoms: int
     size: int
+    terminals: int
     height: int
 
 
@@ -70,6 +71,8 @@ class _Entry(NamedTuple):
     slots: tuple[Hashable, ...]
     atoms: int
     size: int
+    terminals: int
+    """What a scope limits; the same as the size, unless that counts nodes of the derivation tree."""
     height: int
 
 
@@ -87,7 +90,7 @@ class Shapes:
         self._types = {e.head.symbol: e.head.type for r in rules for e in r.template.walk() if isinstance(e.head, Hole)}
         self._types[rules[0].symbol] = Type.BOOLEAN
         self._entries: dict[str, list[_Entry]] = defaultdict(list)
-        self._reached: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+        self._reached: dict[tuple[str, int], list[tuple[int, int, int]]] = defaultdict(list)
         closed, opened = self._sorted_rules()
         for height in range(scope.max_depth + 1):
             for symbol, entry in closed.get(height, ()):
@@ -108,15 +111,15 @@ class Shapes:
                 opened.append((number, rule, list(self._parts(rule.template, 0))))
                 continue
             atoms = atoms_in(rule.template)
-            for choice in self._choices.of_rule(number, rule.template, self._scope.max_depth):
-                closed[Conditions(rule.symbol, atoms, choice.size, choice.height)].append(choice)
+            for choice in self._choices.of_rule(number, rule, self._scope.max_depth):
+                closed[Conditions(rule.symbol, atoms, *choice[1:])].append(choice)
         found: dict[int, list[tuple[str, _Entry]]] = defaultdict(list)
         for key, choices in closed.items():
-            symbol, atoms, size, height = key
+            symbol, atoms, size, terminals, height = key
             condition = self._types[symbol] in (Type.BOOLEAN, Type.BOOLEAN_VECTOR)
             self.groups[key] = Group(tuple(choice.rules for choice in choices), condition)
             leaf = self._values.leaf(key, 0)
-            found[height].append((symbol, _Entry(leaf, (-1,), (key,), atoms, size, height)))
+            found[height].append((symbol, _Entry(leaf, (-1,), (key,), atoms, size, terminals, height)))
         return found, opened
 
     def _parts(self, e: Expression, above: int) -> Iterator[tuple[str, int] | list[_Entry]]:
@@ -128,18 +131,18 @@ class Shapes:
             for arg in e.args:
                 yield from self._parts(arg, above + 1)
         else:
-            by_size: dict[tuple[int, int], list[Choice]] = defaultdict(list)
+            by_size: dict[tuple[int, ...], list[Choice]] = defaultdict(list)
             for filling in self._choices.fillings(e, above, self._scope.max_depth):
-                by_size[filling.size, filling.height].append(filling)
+                by_size[filling[1:]].append(filling)
             yield [self._part(e, fillings) for fillings in by_size.values()]
 
     def _part(self, e: Expression, fillings: list[Choice]) -> _Entry:
-        first = fillings[0]
-        if not first.rules:  # nothing to choose
-            return _Entry(self._values.leaf(e, None), (), (), 0, first.size, first.height)
-        key = e, first.size, first.height
+        rules, *measures = fillings[0]
+        if not rules:  # nothing to choose
+            return _Entry(self._values.leaf(e, None), (), (), 0, *measures)
+        key = e, *measures
         self.groups[key] = Group(tuple(filling.rules for filling in fillings), False)
-        return _Entry(self._values.leaf(key, 0), (-1,), (key,), 0, first.size, first.height)
+        return _Entry(self._values.leaf(key, 0), (-1,), (key,), 0, *measures)
 
     def _grown(self, number: int, rule: Rule, parts: Sequence[Any], height: int) -> Iterator[_Entry]:
         """The shapes of exactly this height that begin with a rule."""
@@ -151,13 +154,15 @@ class Shapes:
             for part in parts
         ]
         drops = [0 if isinstance(part, list) else part[1] for part in parts]
-        own, size = atoms_in(template), size_of(template)
-        for fillers in self._products(options, own, size):
+        own = atoms_in(template)
+        for fillers in self._products(options, own, rule.terminals):
             reached = max((d + f.height for d, f in zip(drops, fillers, strict=True)), default=0)
             if max(reached, template.depth) == height:
-                yield self._joined(number, template, fillers, (own, size, height))
+                yield self._joined(number, rule, fillers, own, height)
 
-    def _products(self, options: Sequence[Sequence[_Entry]], atoms: int, size: int) -> Iterator[tuple[_Entry, ...]]:
+    def _products(
+        self, options: Sequence[Sequence[_Entry]], atoms: int, terminals: int
+    ) -> Iterator[tuple[_Entry, ...]]:
         """One of each, as long as they stay within the scope."""
         if not options:
             yield ()
@@ -166,13 +171,11 @@ class Shapes:
             self._tried += 1
             if self._tried > _MOST_TRIED:
                 raise _too_many_shapes()
-            if self._scope.has(atoms + first.atoms, size + first.size, 0):
-                for rest in self._products(options[1:], atoms + first.atoms, size + first.size):
+            if self._scope.has(atoms + first.atoms, terminals + first.terminals, 0):
+                for rest in self._products(options[1:], atoms + first.atoms, terminals + first.terminals):
                     yield first, *rest
 
-    def _joined(
-        self, number: int, template: Expression, fillers: Sequence[_Entry], own: tuple[int, int, int]
-    ) -> _Entry:
+    def _joined(self, number: int, rule: Rule, fillers: Sequence[_Entry], atoms: int, height: int) -> _Entry:
         items, slots, waiting = [number], list[Hashable](), []
         for filler in fillers:
             items += [item if item >= 0 else item - len(slots) for item in filler.items]
@@ -184,22 +187,25 @@ class Shapes:
             whole = isinstance(e.head, Hole) or not self._choices.is_open(e)
             return next(parts) if whole else None
 
-        valued = self._values.of(template, part)
-        atoms, size, height = own
+        valued = self._values.of(rule.template, part)
         return _Entry(
             valued, tuple(items), tuple(slots), atoms + sum(f.atoms for f in fillers),
-            size + sum(f.size for f in fillers), height,
+            rule.size + sum(f.size for f in fillers), rule.terminals + sum(f.terminals for f in fillers), height,
         )  # fmt: skip
 
     def _enter(self, symbol: str, entry: _Entry) -> None:
         """Keep a shape, unless one with the same meaning is no longer and nests no deeper."""
-        if not self._scope.has(entry.atoms, entry.size, entry.height):
+        if not self._scope.has(entry.atoms, entry.terminals, entry.height):
             return
         reached = self._reached[symbol, entry.valued.value]
-        for size, height in reached:
-            if height <= entry.height and (size == entry.size if self.every_size else size <= entry.size):
+        for size, terminals, height in reached:
+            if (
+                height <= entry.height
+                and terminals <= entry.terminals
+                and (size == entry.size if self.every_size else size <= entry.size)
+            ):
                 return
-        reached.append((entry.size, entry.height))
+        reached.append((entry.size, entry.terminals, entry.height))
         self._entries[symbol].append(entry)
         if len(self._reached) > MOST_SHAPES:
             raise _too_many_shapes()

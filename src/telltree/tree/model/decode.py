@@ -276,6 +276,7 @@ def _parameters(
         "prevent_same_label": settings.prevent_same_label,
         "centre": settings.centre,
         "thresholds": settings.thresholds,
+        "as_derived": settings.as_derived,
         "cv": settings.cv,
         "simplicity": settings.simplicity,
         "class_weight": {one.label: one.weight for one in weights} if isinstance(weights, list) else weights,
@@ -321,7 +322,8 @@ def _unless_word(value: Any) -> Any:
 def _fitness(entry: GiniSizeEntry | BitsEntry | str | None) -> Any:
     match entry:
         case GiniSizeEntry():
-            return GiniSize(**entry.model_dump())
+            size = "nodes" if entry.size == "derivation nodes" else "terminals"
+            return GiniSize(**entry.model_dump() | {"size": size})
         case BitsEntry():
             return Bits(**entry.model_dump())
     return None if entry is None else ForgottenFitness()

@@ -276,15 +276,21 @@ class SearchEntry(Entry):
     settings: dict[str, Scalar | Many[Text] | None]
 
 
+SIZES = {"terminals": "nodes", "nodes": "derivation nodes"}
+"""What files call the sizes of GiniSize: "nodes" are terminals, which the first versions counted by that name."""
+
+
 class GiniSizeEntry(Entry):
     """The settings of the fitness."""
 
     w1: float
     w2: float
     gini: Literal["weighted", "sum"]
-    size: Literal["nodes", "terminals"]
+    size: Literal["terminals", "derivation nodes", "nodes"]
+    """See `SIZES`; "terminals" is read as what it says."""
     tolerance: float
     per_record: bool = False
+    ties: Literal["margin", "first"] = "margin"
 
 
 class BitsEntry(Entry):
@@ -342,6 +348,7 @@ class Settings(Entry):
     prevent_same_label: bool
     centre: bool | None
     thresholds: Literal["centred", "exact"] = "centred"
+    as_derived: bool = False
     cv: Count | None = None
     simplicity: Annotated[float, Field(ge=0)] = 1.0
     class_weight: Many[ClassWeight] | Literal["balanced"] | None

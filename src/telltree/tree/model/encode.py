@@ -19,7 +19,7 @@ from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.floor import Floor
-from telltree.tree.model.document import FOREST, FORMAT, MOST_PARTS, VERSION, Document, ForestDocument
+from telltree.tree.model.document import FOREST, FORMAT, MOST_PARTS, SIZES, VERSION, Document, ForestDocument
 from telltree.tree.model.model import Common, ForestModel, Model
 from telltree.tree.model.reading import MOST_BYTES, bounded, checked
 from telltree.tree.tree import Headline, Leaf, Node, RunnerUp, Tree, Unknown
@@ -247,6 +247,7 @@ def _settings(given: Mapping[str, Any], model: Common) -> dict[str, Any]:
         "missing": given["missing"],
         "functions": [function.name for function in given["functions"]],
         "random_state": seed if isinstance(seed, int) else None,  # a generator cannot be stored
+        "as_derived": bool(given["as_derived"]),
         **({} if given["thresholds"] == "centred" else {"thresholds": given["thresholds"]}),
     }
 
@@ -281,7 +282,8 @@ def _fitness(fitness: Any) -> dict[str, Any] | str | None:
         return None
     if type(fitness) not in (Bits, GiniSize):
         return "custom"
-    return {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+    found = {field.name: _plain(getattr(fitness, field.name)) for field in dataclasses.fields(fitness)}
+    return found | {"size": SIZES[found["size"]]} if "size" in found else found
 
 
 def _floor(floor: Floor) -> dict[str, Any]:
