@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.csv
@@ -19,9 +20,10 @@ import pyarrow.parquet
 import pytest
 from programs import PROGRAM, started, telltree
 
-from telltree.estimators import load
+from telltree.estimators import GrammarTreeClassifier, load
 from telltree.explain import english
 from telltree.export.targets import TARGETS
+from telltree.search import MonteCarlo
 
 KEYS = ("--id", "flight", "--time", "t")
 QUICK = ("--search-evaluations", "300", "--max-depth", "3", "--no-cv")
@@ -157,6 +159,21 @@ def test_fit_and_grammar_say_that_few_records_are_not_asked_how_long(tmp_path):
             in ended.stderr
         )
         assert "count(" not in ended.stdout
+
+
+def test_fit_learns_as_the_paper_does(folder, tmp_path):
+    given = ("fit", folder / "flights.csv", *KEYS, "--label", "nmac", "--preset", "paper")
+    told = good(*given, "--search-evaluations", "300", "-o", tmp_path / "paper.json", "--cv", "2")
+    assert "cross-validated" in told
+    learned, paper = load(tmp_path / "paper.json"), GrammarTreeClassifier.paper()
+    for name in ("grammar", "fitness", "max_depth", "min_members", "centre", "as_derived", "cv"):
+        assert getattr(learned, name) == getattr(paper, name)
+    assert learned.search == replace(paper.search, evaluations=300)
+    assert learned.front_.whole.depth == learned.tree_.depth  # not pruned, though cross-validated
+    good(*given, "--search", "mc", "--max-depth", "2", "--no-cv", "-o", tmp_path / "other.json")
+    other = load(tmp_path / "other.json")
+    assert (other.search, other.max_depth) == (MonteCarlo.paper(), 2)
+    bad(2, *given, "--search-setting", "atoms=3", says="gp has no setting")
 
 
 def test_ids_called_like_a_result_are_kept(folder, model, tmp_path):

@@ -32,6 +32,7 @@ else:
 GrowthName = Literal["greedy", "look-ahead", "optimal"]
 ThresholdsName = Literal["centred", "exact"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
+_USUAL_SEARCH, _PAPER_SEARCH = "auto", "gp"
 
 
 def _number(says: str) -> Any:
@@ -42,12 +43,20 @@ def _number(says: str) -> Any:
 class TreeOptions:
     """The parameters of the estimator."""
 
+    preset: Annotated[
+        Literal["paper"] | None,
+        typer.Option(
+            help="paper: criterion, search, stopping and grammar of the paper, nothing pruned or rewritten; other "
+            "options change it. Cross-validation then only tells how good the tree is.",
+            show_default=False,
+        ),
+    ] = None
     grammar: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Grammar, as text; by default one that suits the data, see `telltree grammar`; the word shapes for "
-            "the same with pieces of training records.",
+            "the same with pieces of training records, paper for the paper's generic grammar.",
         ),
     ] = None
     max_depth: Annotated[
@@ -70,6 +79,12 @@ class TreeOptions:
             help="centred: a constant moves within the gap it splits; exact: to the gap where the formula is fittest."
         ),
     ] = "centred"
+    as_derived: Annotated[
+        bool,
+        typer.Option(
+            "--as-derived", help="Keep formulas exactly as the search derived them: no part dropped, nothing rewritten."
+        ),
+    ] = False
     simplicity: Annotated[
         float,
         _number(
@@ -98,7 +113,7 @@ class TreeOptions:
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
         SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
-    ] = "auto"
+    ] = _USUAL_SEARCH
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
     search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
@@ -176,7 +191,7 @@ def fit(
     from telltree.tree.interruption import Interruption  # loads what learning needs
     from telltree.tree.proved import remarks
 
-    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=records.folds)
+    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=None if tree.preset else records.folds)
     classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
     with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
         classifier.set_params(progress=progress)
@@ -270,15 +285,20 @@ def _judged(
 def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
     from telltree.estimators import GrammarTreeClassifier
 
-    return GrammarTreeClassifier(
-        grammar=None if options.grammar is None else _text_of(options.grammar),
+    usual = GrammarTreeClassifier() if options.preset is None else GrammarTreeClassifier.paper()
+    given: dict[str, Any] = {
+        "grammar": None if options.grammar is None else _text_of(options.grammar),
+        "max_depth": options.max_depth,
+        "min_members": options.min_members,
+        "centre": options.centre,
+        "as_derived": options.as_derived or None,
+    }
+    return usual.set_params(
+        **{name: value for name, value in given.items() if value is not None},
         search=_search(options),
-        max_depth="auto" if options.max_depth is None else options.max_depth,
-        min_members="auto" if options.min_members is None else options.min_members,
         min_gain=options.min_gain,
         prevent_same_label=options.prevent_same_label,
         growth=_growth(options),
-        centre=options.centre,
         thresholds=options.thresholds,
         simplicity=options.simplicity,
         random_state=options.random_state,
@@ -288,9 +308,10 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
 
 def _text_of(grammar: Path) -> str:
     from telltree.grammar.languages.pieces import SHAPES
+    from telltree.grammar.languages.stock import PAPER
 
-    if str(grammar) == SHAPES and not grammar.exists():
-        return SHAPES
+    if str(grammar) in (SHAPES, PAPER) and not grammar.exists():
+        return str(grammar)
     try:
         return read_small(grammar)
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or too large
@@ -300,7 +321,9 @@ def _text_of(grammar: Path) -> str:
 def _search(options: TreeOptions) -> "Search":
     from dataclasses import replace
 
-    search = SEARCHES[options.search].load()()
+    called = _PAPER_SEARCH if options.preset and options.search == _USUAL_SEARCH else options.search
+    kind: Any = SEARCHES[called].load()
+    search: Search = kind.paper() if options.preset and hasattr(kind, "paper") else kind()
     given: dict[str, Any] = {
         "evaluations": options.search_evaluations,
         "seconds": options.search_seconds,
@@ -310,9 +333,9 @@ def _search(options: TreeOptions) -> "Search":
     }
     if options.search_max_atoms is not None and not hasattr(search, "max_atoms"):
         knowing = [name for name, row in SEARCHES.items() if hasattr(row.load(), "max_atoms")]
-        fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {options.search}", USAGE)
+        fail(f"--search-max-atoms is for --search {' or '.join(knowing)}, not for {called}", USAGE)
     for setting in options.search_setting or ():
-        name, value = _setting(setting, search, options.search)
+        name, value = _setting(setting, search, called)
         if given.get(name) is not None:
             fail(f"--search-setting {setting}: {name} is given twice", USAGE)
         given[name] = value
