@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.datasets import load_acasx
 from telltree.estimators import GrammarTreeClassifier
@@ -69,7 +70,7 @@ def demo(page: Path | None = None) -> Iterator[str]:
 
 def _told(category: Category) -> str:
     counts = ", ".join(f"{label}: {count}" for label, count in category.counts.items())
-    head = f"  [{category.number}] {category.title}, {len(category.members)} encounters ({counts})"
+    head = f"  [{category.number}] {category.title}, {counted(len(category.members), 'encounter')} ({counts})"
     return "\n".join([head, _wrapped(category.english, 6)])
 
 

@@ -8,7 +8,8 @@ def shortened(text: str, most: int) -> str:
     """The text, without its middle if it has more than `most` characters: both ends of a message matter."""
     if len(text) <= most:
         return text
-    gap = f" … ({len(text) - most:,} characters left out) … "
+    left = len(text) - most
+    gap = f" … ({left:,} character{'s' if left > 1 else ''} left out) … "
     return text[: (most + 1) // 2] + gap + text[len(text) - most // 2 :]
 
 

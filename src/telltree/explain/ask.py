@@ -122,7 +122,8 @@ class Answer:
             told = tuple(sorted(told, key=lambda row: -row.holds)[:_CLASSES])
         yield from (f"  {row}" for row in told)
         if len(told) < len(self.classes):
-            yield f"  and {len(self.classes) - len(told)} more classes with as many or fewer"
+            left = counted(len(self.classes) - len(told), "more class", "more classes")
+            yield f"  and {left} with as many or fewer"
         if self.first is not None:
             yield str(self.first)
         if members and len(self.members):

@@ -1,5 +1,6 @@
 """English in the paper's form: operator by operator, with square brackets around parts that might be misread."""
 
+import re
 from collections.abc import Container
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ from telltree.speech.nouns import filled
 _TEMPORAL = (EVENTUALLY, GLOBALLY)
 _NEGATED = {EVENTUALLY: "at no point, {0}", GLOBALLY: "not for all time, {0}", MISSING: "{0} is not missing"}
 _OPPOSITE = {LESS: GREATER_EQUAL, GREATER_EQUAL: LESS, GREATER: LESS_EQUAL, LESS_EQUAL: GREATER}
+_STEPS = re.compile(r"(?<!to )(\{(\d)\} step)s\b")
 _OF_CATEGORIES = "{0} is {1}"
 
 
@@ -72,6 +74,8 @@ class _Voice:
             return filled(template, [self.says(e.args[0])])
         measured = e.head in COMPARISONS or e.head is DIFFERENCE
         unit = self._unit(e) if measured else None
+        one = [isinstance(arg.head, Number) and arg.head.value == 1 for arg in e.args]
+        template = _STEPS.sub(lambda found: found[1] if one[int(found[2])] else found[0], template)
         return filled(template, [self._operand(arg, unit) for arg in e.args])
 
     def _operand(self, e: Expression, unit: str | None = None) -> str:

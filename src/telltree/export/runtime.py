@@ -18,7 +18,7 @@ def column(record: Any, name: str, names: Any = ()) -> list[Any]:
     values = record[name]
     found = list(values) if _is_vector(values) else [values] * length
     if not found or len(found) != length:
-        raise ValueError(f"column {name!r} has {len(found)} steps, and the record {length}")
+        raise ValueError(f"column {name!r} has not as many steps as the record: {len(found)}, not {length}")
     return [None if _is_missing(value, names) else value for value in found]
 
 

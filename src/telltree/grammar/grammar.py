@@ -281,8 +281,8 @@ class Grammar:
         require_whole("max_depth", max_depth)
         if max_depth < self.least_depth:
             raise SettingsError(
-                f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests {self.least_depth} "
-                f"operators"
+                f"max_depth={max_depth} is too shallow: the simplest formula of this grammar nests "
+                f"{counted(self.least_depth, 'operator')}"
             )
 
     def count(self, max_size: int) -> int:

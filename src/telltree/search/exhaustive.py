@@ -114,7 +114,7 @@ def plan(grammar: Grammar, scope: Scope, every_size: bool) -> Plan:
     counted = Counted(grammar.rules, scope)
     by_atoms = counted.by_atoms(grammar.start)
     if not by_atoms:
-        limit = "" if scope.max_size is None else f" and {scope.max_size} terminals"
+        limit = "" if scope.max_size is None else f" and {in_words(scope.max_size, 'terminal')}"
         raise SettingsError(f"no formula of this grammar has at most {in_words(scope.max_atoms)}{limit}; allow more")
     formulas = accumulate(by_atoms.get(atoms, 0) for atoms in range(scope.max_atoms + 1))
     shapes = Shapes(grammar.rules, scope, every_size=every_size)

@@ -101,10 +101,11 @@ class Shares:
         return cls(bounds, int(4 * atoms * plane * largest) + 1, int(taken + whole * largest), 2 * atoms * plane)
 
     def __str__(self) -> str:
-        folder = tempfile.gettempdir()
+        folder, shards = tempfile.gettempdir(), len(self.bounds) - 1
+        places = f"{counted(shards, 'shard')}{' that take turns' if shards > 1 else ''}"
         return (
-            f"about {size_said(self.memory)} of memory, with records in {counted(len(self.bounds) - 1, 'shard')} that "
-            f"take turns, and at most {size_said(self.disk)} on disk; {folder} has {size_said(disk_usage(folder).free)}"
+            f"about {size_said(self.memory)} of memory, with records in {places}, and at most {size_said(self.disk)} "
+            f"on disk; {folder} has {size_said(disk_usage(folder).free)}"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.amounts import counted
 from telltree.data.schema import listed
 from telltree.errors import DataError
 
@@ -64,7 +65,9 @@ def _table(path: Path) -> Table:
         raise DataError(f"{path}: the file is empty")
     for number, cells in enumerate(lines, 1):
         if len(cells) != len(lines[0]):
-            raise DataError(f"{path}, line {number}: {len(cells)} cells where the header has {len(lines[0])}")
+            raise DataError(
+                f"{path}, line {number}: {counted(len(cells), 'cell')} where the header has {len(lines[0])}"
+            )
     return lines[0], lines[1:]
 
 

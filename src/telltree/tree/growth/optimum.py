@@ -38,9 +38,10 @@ class Optimum:
         return found
 
     def __str__(self) -> str:
+        answer = ("question that answers", "questions that answer")
         bounds = f", and {counted(self.left_out, 'question')} left out by what leaves of one class each would cost"
         return (
-            f"no tree of up to {counted(self.levels, 'level')} over {counted(self.pool, 'question')} that answer "
+            f"no tree of up to {counted(self.levels, 'level')} over {counted(self.pool, *answer)} "
             f"differently costs less than {self.cost:,.2f} {self.told_in}; the tree that was grown greedily costs "
             f"{self.greedy:,.2f}: {counted(self.trees, 'tree')}, covered by comparing {counted(self.compared, 'split')}"
             f"{bounds if self.left_out else ''}"

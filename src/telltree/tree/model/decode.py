@@ -255,7 +255,9 @@ def _front(whole: Tree, entry: FrontEntry | None) -> Front:
     if entry is None or not entry.scores:
         return front
     if len(entry.scores) != len(front):
-        raise ModelFormatError(f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {len(front)} trees")
+        raise ModelFormatError(
+            f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(front), 'tree')}"
+        )
     return front.scored([Score(one.share, one.error) for one in entry.scores])
 
 
