@@ -20,6 +20,7 @@ from telltree import Formula, GrammarTreeClassifier, MonteCarlo, SettingsError
 from telltree.explain import rules_table, sentence
 from telltree.export import TARGETS, export_model
 from telltree.tree import Leaf, Node
+from telltree.visible import visible
 
 drawn = settings(max_examples=25)
 FIGURES = ("share", "low", "high", "lift", "weighted share")
@@ -89,7 +90,7 @@ class Cells(HTMLParser):
 
 
 def shown(text):
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, *CLASSES, "![x](javascript:alert(1))", "[a][b]", "*a* _b_ `c` ~~d~~ ==e=="])

@@ -66,7 +66,7 @@ SLOTS = {
     "id": {"ids": [f"{k}{HOSTILE}" for k in range(40)]},
     "time unit": {"time_unit": HOSTILE},
 }
-SAFE = HOSTILE.replace("\ud800", "\ufffd")
+SAFE = HOSTILE.replace("\ud800", "\ufffd").replace("\u202e", "\\u202e").replace("\x07", "\\x07")
 TABLES = HOSTILE.replace("\ud800", "")  # polars holds no halves of surrogate pairs
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from telltree.cli.outcome import FAILURE, USAGE, fail
 from telltree.cli.text import printable, wrapped
 from telltree.spreadsheet import harmless
+from telltree.visible import visible, visible_json
 
 
 def check_output(path: Path | None, *, force: bool) -> None:
@@ -40,7 +41,8 @@ def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool 
     if path is not None:
         from telltree.writing import write_whole
 
-        write_whole(path, text.encode("utf-8", "backslashreplace"))  # an id may be a file name that is not valid text
+        shown = text if exact else visible(text)
+        write_whole(path, shown.encode("utf-8", "backslashreplace"))  # an id may be a file name that is not valid text
         return
     if sys.stdout is None:
         fail("standard output is closed", FAILURE)
@@ -53,7 +55,7 @@ def put(text: str, path: Path | None = None, *, exact: bool = False, wrap: bool 
 
 def put_json(value: Any, path: Path | None = None) -> None:
     """Print a value as JSON, or write it to a file."""
-    put(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False), path, exact=True)
+    put(visible_json(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False)), path, exact=True)
 
 
 def put_csv(head: Sequence[str], rows: Iterable[Sequence[Any]], path: Path | None = None) -> None:

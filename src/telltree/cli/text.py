@@ -5,10 +5,12 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from telltree.visible import visible
+
 
 def printable(text: str) -> str:
-    """The text with control characters, except line ends and tabs, escaped."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else _escape(c) for c in text)
+    """The text with control characters escaped, and those that have no width, which a terminal may obey."""
+    return visible("".join(_escape(c) if unicodedata.category(c) == "Cf" else c for c in text))
 
 
 def one_line(text: str) -> str:

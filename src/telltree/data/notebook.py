@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from telltree.amounts import counted
 from telltree.data.clip import clip
+from telltree.visible import visible
 
 if TYPE_CHECKING:
     from telltree.data.panel import Panel
@@ -15,7 +16,7 @@ _HEAD = ("column", "type", "kind", "unit", "values", "missing")
 
 def escaped(text: object) -> str:
     """Text for a page; control characters as Python writes them."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in visible(text))
     return escape(shown)
 
 

@@ -20,6 +20,7 @@ from telltree.logic import Formula
 from telltree.logic.unknown import possibly, settled, surely
 from telltree.operators import UserFunction
 from telltree.shares import wilson
+from telltree.visible import visible
 
 _MEMBERS = 5  # members that a text names
 _CLASSES = 12  # classes that get a line in a text
@@ -106,7 +107,7 @@ class Answer:
 
     def text(self, members: int = _MEMBERS) -> str:
         """The answer in words, with the ids of this many members."""
-        return "\n".join(self._lines(members))
+        return visible("\n".join(self._lines(members)))
 
     def _lines(self, members: int) -> Iterator[str]:
         yield self.english

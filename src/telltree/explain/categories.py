@@ -26,6 +26,7 @@ from telltree.operators.table import AND, NOT
 from telltree.speech.unless import with_open
 from telltree.tree.target import Summary, Sureness
 from telltree.tree.tree import Branch, Tree
+from telltree.visible import visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class Category:
 
     def __str__(self) -> str:
         """The category by itself, with its short description, or else the whole sentence, and its formula."""
-        return self.told.alone()
+        return visible(self.told.alone())
 
     @property
     def told(self) -> Telling:
@@ -130,7 +131,7 @@ class Categories(tuple[Category, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        return categories_text(self)
+        return visible(categories_text(self))
 
     def _repr_html_(self) -> str:
         """For notebooks: the same groups, with whole sentences and formulas folded away."""

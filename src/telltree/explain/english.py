@@ -19,6 +19,7 @@ from telltree.speech.same import same
 from telltree.speech.say import spoken
 from telltree.speech.terms import TRUE, All
 from telltree.speech.unless import with_open
+from telltree.visible import visible
 
 Style = Literal["plain", "paper"]
 
@@ -43,7 +44,7 @@ def english(
     if style not in get_args(Style):
         raise SettingsError(f"style must be {' or '.join(map(repr, get_args(Style)))}, got {style!r}")
     if style == "paper":
-        return paper_english(e, schema, missing)
+        return visible(paper_english(e, schema, missing))
     return say(term_of(e, missing, static=static_columns(schema)), schema, step=step, missing=missing)
 
 

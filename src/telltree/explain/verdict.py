@@ -13,6 +13,7 @@ from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula
 from telltree.speech.vocabulary import is_clause, vocabulary
 from telltree.speech.words import bare_or_quoted
+from telltree.visible import visible
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class Verdict:
 
     def __str__(self) -> str:
         if self.turn.unknown is not None:
-            return f"unknown of record {self.record}: {self.turn.unknown}"
+            return visible(f"unknown of record {self.record}: {self.turn.unknown}")
         verdict = "true" if self.turn.holds else "not true"
         lines = [f"{verdict} of record {self.record}{_margin(self.turn)}"]
         if not self.turn.holds:
             lines.append(f"  instead, {self.turn.english}")
         if self.when is not None:
             lines.append(f"  {self.when}: {', '.join(self.values)}")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from telltree.export.exported import Exported
 from telltree.tree.tree import Leaf, Node
+from telltree.visible import visible
 
 
 def dot(exported: Exported) -> str:
@@ -38,5 +39,5 @@ def _below(
 
 def _quoted(text: str) -> str:
     """A string of the DOT language; Graphviz reads backslashes and HTML's entities inside of it."""
-    escaped = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\r", " ").replace("\n", "\\n").replace("\0", "") + '"'
+    escaped = visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\n") + '"'

@@ -4,6 +4,7 @@ import json
 
 from telltree.explain import RuleRow, rules_table
 from telltree.export.exported import Exported
+from telltree.visible import visible_json
 
 
 def rule_rows(exported: Exported) -> list[RuleRow]:
@@ -27,4 +28,4 @@ def json_rules(exported: Exported) -> str:
         }
         for row in rule_rows(exported)
     ]
-    return json.dumps(rules, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    return visible_json(json.dumps(rules, indent=1, ensure_ascii=False, allow_nan=False, default=str)) + "\n"

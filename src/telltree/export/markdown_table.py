@@ -12,6 +12,7 @@ from telltree.export.exported import Chosen, Exported
 from telltree.export.json_rules import rule_rows
 from telltree.operators.expression import conjunction
 from telltree.tree.tree import Branch
+from telltree.visible import visible
 
 _SPECIAL = re.compile(r"\s+|[\\`*_{}]|[&<>|~$^]|\](?=[(\[])")
 
@@ -69,4 +70,4 @@ def _plain(text: str) -> str:
             return " "
         return "\\" + found[0] if found[0] in "\\`*_{}" else f"&#{ord(found[0])};"
 
-    return _SPECIAL.sub(shown, text)
+    return _SPECIAL.sub(shown, visible(re.sub(r"\s", " ", text)))

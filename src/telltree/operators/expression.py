@@ -11,6 +11,7 @@ from telltree.operators.numbers import number_text
 from telltree.operators.shape import Shape
 from telltree.operators.table import AND, Form, Operator, constant_text, is_word
 from telltree.operators.types import Type
+from telltree.visible import visible, visible_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +186,12 @@ def name_text(name: str) -> str:
     """A column's name as formulas write it: bare where that is unambiguous, else in backticks with escapes."""
     if _PLAIN_NAME.fullmatch(name) and name not in _WORDS and not is_word(name):
         return name
-    return "`" + json.dumps(name, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
+    return "`" + level_text(name)[1:-1].replace('\\"', '"').replace("`", "\\u0060") + "`"
 
 
 def level_text(name: str) -> str:
     """A category's name as formulas write it, in double quotes with JSON's escapes."""
-    return json.dumps(name, ensure_ascii=False)
+    return visible_json(json.dumps(name, ensure_ascii=False))
 
 
 def _text(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node
@@ -231,7 +232,7 @@ _LATEX_SPECIAL = {c: "\\" + c for c in "#$%&_{}"} | {
 
 
 def _latex_words(text: str) -> str:
-    return r"\text{" + "".join(_LATEX_SPECIAL.get(c, c) for c in text) + "}"
+    return r"\text{" + "".join(_LATEX_SPECIAL.get(c, c) for c in visible(text)) + "}"
 
 
 def _latex(e: Expression) -> str:  # noqa: PLR0911  one return a kind of node

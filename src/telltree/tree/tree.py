@@ -24,6 +24,7 @@ from telltree.search.proof import Proof
 from telltree.tree.floor import Floor
 from telltree.tree.growth.optimum import Optimum
 from telltree.tree.target import Summary, Target
+from telltree.visible import visible
 
 _BAR = "│   "
 
@@ -473,4 +474,4 @@ def _drawn(tree: Tree, asked: Callable[[Node], Sequence[str]], outcome: Callable
         yield from lines(node.true, rest + "├─ yes: ", rest + _BAR)
         yield from lines(node.false, rest + "└─ no:  ", rest + "    ")
 
-    return lines(tree.root, "", "")
+    return map(visible, lines(tree.root, "", ""))

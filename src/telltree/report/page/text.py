@@ -4,11 +4,12 @@ import math
 from typing import Any
 
 from telltree.amounts import counted
+from telltree.visible import visible
 
 
 def words(value: Any) -> str:
-    """Any name, class or id as text that can be written in UTF-8: halves of surrogate pairs become U+FFFD."""
-    return str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """Any name, class or id as text for a page in UTF-8: halves of surrogate pairs become U+FFFD, controls escapes."""
+    return visible(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def clipped(text: str, most: int) -> str:
