@@ -1,14 +1,18 @@
 """When something is so, and how signals change, in words and back: what is said is read as what it was made of."""
 
+import copy
+import pickle
 import random
 
 import numpy as np
 import oracle
+import pandas as pd
 import pytest
 from strategies import Column as Plain
 from strategies import Formulas
 
-from telltree import Formula, Panel, SpeechError
+import telltree
+from telltree import Formula, GrammarTreeClassifier, Panel, SpeechError
 from telltree.data import Column, Schema
 from telltree.explain import english
 from telltree.grammar import Grammar
@@ -45,8 +49,9 @@ SAID = [
     ("F(elapsed() > 8)", HOURS, "the record lasts more than 8 h"),
     ("G(elapsed() <= 8)", HOURS, "the record lasts at most 8 h"),
     ("F(elapsed() > 8)", (None, ""), "the record lasts more than 8 units of time"),
-    ("F(elapsed() > 8)", None, "at some point more than 8 steps have passed"),
-    ("F(elapsed() > 3 and elapsed() < 8)", HOURS, "at some point between 3 and 8 h have passed"),
+    ("F(elapsed() > 8)", None, "the record has at least 10 steps"),
+    ("F(elapsed() > 3 and elapsed() < 8)", HOURS, "the record lasts at least 4 h"),
+    ("F(elapsed() > 3 and elapsed() < 8)", (None, "h"), "at some point between 3 and 8 h have passed"),
     (
         "F(b and (elapsed() > 8 or x > 1))",
         HOURS,
@@ -62,7 +67,48 @@ SAID = [
         SECONDS,
         "in the last 30 % of the record, for at least 2.5 s in all, the valve is open",
     ),
-    ("F(gone() >= 0.07)", None, "at some point at least 7 % of the record has passed"),
+    ("F(gone() >= 0.07)", None, "it is always so"),
+    (
+        "F(b and (x > 3 or gone() >= 0.07))",
+        None,
+        "at some point the valve is open while either x is above 3 ft or at least 7 % of the record has passed",
+    ),
+    ("F(x > 3 and gone() >= 0.8)", (None, "h"), "from 80 % of the record's time on, at some point x is above 3 ft"),
+    ("G(gone() > 0.8 implies b)", (None, ""), "in the last 20 % of the record's time, the valve is always open"),
+    ("F(x > 3 and gone() >= 0.8)", (0.5, ""), "from 80 % of the record on, at some point x is above 3 ft"),
+    ("F(elapsed() < 432 and gone() >= 0.8)", None, "the record has fewer than 540 steps"),
+    ("F(elapsed() < 432 and gone() >= 0.8)", (1.0, "s"), "the record lasts at most 538 s"),
+    ("F(elapsed() < 432 and gone() >= 0.8)", (0.5, ""), "the record has fewer than 1080 steps"),
+    ("F(length() <= 540)", None, "the record has at most 540 steps"),
+    ("G(length() > 540)", HOURS, "the record has more than 540 steps"),
+    ("not F(length() = 3)", None, "the record has at most 2 or at least 4 steps"),
+    ("F(length() < 1.5)", None, "the record has exactly 1 step"),
+    ("F(gone() < 0.5)", (None, "h"), "the record has at least 2 steps"),
+    ("F(left() >= 540)", (1.0, "s"), "the record lasts at least 9 min"),
+    ("G(left() < 8)", None, "the record has at most 8 steps"),
+    ("F(elapsed() >= 3 and left() >= 20)", (1.0, "s"), "the record lasts at least 23 s"),
+    ("F(elapsed() >= 3 or x > 3)", HOURS, "the record lasts at least 3 h; or at some point x is above 3 ft"),
+    ("F(x > 3 and length() < 7)", None, "at some point x is above 3 ft while the record has at most 6 steps"),
+    ("F(x > 3 and elapsed() >= 24861600)", (None, "s"), "after at least 287.75 days, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() >= 86400)", (1.0, "s"), "after at least 1 day, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() >= 3)", (1.0, "d"), "after at least 3 days, at some point x is above 3 ft"),
+    ("F(x > 3 and elapsed() < 0.04)", (0.02, "s"), "before 40 ms have passed, at some point x is above 3 ft"),
+    ("F(x > 3 and left() <= 5400)", (60.0, "s"), "in the last 1.5 h, at some point x is above 3 ft"),
+    (
+        "F(b and elapsed() >= 3600 and elapsed() <= 9000)",
+        (60.0, "s"),
+        "from 1 to 2.5 h after the start, at some point the valve is open",
+    ),
+    ("F(x > 3 and elapsed() >= 86401)", (1.0, "s"), "after at least 86401 s, at some point x is above 3 ft"),
+    ("count(b) > 5", (86400.0, "s"), "for more than 5 days in all, the valve is open"),
+    ("count(b) >= 2 and count(b) <= 6", (1800.0, "s"), "for 1 to 3 h in all, the valve is open"),
+    ("F(change(x, 5) > 3)", (60.0, "s"), "at some point x rises by more than 3 ft within 5 min"),
+    ("F(when_max(x) < 7200)", (1.0, "s"), "the time of the first maximum of x is below 2 h"),
+    (
+        "F(when_max(x) > 3600 and when_max(x) < 9000)",
+        (1.0, "s"),
+        "the time of the first maximum of x is between 1 and 2.5 h",
+    ),
     ("F(change(x, 5) > 3)", (1.0, "s"), "at some point x rises by more than 3 ft within 5 s"),
     ("F(change(x, 5) < -3)", SECONDS, "at some point x falls by more than 3 ft within 2.5 s"),
     ("F(change(x, 5) >= 3)", None, "at some point x rises by at least 3 ft within 5 steps"),
@@ -212,12 +258,12 @@ def test_time_and_change_in_lists_with_all_else_are_read_back(step):
     ("text", "words"),
     [
         (
-            'F(elapsed() < 1 or elapsed() > 2 or mode = "rest")',
-            "at some point either less than 1 or more than 2 h have passed, or mode is rest",
+            'F(c and (elapsed() < 1 or elapsed() > 2 or mode = "rest"))',
+            "at some point c is true while either less than 1 or more than 2 h have passed, or mode is rest",
         ),
         (
             "F(x < 1 or missing(x) or elapsed() > 2)",
-            "at some point either vertical rate is below 1 ft or missing, or more than 2 h have passed",
+            "the record lasts more than 2 h; or at some point vertical rate is below 1 ft or missing",
         ),
         (
             "G(b or change(x, 2) <= 1)",
@@ -271,8 +317,11 @@ def test_a_grammars_own_words_go_before_those_for_time(text, words):
 @pytest.mark.parametrize(
     ("words", "step", "told"),
     [
-        ("more than 8 min have passed", HOURS, "expected a number of h"),
-        ("the record lasts more than 8 steps", None, "as in 'at some point more than 8 steps have passed'"),
+        ("more than 8 ft have passed", HOURS, "expected a number of h"),
+        ("at some point more than 8 % of the record's steps have passed", (None, "h"), "a share of the record's time"),
+        ("from 8 % of the record's time on, x is always above 3", None, "a share of the record's steps"),
+        ("the record lasts more than 8 steps", None, "as in 'the record has more than 8 steps'"),
+        ("the record has more than 8 h", HOURS, "a number of steps, as in 'more than 8 steps'"),
         ("the record lasts long", HOURS, "how long: a number of h"),
         ("after more than 8 h, x is above 3", HOURS, "'at some point', 'always' or 'never'"),
         ("at some point x rises by more than 3 within 1.3 h", HOURS, "a whole number of steps, or the time they take"),
@@ -307,3 +356,57 @@ def test_columns_may_be_called_by_the_same_words():
                 found = Formula.from_english(words, schema, step=HOURS)
                 assert english(found, schema, (), step=HOURS) == words
                 assert set(found.expression.attributes()) == {name}
+
+
+def draw_clocks(rng, depth):
+    """A random condition of clocks alone."""
+    if depth == 0:
+        clock, numbers = rng.choice(
+            (("elapsed()", (0, 0.5, 1, 2, 7, 8.3, 20)), ("left()", (0, 1, 1.5, 3, 12)), ("length()", (1, 2, 5.5, 20)),
+             ("gone()", (0, 0.1, 0.3, 0.5, 2 / 3, 0.8, 1)))
+        )  # fmt: skip
+        return f"{clock} {rng.choice(('<', '<=', '>', '>=', '='))} {rng.choice(numbers)!r}"
+    if rng.random() < 0.2:
+        return f"not ({draw_clocks(rng, depth - 1)})"
+    joint = rng.choice(("and", "and", "or", "implies"))
+    return f"({draw_clocks(rng, depth - 1)}) {joint} ({draw_clocks(rng, depth - 1)})"
+
+
+@pytest.mark.parametrize("step", [None, (1.0, "s"), (0.1, "s"), (0.5, ""), (3600.0, "s"), (0.25, "min"), (None, "h")])
+def test_what_clocks_alone_decide_is_told_of_the_records_of_which_it_is_so(step):
+    rng = random.Random(str(step))
+    records = [np.array([[rng.choice((0.0, 1.0, 2.0))] for _ in range(n)]) for n in range(1, 45)]
+    if step is None or step[0] is not None:
+        timed = {} if step is None else {"period": step[0], "time_unit": step[1] or None}
+        panel = Panel.from_arrays(records, columns=["x"], schema={"x": {"type": "real"}}, **timed)
+    else:
+        rows = [(i, t, x) for i, r in enumerate(records)
+                for t, x in zip(np.cumsum(rng.choices((0.25, 1.0, 3.0), k=len(r))), r[:, 0], strict=True)]  # fmt: skip
+        frame = pd.DataFrame(rows, columns=["id", "t", "x"])
+        panel = Panel.from_frame(frame, id="id", time="t", time_unit=step[1], schema={"x": {"type": "real"}})
+        assert panel.step == step
+    for _ in range(150):
+        condition = draw_clocks(rng, rng.randint(0, 2))
+        text = rng.choice(("F({})", "G({})", "F({} or x > 1)", "G({} and x < 2)", "F({} and x > 1)")).format(condition)
+        formula = Formula.parse(text, panel.schema)
+        words = english(formula, panel.schema, (), step=panel.step)
+        found = Formula.from_english(words, panel.schema, step=panel.step)
+        assert (found(panel) == formula(panel)).all(), f"{formula}\n{words}\n{found}"
+
+
+def test_times_without_a_unit_are_told_by_the_name_of_their_column(tmp_path):
+    rows = [(i, t * 1.5**i, float(t)) for i in range(4) for t in range(3 + i)]
+    frame = pd.DataFrame(rows, columns=["id", "tick", "x"])
+    panel = Panel.from_frame(frame, id="id", time="tick")
+    model = GrammarTreeClassifier("Start ::= F(elapsed() > [4, 40])", max_depth=1, min_members=1)
+    model.fit(panel, list("aabb")).save(tmp_path / "model.json")
+    words = "after more than 4 units of tick, at some point x is above 0"
+    assert english(Formula.parse("F(elapsed() > 4 and x > 0)", panel.schema), panel.schema, step=panel.step) == words
+    for tree in (model.tree_, telltree.load(tmp_path / "model.json").tree_):
+        assert tree.outline().splitlines()[0] == "the record lasts more than 4 units of tick?"
+    for said in (words, words.replace("tick", "time")):
+        assert str(Formula.from_english(said, panel.schema, step=panel.step)) == "F((elapsed() > 4) ∧ (x > 0))"
+    assert pickle.loads(pickle.dumps(panel)).step.clock == copy.copy(panel.step).clock == "tick"  # noqa: S301
+    assert panel[[1, 2]].alone().step == panel.step == (None, "")
+    lasting = panel.ask("the record lasts more than 4 units of tick")
+    assert lasting.english == "the record lasts more than 4 units of tick"

@@ -15,6 +15,27 @@ StepLength = tuple[float | None, str]
 """The length of a step, None if steps differ in length, and the unit of times, as in `Panel.step`: (1.0, "s")."""
 
 
+class NamedStep(tuple[float | None, str]):
+    """A step length that knows what the column of times is called, and equals one that does not."""
+
+    clock: str
+
+    def __new__(cls, length: float | None, unit: str, clock: str) -> "NamedStep":
+        """Keep the name beside the pair."""
+        found = super().__new__(cls, (length, unit))
+        found.clock = clock
+        return found
+
+    def __getnewargs__(self) -> tuple[float | None, str, str]:
+        """For copies and pickles."""
+        return (*self, self.clock)
+
+
+def clock_of(step: StepLength | None) -> str:
+    """What the column of times is called; "" if that is not known."""
+    return step.clock if isinstance(step, NamedStep) else ""
+
+
 @dataclass(frozen=True)
 class HowRead:
     """Arguments of `read`, under their names; `how` by column is a tuple of pairs."""

@@ -19,7 +19,7 @@ from telltree.data.columns.naming import says_missing
 from telltree.data.columns.retype import neither_true_nor_false, retyped, warn_neither
 from telltree.data.columns.written import Clock
 from telltree.data.dates import Dates
-from telltree.data.how_read import AS_USUAL, HowRead
+from telltree.data.how_read import AS_USUAL, HowRead, NamedStep
 from telltree.data.notebook import panel_html
 from telltree.data.on_disk import on_disk, rest
 from telltree.data.records.arrays import read_arrays, read_table
@@ -66,6 +66,8 @@ class Panel:
     """What is needed to read more records of this kind."""
     origin: Origin | None = None
     """Where the records of the store were read, if they can be read there again."""
+    clock: str = ""
+    """What the column of times is called; empty if there is none."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -76,8 +78,9 @@ class Panel:
         period, unit = parts.period, parts.time_unit
         ids, lengths = frozen(parts.ids), frozen(store.lengths)
         return cls(
-            parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read, parts.origin
-        )
+            parts.schema, ids, starts, lengths, period, unit, parts.notes, store, positions, how_read, parts.origin,
+            parts.clock,
+        )  # fmt: skip
 
     @classmethod
     def from_frame(
@@ -217,7 +220,7 @@ class Panel:
         """
         if self.period is None and self._store.times is None:
             return None
-        return self.period, self.time_unit or ""
+        return NamedStep(self.period, self.time_unit or "", self.clock)
 
     @property
     def steps(self) -> int:
@@ -298,7 +301,7 @@ class Panel:
         store, rows = self._store, self.rows()
         times = None if store.times is None else store.times[rows]
         own = Store(self.lengths, Taken(store.rows, rows), self._own_static(), times, self._own_dates())
-        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes)
+        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes, clock=self.clock)
         return Panel._whole(parts, self.how_read)
 
     def _own_static(self) -> dict[str, Array]:
@@ -532,7 +535,7 @@ class Panel:
             None if store.times is None else store.times[rows],
             self._own_dates(),
         )
-        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes)
+        parts = Parts(self.schema, own, self.ids, self.period, self.time_unit, self.notes, clock=self.clock)
         return Panel._whole, (parts, self.how_read)
 
     def _repr_html_(self) -> str:

@@ -11,8 +11,9 @@ from telltree.speech.numerals import FORMS, WORDS, Numeral, numeral, thousands
 from telltree.speech.tokens import Kind, Token, tokens_of
 from telltree.speech.units import named
 from telltree.speech.vocabulary import Entry, Vocabulary
-from telltree.speech.words import openings, stands_bare
+from telltree.speech.words import BOUNDS, openings, stands_bare
 
+_IN_RANGES = (*BOUNDS, "fewer than", "exactly", "and", "or", "to", "up to", "other than")
 MOST_NESTED = 120  # nested parts; a person gives up at three
 MOST_PARTS = 200  # in all; no formula of telltree's own has as many
 
@@ -29,7 +30,7 @@ class Cursor:
         self.at = 0
         self.unit = ""
         """of the last number"""
-        self._bare_number = 0  # behind the last number that had no unit attached
+        self._bare_number = -1  # behind the last number that had no unit attached
         self._nested = 0
         self._parts = 0
 
@@ -153,6 +154,15 @@ class Cursor:
         if found is None and self.next.kind is Kind.WORD and (meant := named(self.next.text, known)) is not None:
             self.at += 1
             return meant
+        return found
+
+    def unit_ahead(self, units: Collection[str]) -> str:
+        """The unit of the last number of those that come next, which is that of all: "between 3 and 5 min"."""
+        begun, unit, found = self.at, self.unit, ""
+        while not found and (self.take(*_IN_RANGES) is not None or self.take_number(units) is not None):
+            found = self.unit if self.unit else ""
+            self.unit = ""
+        self.at, self.unit = begun, unit
         return found
 
     @contextmanager

@@ -226,6 +226,9 @@ class _Reader:
         cursor.count_part()
         if cursor.sees("the record lasts"):
             return self._length(nested)
+        steps = self._when.take_steps()
+        if steps is not None:
+            return Clause(steps)
         with cursor.deeper():
             if not cursor.entries()[0]:
                 found = self._list(nested, lone) or self._in_time(nested, lone) or self._so(nested, lone)

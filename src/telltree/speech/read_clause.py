@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE
+from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE, TIMES
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
 from telltree.speech.read_noun import NounReader, attribute, is_truth
@@ -388,7 +388,12 @@ class ClauseReader:
         return self._cursor.fail("a number") if value is None else value
 
     def _take_number(self, subject: Expression, sign: str = "") -> float | None:
-        return self._cursor.take_number(self._nouns.units(subject), sign)
+        if subject.head not in TIMES:
+            return self._cursor.take_number(self._nouns.units(subject), sign)
+        units, steps = self._nouns.steps.units, self._nouns.steps
+        number = self._cursor.take_number(units, sign)
+        said = self._cursor.unit or self._cursor.unit_ahead(units)
+        return None if number is None else steps.amount(number, said)
 
 
 def compares(first: Expression, second: Expression, orders: Orders) -> Compares:

@@ -153,7 +153,7 @@ class NounReader:
             cursor.expect("to")
             return {span.first: first, span.last: self.parameter(span.last)}
         last, unit = self._counted(span.last)
-        steps = number if unit == "steps" else self.steps.steps(number)
+        steps = number if unit == "steps" else self.steps.steps(self.steps.amount(number, unit))
         if not span.first.allows(steps):
             cursor.at = begun
             cursor.fail(self._some_steps)
@@ -194,9 +194,10 @@ class NounReader:
         cursor, begun, unit = self.cursor, self.cursor.at, "steps"
         steps = cursor.take_number(())
         if steps is None or not cursor.take("steps", "step"):
-            cursor.at, unit = begun, self.steps.unit
-            amount = cursor.take_number([unit]) if self.steps.period is not None else None
-            steps = None if amount is None else self.steps.steps(amount)
+            cursor.at = begun
+            amount = cursor.take_number(self.steps.units) if self.steps.period is not None else None
+            unit = cursor.unit or self.steps.unit
+            steps = None if amount is None else self.steps.steps(self.steps.amount(amount, unit))
         if steps is None or not row.allows(steps):
             cursor.at = begun
             cursor.fail(self._some_steps)

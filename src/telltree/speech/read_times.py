@@ -71,5 +71,8 @@ class TimesReader:
         return ~Reals.compared("=", amount) if word == "other than" else Reals.compared(_RELATIONS[word], amount)
 
     def _amount(self, in_time: bool) -> float | None:
-        amount = self.cursor.take_number([self.steps.unit] if in_time else ())
-        return self.steps.steps(amount) if amount is not None and in_time else amount
+        cursor, units = self.cursor, self.steps.units if in_time else ()
+        amount = cursor.take_number(units)
+        if amount is None or not in_time:
+            return amount
+        return self.steps.steps(self.steps.amount(amount, cursor.unit or cursor.unit_ahead(units)))

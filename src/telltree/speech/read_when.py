@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from telltree.operators import Expression, Operator
-from telltree.operators.table import ELAPSED, GONE, LEFT, TIMES
+from telltree.operators.table import ELAPSED, GONE, LEFT, LENGTH
 from telltree.speech.cursor import Cursor
 from telltree.speech.terms import All, Always, Says, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.values import Interval, Reals
-from telltree.speech.when import NO_UNIT, rest_of, share_of
+from telltree.speech.when import rest_of, share_of, whole_lengths
 from telltree.speech.words import BOUNDS
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
@@ -28,7 +28,7 @@ class WhenReader:
     cursor: Cursor
     steps: Steps
     _unit: str = ""
-    """what stood behind the last number without a space"""
+    """of the last number"""
 
     def sees_passed(self) -> bool:
         """Whether the amount that has passed comes next."""
@@ -44,7 +44,7 @@ class WhenReader:
         if ranges is None or signal is None:
             self.cursor.at = begun
             return None
-        return _says(signal, ranges)
+        return self._says(signal, ranges)
 
     def take_length(self) -> Term | None:
         """How long the record lasts."""
@@ -52,19 +52,29 @@ class WhenReader:
             return None
         if not self.steps.timed:
             self.cursor.at -= len(["the", "record", "lasts"])
-            self.cursor.fail(
-                "a number of steps, as in 'at some point more than 8 steps have passed', for times are not known"
-            )
+            self.cursor.fail("a number of steps, as in 'the record has more than 8 steps', for times are not known")
         ranges = self._ranges()
         if ranges is None or len(ranges) > 1 or not self._takes_time():
             self.cursor.fail(f"how long: a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
-        (interval,) = _set(ranges[0], _plain).intervals or (Interval(1.0, 0.0),)
+        (interval,) = _set(ranges[0], self._time).intervals or (Interval(1.0, 0.0),)
         parts: list[Term] = []
         if interval.bounded_below:
             parts.append(Sometime(_elapsed(Interval(interval.low, with_low=interval.with_low))))
         if interval.bounded_above:
             parts.append(Always(_elapsed(Interval(high=interval.high, with_high=interval.with_high))))
         return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def take_steps(self) -> Says | None:
+        """How many steps the record has."""
+        if not self.cursor.take("the record has"):
+            return None
+        ranges = self._ranges(bare=True)
+        if ranges is None or self._unit or not self.cursor.take("steps", "step"):
+            self.cursor.fail("a number of steps, as in 'more than 8 steps'")
+        values = Reals((), False)
+        for bounds in ranges:
+            values = values | _set(bounds, _plain)
+        return Says(Expression(LENGTH), whole_lengths(values))
 
     def take_scope(self) -> Says | None:
         """When something holds, up to the comma."""
@@ -85,26 +95,28 @@ class WhenReader:
                 return self._steps()
             case "after":
                 ranges = self._ranges()
-                return _says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
+                return self._says(ELAPSED, ranges) if ranges is not None and self._takes_time() else None
             case "before" | "until":
                 number = self._number()
                 signal = None if number is None else self._signal(*_PASSED)
-                return _says(signal, [[("<" if word == "before" else "<=", number)]]) if number and signal else None
+                return (
+                    self._says(signal, [[("<" if word == "before" else "<=", number)]]) if number and signal else None
+                )
             case "in the first" | "in the last":
                 return self._edge(word == "in the first")
         ranges = self._ranges(alone="from")
         if ranges is None:
             return None
         if self._takes_time():
-            return _says(ELAPSED, ranges) if cursor.take("after the start") else None
+            return self._says(ELAPSED, ranges) if cursor.take("after the start") else None
         if not self._takes_percent():
             return None
-        return _says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
+        return self._says(GONE, ranges) if len(ranges[0]) == 2 or cursor.take("on") else None
 
     def _behind_first(self) -> Says | None:
         """The steps after the first few."""
         number = None if self.steps.timed else "1" if self.cursor.sees("step") else self._number()
-        return _says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
+        return self._says(ELAPSED, [[(">=", number)]]) if number is not None and self._takes_time() else None
 
     def _steps(self) -> Says | None:
         """The steps from one number to another, counted from 0."""
@@ -118,17 +130,17 @@ class WhenReader:
         """The first or the last part of the record. Its first 8 steps are those at which fewer than 8 have passed."""
         clock = ELAPSED if first else LEFT
         if not self.steps.timed and self.cursor.take("step"):
-            return _says(clock, [[("<", "1")]])
+            return self._says(clock, [[("<", "1")]])
         number = self._number()
         if number is None:
             return None
         if self._takes_percent():
             if first:
-                return _says(GONE, [[("<", number)]])
+                return self._says(GONE, [[("<", number)]])
             return Says(Expression(GONE), Reals.compared(">", rest_of(number)))
         if not self._takes_time():
             return None
-        return _says(clock, [[("<=" if self.steps.timed else "<", number)]])
+        return self._says(clock, [[("<=" if self.steps.timed else "<", number)]])
 
     def _signal(self, *end: str, also: tuple[str, ...] = ()) -> Operator | None:
         """The signal that the numbers belong to, by the words behind them; `also` are those for what is left."""
@@ -145,26 +157,39 @@ class WhenReader:
         return None
 
     def _counted(self) -> str:
-        return self.steps.unit or (NO_UNIT[1] if self.steps.timed else "steps")
+        return self.steps.unit or (f"units of {self.steps.clock}" if self.steps.timed else "steps")
 
     def _takes_percent(self) -> bool:
         cursor, begun = self.cursor, self.cursor.at
         percent = self._unit == "%" or (not self._unit and cursor.take("%"))
-        if percent and cursor.take("of the record"):
+        if percent and self.steps.pace is None and cursor.sees("of the record's steps"):
+            cursor.fail("a share of the record's time, for its steps differ in length")
+        if percent and not self.steps.timed and cursor.sees("of the record's time"):
+            cursor.fail("a share of the record's steps, for times are not known")
+        if percent and cursor.take("of the record", "of the record's time", "of the record's steps"):
             return True
         cursor.at = begun
         return False
 
     def _takes_time(self) -> bool:
         if self._unit or self.steps.unit:
-            return self._unit == self.steps.unit or (not self._unit and bool(self.cursor.take_unit([self._counted()])))
-        return self.cursor.take(*(NO_UNIT if self.steps.timed else ("steps", "step"))) is not None
+            self._unit = self._unit or self.cursor.take_unit(self.steps.units) or ""
+            return self._unit in self.steps.units
+        if not self.steps.timed:
+            return self.cursor.take("steps", "step") is not None
+        cursor, begun = self.cursor, self.cursor.at
+        if cursor.take("units of", "unit of") and (cursor.take_words(self.steps.clock) or cursor.take("time")):
+            return True
+        cursor.at = begun
+        return False
 
-    def _ranges(self, alone: str = "") -> list[Bounds] | None:
-        """Ranges joined by "or"; `alone` is a word that may precede a single number, which is then the lower bound."""
+    def _ranges(self, alone: str = "", bare: bool = False) -> list[Bounds] | None:
+        """Ranges joined by "or"; `alone` is a word that may precede a single number, which is then the lower bound;
+        `bare` if a number may stand for itself."""
         found = []
         while True:
-            bounds = self._bounds(alone)
+            exact = self._number() if bare else None
+            bounds = self._bounds(alone) if exact is None else [("=", exact)]
             if bounds is None:
                 return None
             found.append(bounds)
@@ -197,24 +222,26 @@ class WhenReader:
 
     def _number(self) -> str | None:
         """The words of a number, exactly; a unit may follow without a space."""
-        found = self.cursor.numeral(("%", self.steps.unit))
+        found = self.cursor.numeral(("%", *self.steps.units))
         if found is None:
             return None
         self._unit = found.rest
         self.cursor.at += found.length
         return found.digits
 
+    def _says(self, head: Operator, ranges: list[Bounds]) -> Says:
+        values = Reals((), False)
+        for bounds in ranges:
+            values = values | _set(bounds, share_of if head is GONE else self._time)
+        return Says(Expression(head), values)
+
+    def _time(self, words: str) -> float:
+        """An amount of time, by the unit that was last read."""
+        return self.steps.amount(_plain(words), self._unit)
+
 
 def _elapsed(interval: Interval) -> Says:
     return Says(Expression(ELAPSED), Reals.of([interval]))
-
-
-def _says(head: Operator, ranges: list[Bounds]) -> Says:
-    value = _plain if head in TIMES else share_of
-    values = Reals((), False)
-    for bounds in ranges:
-        values = values | _set(bounds, value)
-    return Says(Expression(head), values)
 
 
 def _set(bounds: Bounds, value: Callable[[str], float]) -> Reals:

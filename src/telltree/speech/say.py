@@ -8,12 +8,14 @@ from telltree.data import Schema
 from telltree.errors import SpeechError
 from telltree.operators import Expression, UserFunction
 from telltree.speech.atoms import has_own_words
+from telltree.speech.lengths import in_lengths
 from telltree.speech.possible import Possible
 from telltree.speech.read import read_term
 from telltree.speech.read_noun import attribute
 from telltree.speech.same import same, settled
 from telltree.speech.sentences import Said, said
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
+from telltree.speech.times import Steps
 from telltree.speech.voice import Voice
 from telltree.speech.words import QUOTED, stands_bare
 from telltree.speech.write import expression_of
@@ -40,7 +42,7 @@ def words_in(
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     called = Voice(schema, functions, step, missing).nouns.own_words(parts)
     voice = Voice(schema, functions, step, missing, called=called)
-    return len(voice.says(settled(term, Possible(missing))).text.split())
+    return len(voice.says(_as_said(term, step, missing)).text.split())
 
 
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
@@ -85,7 +87,7 @@ def _said(
 ) -> tuple[Said, tuple[tuple[str, Expression], ...]]:
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
-    term = settled(term, Possible(missing))
+    term = _as_said(term, step, missing)
     voice = Voice(schema, functions, step, missing)
     if isinstance(term, Own) and term.holds and has_own_words(term.expression):
         words = voice.nouns.words(term.expression)
@@ -115,6 +117,12 @@ def _may_be_empty(term: Term) -> bool:
         case Sometime(part) | HowOften(part=part):
             return _may_be_empty(part)
     return False
+
+
+def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Container[str] | None) -> Term:
+    """The term with possible values only, and with the length of the record where it says nothing else."""
+    possible = Possible(missing)
+    return in_lengths(settled(term, possible), Steps.of(step), possible)
 
 
 def _is_understood(

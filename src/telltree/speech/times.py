@@ -1,9 +1,12 @@
 """How often: sets of step counts in words, as numbers of steps or, if steps have a length, as times."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from telltree.data.how_read import clock_of
 from telltree.errors import SettingsError
+from telltree.speech.durations import converted, convertible, suited, unit_words
 from telltree.speech.values import Interval, Reals
 from telltree.speech.words import bare_or_quoted, number_words
 
@@ -13,10 +16,14 @@ class Steps:
     """The unit in which steps are counted."""
 
     period: float | None = None
-    """How long a step is, if that is known"""
+    """How long a step is, if that is known and has a unit"""
     unit: str = ""
     timed: bool = False
     """Whether `elapsed()` is a time, not a number of steps"""
+    pace: float | None = 1.0
+    """By how much `elapsed()` grows at a step, if that is always the same"""
+    clock: str = "time"
+    """What has passed if times have no unit: the name of their column"""
 
     @classmethod
     def of(cls, step: tuple[float | None, str] | None) -> "Steps":
@@ -26,54 +33,66 @@ class Steps:
         period, unit = step
         if period is not None and not 0 < period < math.inf:
             raise SettingsError(f"step: a step must have a length above 0, got {period!r}")
-        return cls(period if unit else None, unit, timed=True)
+        return cls(period if unit else None, unit, timed=True, pace=period, clock=clock_of(step) or "time")
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that a time may be given in, its own first."""
+        return convertible(self.unit)
+
+    def amount(self, number: float, unit: str) -> float:
+        """An amount of time in its own unit, from a number in the unit that it was given in."""
+        return converted(number, unit if unit in self.units else self.unit, self.unit)
+
+    def told(self, amounts: Sequence[float], careful: bool = False) -> tuple[dict[float, str], Callable[[bool], str]]:
+        """Words for amounts of time, all in one unit, and for the unit behind them, if only one of it or more."""
+        numbers, unit = (amounts, self.unit) if careful else suited(amounts, self.unit)
+
+        def named(one: bool) -> str:
+            if unit != self.unit or (unit == "d" and not careful):
+                return unit_words(unit, one)
+            if unit:
+                return bare_or_quoted(unit, careful)
+            if not self.timed:
+                return "step" if one else "steps"
+            return f"{'unit' if one else 'units'} of {bare_or_quoted(self.clock, careful)}"
+
+        return dict(zip(amounts, map(number_words, numbers), strict=True)), named
 
     def says(self, times: Reals, careful: bool) -> str:
         """The words before what is counted: "for more than 16 s in all,"."""
-        said = self._ranges(times.whole.intervals)
-        if self.period is not None:
-            return f"for {said} {bare_or_quoted(self.unit, careful)} in all,"
-        return f"{self._at(said)} in all,"
+        if self.period is None:
+            return f"{self._at(_ranges(times, number_words, timed=False))} in all,"
+        said, unit = self._in_unit(lambda amount: _ranges(times, amount, timed=True), careful)
+        return f"for {said} {unit} in all,"
 
     def behind(self, times: Reals) -> str | None:
         """The words behind what is counted: "at more than 3 steps"; None if no shorter than the words before it."""
-        return self._at(self._ranges(times.whole.intervals)) if self.period is None else None
+        return self._at(_ranges(times, number_words, timed=False)) if self.period is None else None
 
     def _at(self, said: str) -> str:
         return f"at {said} {'step' if said.endswith(' 1') else 'steps'}"
 
-    def _ranges(self, intervals: tuple[Interval, ...]) -> str:
-        match intervals:
-            case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
-                return f"other than {self._amount(before + 1)}"
-        return " or ".join(map(self._range, intervals))
+    def _in_unit(self, said: Callable[[Callable[[float], str]], str], careful: bool) -> tuple[str, str]:
+        """What is said of numbers of steps, as times in one unit, and the unit."""
+        amounts: list[float] = []
 
-    def _range(self, i: Interval) -> str:
-        """The way to say a range of whole numbers that has the rounder number."""
-        if i.low == i.high:
-            return f"exactly {self._amount(i.low)}"
-        if i.low > 0 and i.high < math.inf:
-            return f"{self._amount(i.low)} to {self._amount(i.high)}"
-        if i.high == math.inf:
-            strict = i.low > 0 and _roundness(i.low - 1) > _roundness(i.low)
-            return f"more than {self._amount(i.low - 1)}" if strict else self._at_least(self._amount(i.low))
-        strict = _roundness(i.high + 1) > _roundness(i.high)
-        fewer = "fewer than" if self.period is None else "less than"
-        return f"{fewer} {self._amount(i.high + 1)}" if strict else self._at_most(self._amount(i.high))
+        def noted(steps: float) -> str:
+            amounts.append(self._time(steps))
+            return ""
 
-    def _at_least(self, amount: str) -> str:
-        return f"{amount} or more" if self.period is None else f"at least {amount}"
+        said(noted)
+        words, unit = self.told(amounts, careful)
+        text = said(lambda steps: words[self._time(steps)])
+        return text, unit(is_one(text))
 
-    def _at_most(self, amount: str) -> str:
-        return f"{amount} or fewer" if self.period is None else f"at most {amount}"
-
-    def _amount(self, steps: float) -> str:
-        return number_words(steps if self.period is None else float(f"{steps * self.period:.12g}"))
+    def _time(self, steps: float) -> float:
+        return steps if self.period is None else float(f"{steps * self.period:.12g}")
 
     def window(self, steps: float, careful: bool) -> str:
         """A number of steps as a span of time: "5 s", or "5 steps"."""
         if self._in_time(steps):
-            return f"{self._amount(steps)} {bare_or_quoted(self.unit, careful)}"
+            return " ".join(self._in_unit(lambda amount: amount(steps), careful))
         return f"{number_words(steps)} {'step' if steps == 1 else 'steps'}"
 
     def span(self, first: float, last: float, careful: bool) -> str:
@@ -81,13 +100,15 @@ class Steps:
         end = self.window(last, careful)
         if first == last:
             return f"exactly {end}"
-        if self._in_time(first) != self._in_time(last):
+        if self._in_time(first) and self._in_time(last):
+            return " ".join(self._in_unit(lambda amount: f"{amount(first)} to {amount(last)}", careful))
+        if self._in_time(first) or self._in_time(last):
             return f"{self.window(first, careful)} to {end}"
-        return f"{self._amount(first) if self._in_time(first) else number_words(first)} to {end}"
+        return f"{number_words(first)} to {end}"
 
     def _in_time(self, steps: float) -> bool:
         """Whether the time that so many steps take says how many they are."""
-        return self.period is not None and self.steps(float(self._amount(steps))) == steps
+        return self.period is not None and self.steps(self._time(steps)) == steps
 
     def steps(self, amount: float) -> float:
         """How many steps an amount of time is; rounded if it is nearly a whole number."""
@@ -97,5 +118,35 @@ class Steps:
         return float(round(number)) if math.isfinite(number) and abs(number - round(number)) < 1e-6 else number
 
 
-def _roundness(number: float) -> tuple[bool, bool, bool]:
+def is_one(ranges: str) -> bool:
+    """Whether what is said of a number ends with just one."""
+    return ranges.endswith(" 1") or ranges == "1"
+
+
+def _ranges(times: Reals, amount: Callable[[float], str], timed: bool) -> str:
+    """Ranges of numbers of steps."""
+    intervals = times.whole.intervals
+    match intervals:
+        case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
+            return f"other than {amount(before + 1)}"
+    return " or ".join(_range(interval, amount, timed) for interval in intervals)
+
+
+def _range(i: Interval, amount: Callable[[float], str], timed: bool) -> str:
+    """The way to say a range of whole numbers that has the rounder number."""
+    if i.low == i.high:
+        return f"exactly {amount(i.low)}"
+    if i.low > 0 and i.high < math.inf:
+        return f"{amount(i.low)} to {amount(i.high)}"
+    if i.high == math.inf:
+        if i.low > 0 and roundness(i.low - 1) > roundness(i.low):
+            return f"more than {amount(i.low - 1)}"
+        return f"at least {amount(i.low)}" if timed else f"{amount(i.low)} or more"
+    if roundness(i.high + 1) > roundness(i.high):
+        return f"{'less' if timed else 'fewer'} than {amount(i.high + 1)}"
+    return f"at most {amount(i.high)}" if timed else f"{amount(i.high)} or fewer"
+
+
+def roundness(number: float) -> tuple[bool, bool, bool]:
+    """How round a number of steps is; rounder ones compare as greater."""
     return number % 10 == 0 and number > 0, number % 5 == 0 and number > 0, number % 2 == 0 and number > 0

@@ -1,20 +1,16 @@
 """Where in the record a step is, in words: "more than 8 h have passed", "in the last 20 % of the record"."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from telltree.operators import Expression
-from telltree.operators.table import CLOCKS, ELAPSED, LEFT, TIMES
+from telltree.operators.table import CLOCKS, ELAPSED, GONE, LEFT, LENGTH
 from telltree.speech.atoms import has_own_words
 from telltree.speech.terms import Always, Says, Sometime, Term
-from telltree.speech.times import Steps
+from telltree.speech.times import Steps, is_one, roundness
 from telltree.speech.values import Interval, Reals
-from telltree.speech.words import bare_or_quoted, number_words
-
-NO_UNIT = ("unit of time", "units of time")
-"""The unit of times without a unit: singular and plural."""
+from telltree.speech.words import number_words
 
 
 def of_clock(term: Term) -> bool:
@@ -22,24 +18,34 @@ def of_clock(term: Term) -> bool:
     return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
 
 
+def of_length(term: Term) -> bool:
+    """Whether a term says how many steps the record has, without a grammar's own words."""
+    return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
+
+
+def whole_lengths(values: Reals) -> Reals:
+    """The lengths of records in a set: whole numbers from 1 upwards, with no bound at 1."""
+    kept = values.whole & Reals((Interval(1.0),), False)
+    return Reals(tuple(replace(i, low=-math.inf) if i.low == 1 else i for i in kept.intervals), False)
+
+
 @dataclass(frozen=True, slots=True)
 class When:
-    """Says where in the record a step is."""
+    """Says where in the record a step is, and how long the record is."""
 
     steps: Steps
 
     def passed(self, literal: Says, closed: bool = False) -> str:
         """How much of the record, or of time, has passed, as a clause; `closed` if its "or" might meet others."""
         assert isinstance(literal.values, Reals)
-        ranges = [self._range(literal.signal, i) for i in literal.values.intervals]
-        said = ranges if closed else [" or ".join(ranges)]
+        if literal.signal.head is GONE:
+            ranges = [_range(i, percent_words, "less than") for i in literal.values.intervals]
+            return _one_of([f"{amount} % of {self._record} has passed" for amount in _joined(ranges, closed)])
+        words = self._words(literal.values.intervals)
+        ranges = _joined([words.ranged(i) for i in literal.values.intervals], closed)
         if literal.signal.head is ELAPSED:
-            clauses = [self._have_passed(amount) for amount in said]
-        elif literal.signal.head is LEFT:
-            clauses = [f"{self._measured(amount)} {'is' if _is_one(amount) else 'are'} left" for amount in said]
-        else:
-            clauses = [f"{amount} % of the record has passed" for amount in said]
-        return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
+            return _one_of([words.have_passed(amount) for amount in ranges])
+        return _one_of([f"{words.measured(amount)} {'is' if is_one(amount) else 'are'} left" for amount in ranges])
 
     def lasts(self, term: Term) -> str | None:
         """How long the record is, if that is what the term, taken of a record, means.
@@ -55,8 +61,17 @@ class When:
                 one_sided = i.bounded_above and not i.bounded_below
             case _:
                 return None
-        one_sided = one_sided and of_clock(literal) and literal.signal.head is ELAPSED
-        return f"the record lasts {self._measured(self._range(Expression(ELAPSED), i))}" if one_sided else None
+        if not (one_sided and of_clock(literal) and literal.signal.head is ELAPSED):
+            return None
+        words = self._words([i])
+        return f"the record lasts {words.measured(words.ranged(i))}"
+
+    def has(self, literal: Says, closed: bool = False) -> str:
+        """How many steps the record has, as a clause."""
+        assert isinstance(literal.values, Reals)
+        ranges = [_number_of_steps(i) for i in whole_lengths(literal.values).intervals]
+        said = _joined(ranges, closed)
+        return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in said])
 
     def scope(self, literal: Says) -> str | None:
         """When the step is, as words before a sentence: "after more than 8 h"; None if there are no words for it."""
@@ -66,56 +81,112 @@ class When:
         (interval,) = literal.values.intervals
         if literal.signal.head is LEFT:
             return self._last(interval)
-        return self._time(interval) if literal.signal.head is ELAPSED else _share(interval)
+        return self._time(interval) if literal.signal.head is ELAPSED else self._share(interval)
 
     def _time(self, i: Interval) -> str:
         numbered = None if self.steps.timed else _numbered(i)
         if numbered is not None:
             return numbered
+        words = self._words([i])
         if i.bounded_below and i.bounded_above:
-            return f"{self._measured(self._range(Expression(ELAPSED), i))} after the start"
+            return f"{words.measured(words.ranged(i))} after the start"
         if i.bounded_below:
-            return f"after {self._measured(self._range(Expression(ELAPSED), i))}"
-        number = number_words(i.high)
+            return f"after {words.measured(words.ranged(i))}"
+        number = words.numbers[i.high]
         if not i.with_high:
-            return f"before {self._have_passed(number)}"
-        return f"in the first {self._measured(number)}" if self.steps.timed else f"until {self._have_passed(number)}"
+            return f"before {words.have_passed(number)}"
+        return f"in the first {words.measured(number)}" if self.steps.timed else f"until {words.have_passed(number)}"
 
     def _last(self, i: Interval) -> str | None:
         """The last part of the record. Its last 8 steps are those at which fewer than 8 are left."""
         if i.bounded_below or i.with_high != self.steps.timed:
             return None
         if self.steps.timed:
-            return f"in the last {self._measured(number_words(i.high))}"
+            words = self._words([i])
+            return f"in the last {words.measured(words.numbers[i.high])}"
         numbered = _numbered(i)
         return None if numbered is None else numbered.replace("first", "last")
 
-    def _have_passed(self, ranges: str) -> str:
-        return f"{self._measured(ranges)} {'has' if _is_one(ranges) else 'have'} passed"
-
-    def _measured(self, ranges: str) -> str:
-        """A number, or ranges of numbers, with their unit."""
-        if self.steps.unit:
-            return f"{ranges} {bare_or_quoted(self.steps.unit)}"
-        one, more = NO_UNIT if self.steps.timed else ("step", "steps")
-        return f"{ranges} {one if _is_one(ranges) else more}"
-
-    def _range(self, signal: Expression, i: Interval) -> str:
-        elapsed = signal.head in TIMES
-        number: Callable[[float], str] = number_words if elapsed else percent_words
-        less = "fewer than" if elapsed and not self.steps.timed else "less than"
-        low, high = number(i.low), number(i.high)
-        least, most = "at least" if i.with_low else "more than", "at most" if i.with_high else less
+    def _share(self, i: Interval) -> str | None:
+        """A part of the record."""
+        low, high, record = percent_words(i.low), percent_words(i.high), self._record
         match i.bounded_below, i.bounded_above:
+            case True, False if i.with_low:
+                return f"from {low} % of {record} on"
             case True, False:
-                return f"{least} {low}"
+                left = rest_words(i.low)
+                return None if left is None else f"in the last {left} % of {record}"
+            case False, True if i.with_high:
+                return f"until {high} % of {record} has passed"
             case False, True:
-                return f"{most} {high}"
-        if i.point:
-            return f"exactly {high}"
-        if i.with_low != i.with_high:
-            return f"{least} {low} and {most} {high}"
-        return f"from {low} to {high}" if i.with_low else f"between {low} and {high}"
+                return f"in the first {high} % of {record}"
+        if i.point or i.with_low != i.with_high:
+            return None
+        return f"from {low} to {high} % of {record}" if i.with_low else f"between {low} and {high} % of {record}"
+
+    @property
+    def _record(self) -> str:
+        """What shares are of: a record's time is not its steps where these differ in length."""
+        return "the record" if self.steps.pace is not None else "the record's time"
+
+    def _words(self, intervals: Sequence[Interval]) -> "_Words":
+        ends = [end for i in intervals for end in (i.low, i.high)]
+        return _Words(*self.steps.told(ends), "less than" if self.steps.timed else "fewer than")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words for some amounts of time, and for the unit that they are all in."""
+
+    numbers: Mapping[float, str]
+    unit: Callable[[bool], str]
+    less: str
+
+    def ranged(self, i: Interval) -> str:
+        """A range, without its unit."""
+        return _range(i, self.numbers.__getitem__, self.less)
+
+    def measured(self, ranges: str) -> str:
+        """A number, or ranges of numbers, with their unit."""
+        return f"{ranges} {self.unit(is_one(ranges))}"
+
+    def have_passed(self, ranges: str) -> str:
+        """That so much has passed."""
+        return f"{self.measured(ranges)} {'has' if is_one(ranges) else 'have'} passed"
+
+
+def _joined(ranges: list[str], closed: bool) -> list[str]:
+    return ranges if closed else [" or ".join(ranges)]
+
+
+def _one_of(clauses: list[str]) -> str:
+    return clauses[0] if len(clauses) == 1 else f"either {', '.join(clauses[:-1])} or {clauses[-1]}"
+
+
+def _range(i: Interval, number: Callable[[float], str], less: str) -> str:
+    low, high = number(i.low), number(i.high)
+    least, most = "at least" if i.with_low else "more than", "at most" if i.with_high else less
+    match i.bounded_below, i.bounded_above:
+        case True, False:
+            return f"{least} {low}"
+        case False, True:
+            return f"{most} {high}"
+    if i.point:
+        return f"exactly {high}"
+    if i.with_low != i.with_high:
+        return f"{least} {low} and {most} {high}"
+    return f"from {low} to {high}" if i.with_low else f"between {low} and {high}"
+
+
+def _number_of_steps(i: Interval) -> str:
+    """A range of lengths, with the rounder number."""
+    if i.high == 1:
+        return "exactly 1"
+    if i.bounded_below and not i.bounded_above and roundness(i.low - 1) > roundness(i.low):
+        return f"more than {number_words(i.low - 1)}"
+    if i.bounded_above and not i.bounded_below and roundness(i.high + 1) > roundness(i.high):
+        return f"fewer than {number_words(i.high + 1)}"
+    return _range(i, number_words, "fewer than")
 
 
 def _numbered(i: Interval) -> str | None:
@@ -132,28 +203,6 @@ def _numbered(i: Interval) -> str | None:
         case False, True:
             return f"in the first {'step' if i.high == 1 else f'{end} steps'}"
     return None
-
-
-def _share(i: Interval) -> str | None:
-    """A part of the record."""
-    low, high = percent_words(i.low), percent_words(i.high)
-    match i.bounded_below, i.bounded_above:
-        case True, False if i.with_low:
-            return f"from {low} % of the record on"
-        case True, False:
-            left = rest_words(i.low)
-            return None if left is None else f"in the last {left} % of the record"
-        case False, True if i.with_high:
-            return f"until {high} % of the record has passed"
-        case False, True:
-            return f"in the first {high} % of the record"
-    if i.point or i.with_low != i.with_high:
-        return None
-    return f"from {low} to {high} % of the record" if i.with_low else f"between {low} and {high} % of the record"
-
-
-def _is_one(ranges: str) -> bool:
-    return ranges.endswith(" 1") or ranges == "1"
 
 
 def percent_words(share: float) -> str:

@@ -4,15 +4,16 @@ from dataclasses import dataclass, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, DISTANCE, MIRRORED
+from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, DISTANCE, MIRRORED, TIMES
 from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
 from telltree.speech.atoms import has_own_words
+from telltree.speech.durations import suited, unit_words
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import Scale, is_clause, scales
-from telltree.speech.when import When, of_clock
+from telltree.speech.when import When, of_clock, of_length
 from telltree.speech.words import bare_or_quoted, number_words, shape_words
 
 UNKNOWN = "or that is unknown"
@@ -115,7 +116,8 @@ class Literals:
             return self._is(signal, said, closed, negations=int(values.others and bool(names)))
         assert isinstance(values, Reals)
         if self._speaks_of_time(literal):
-            return Wording(Clause("", "", self.when.passed(literal, closed)), joined=True)
+            words = self.when.has if of_length(literal) else self.when.passed
+            return Wording(Clause("", "", words(literal, closed)), joined=True)
         own = has_own_words(signal)
         moved = self._moved(signal, values) if signal.head is CHANGE and not own and not self.nouns.careful else None
         if moved is not None:
@@ -126,7 +128,18 @@ class Literals:
         apart = self._apart(signal, values) if signal.head is DIFFERENCE and not own else None
         if apart is not None:
             return apart
-        return self._scaled(signal, values) or self._is(signal, amounts(values, self._unit(signal)), closed)
+        return self._scaled(signal, values) or self._is(signal, self._amounts(signal, values), closed)
+
+    def _amounts(self, signal: Expression, values: Reals) -> list[str]:
+        """What a number may be; a time in the unit that suits it."""
+        if signal.head not in TIMES or self.nouns.careful or not self.nouns.steps.unit:
+            return amounts(values, self._unit(signal))
+        ends = [end for i in values.intervals for end in (i.low, i.high)]
+        numbers, unit = suited(ends, self.nouns.steps.unit)
+        scaled = dict(zip(ends, numbers, strict=True))
+        intervals = tuple(replace(i, low=scaled[i.low], high=scaled[i.high]) for i in values.intervals)
+        unit = self._unit(signal) if unit == self.nouns.steps.unit else f" {unit_words(unit, one=False)}"
+        return amounts(Reals(intervals, values.missing), unit)
 
     @property
     def when(self) -> When:
@@ -134,7 +147,7 @@ class Literals:
         return When(self.nouns.steps)
 
     def _speaks_of_time(self, literal: Says) -> bool:
-        return of_clock(literal) and not self.nouns.careful
+        return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
         """By how much a signal has risen or fallen, if that is all its change says."""

@@ -22,7 +22,7 @@ OPENERS = (
     "it is never false that", "it is always known whether", "it is never known whether",
     "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",
-    "the record lasts", "the time since the start", "the share of the record", "the change of",
+    "the record lasts", "the record has", "the time since the start", "the share of the record", "the change of",
 )  # fmt: skip
 """Words that begin a part of a sentence, and so cannot begin a user's words."""
 

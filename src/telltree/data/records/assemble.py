@@ -94,6 +94,8 @@ class Parts:
     time_unit: str | None
     notes: tuple[str, ...]
     origin: "Origin | None" = None
+    clock: str = ""
+    """What the column of times is called."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def resampled(panel: "Panel", every: float | str, how: How) -> Parts:
         else:
             rows[name] = frozen(grid.aggregate(panel.stacked(name), column.type, ways[name]))
     store = Store(grid.lengths, rows, static, grid.times(), _dates(panel, grid))
-    return Parts(panel.schema, store, panel.ids, period, panel.time_unit, panel.notes)
+    return Parts(panel.schema, store, panel.ids, period, panel.time_unit, panel.notes, clock=panel.clock)
 
 
 def _dates(panel: "Panel", grid: "_Grid") -> Dates | None:

@@ -149,6 +149,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
     parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times))
+    parts = dataclasses.replace(parts, clock=roles.time or "")
     if rows.files and grouping.order is None:
         starts, counts = grouping.starts(), grouping.lengths
         origin = Origin(rows.files, tuple(rows.file_rows), roles, options, starts, counts)

@@ -220,10 +220,11 @@ class Spread(Entry):
 
 
 class StepEntry(Entry):
-    """The length of a step, if all had the same, and the unit of times, "" if they had none."""
+    """The length of a step, if all had the same, the unit of times, "" if none, and the name of their column."""
 
     length: Annotated[float, Field(gt=0)] | None = None
     unit: str
+    clock: str = ""
 
 
 class WayEntry(Entry):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from telltree.data import Column, Schema
-from telltree.data.how_read import HowRead, joint_reading
+from telltree.data.how_read import HowRead, StepLength, clock_of, joint_reading
 from telltree.data.schema import TEXTS
 from telltree.errors import ModelFormatError
 from telltree.grammar import Grammar
@@ -114,7 +114,7 @@ def _common(
         "grammar": None if model.grammar is None else _grammar(model.grammar, schema),
         "training": {
             "seed": training.seed,
-            "step": None if step is None else dict(zip(("length", "unit"), step, strict=True)),
+            "step": None if step is None else {"length": step[0], "unit": step[1]} | _clock(step),
             "how_read": _how_read(how_read),
             "fingerprint": training.fingerprint,
             "missing": list(training.missing),
@@ -256,6 +256,11 @@ def _given_grammar(given: Any, model: Common) -> dict[str, Any] | str | None:
     if isinstance(given, Grammar):
         return "learned" if given == model.grammar else _grammar(given, model.training.schema)
     return None if given is None else {"text": given}
+
+
+def _clock(step: StepLength) -> dict[str, str]:
+    """What the column of times is called, where sentences have need of it: a unit says more."""
+    return {"clock": clock_of(step)} if clock_of(step) and not step[1] else {}
 
 
 def _how_read(how_read: HowRead) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from telltree.data import Column, Schema
-from telltree.data.how_read import HowRead, StepLength
+from telltree.data.how_read import HowRead, NamedStep, StepLength
 from telltree.errors import GrammarError, ModelFormatError
 from telltree.grammar.parse import expression_of
 from telltree.grammar.text.quick import quick_formula
@@ -82,7 +82,7 @@ def known_schema(document: Common, schema: Schema) -> Schema:
 def step_of(document: Common) -> StepLength | None:
     """The length of a step in training, and its unit."""
     step = document.training.step
-    return None if step is None else (step.length, step.unit)
+    return None if step is None else NamedStep(step.length, step.unit, step.clock)
 
 
 def target_of(document: Common) -> Target:
