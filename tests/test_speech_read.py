@@ -84,6 +84,12 @@ def missing_in(case):
     return {name for name, value in cells if value is None or (isinstance(value, float) and not math.isfinite(value))}
 
 
+def timed(record, step):
+    """The record with times, if steps have a length."""
+    length = None if step is None else step[0]
+    return record if length is None else record | {oracle.TIMES: [t * length for t in range(oracle.length(record))]}
+
+
 def read_back(term, schema, step, missing):
     """What is said of a term, and the expression that is read from it."""
     sentence, meant = spoken(term, schema, step=step, missing=missing)
@@ -104,8 +110,9 @@ def test_ten_thousand_random_formulas_answer_alike(seed):
             formula = draw.boolean(rng.randint(1, 4))
             missing = missing_in(case) if rng.random() < 0.5 else None
             term = term_of(built(formula, types), missing)
-            sentence, found = read_back(term, schema, rng.choice(STEPS), missing)
-            for record in case.records:
+            step = rng.choice(STEPS)
+            sentence, found = read_back(term, schema, step, missing)
+            for record in (timed(record, step) for record in case.records):
                 wanted = oracle.truth(formula, record, PLAIN_FUNCTIONS)
                 assert oracle.truth(judged(found), record, PLAIN_FUNCTIONS) == wanted, f"{formula}\n{sentence}\n{found}"
 

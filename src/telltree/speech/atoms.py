@@ -1,7 +1,7 @@
 """From atoms to literals: which values of which signal an atom allows."""
 
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
-from telltree.operators.table import ABS, COMPARISONS, COUNT, DIFFERENCE, MIRRORED, MISSING, SIGN
+from telltree.operators.table import ABS, COMPARISONS, COUNT, DIFFERENCE, LENGTH, MIRRORED, MISSING, SIGN
 from telltree.speech.terms import FALSE, Compares, Own, Says, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
 
@@ -24,6 +24,11 @@ def has_own_words(e: Expression) -> bool:
     if e.english is None or not isinstance(e.head, Operator):
         return e.english is not None
     return e.english != e.head.english or e.parts != e.args
+
+
+def of_length(term: Term) -> bool:
+    """Whether a term says how many steps the record has, without a grammar's own words."""
+    return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
 
 
 def counted(e: Expression) -> tuple[Expression, Reals] | None:

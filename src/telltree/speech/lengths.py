@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from telltree.operators import Expression, Operator
 from telltree.operators.table import ELAPSED, GONE, LEFT, LENGTH, TIMES
+from telltree.speech.atoms import of_length
 from telltree.speech.lists import joined
 from telltree.speech.possible import Possible
-from telltree.speech.terms import FALSE, TRUE, All, Always, HowOften, Says, Some, Sometime, Term
+from telltree.speech.terms import FALSE, TRUE, All, Always, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.values import Interval, Reals
-from telltree.speech.when import of_clock, of_length, whole_lengths
+from telltree.speech.when import of_clock
 
 _MOST_STEPS = 200_000  # lengths that are tried one by one
 _MOST_WAYS = 64  # in which a term may be true
@@ -34,25 +35,11 @@ def in_lengths(term: Term, steps: Steps, possible: Possible) -> Term:
         case All(parts) | Some(parts):
             return joined(type(term), [in_lengths(part, steps, possible) for part in parts], possible)
         case Sometime(part):
-            term = _sometime(part, steps, possible)
+            return _sometime(part, steps, possible)
         case Always(part):
             opposite = possible.negated(part)
             found = _sometime(opposite, steps, possible)
-            term = term if found == Sometime(opposite) else possible.negated(found)
-    return _in_whole_steps(term, possible)
-
-
-def _in_whole_steps(term: Term, possible: Possible) -> Term:
-    """The term with whole numbers where it bounds the length of the record."""
-    match term:
-        case All(parts) | Some(parts):
-            return joined(type(term), [_in_whole_steps(part, possible) for part in parts], possible)
-        case Sometime(part) | Always(part):
-            return type(term)(_in_whole_steps(part, possible))
-        case HowOften(part=part, times=times):
-            return HowOften(_in_whole_steps(part, possible), times)
-        case Says(signal=signal, values=Reals() as values) if of_length(term):
-            return possible.literal(Says(signal, whole_lengths(values)))
+            return term if found == Sometime(opposite) else possible.negated(found)
     return term
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from telltree.operators import Attribute, Expression, Number, Operator, UserFunction
 from telltree.operators.meaning import Finite, Makes
+from telltree.speech.atoms import of_length
 from telltree.speech.literals import of_counts, values_of, with_values
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
@@ -101,7 +102,7 @@ class Possible:
     def literal(self, literal: Literal, values: Values | None = None) -> Term:
         """The literal, with other values if given; TRUE if it allows all possible values, FALSE if none."""
         wanted, all_values = values_of(literal) if values is None else values, self.values(literal)
-        kept = wanted & all_values
+        kept = _whole(literal, wanted & all_values)
         if kept.empty:
             return FALSE
         return TRUE if all_values.within(kept) else with_values(literal, kept)
@@ -117,7 +118,12 @@ class Possible:
                 return Always(self.negated(part))
             case Always(part):
                 return Sometime(self.negated(part))
-        return with_values(term, ~values_of(term) & self.values(term))
+        return with_values(term, _whole(term, ~values_of(term) & self.values(term)))
+
+
+def _whole(literal: Literal, values: Values) -> Values:
+    """The values, but of a record's number of steps only whole ones."""
+    return values.lengths if isinstance(values, Reals) and of_length(literal) else values
 
 
 def _traits(signal: Expression) -> Makes:

@@ -10,7 +10,7 @@ from telltree.speech.terms import All, Always, Says, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind
 from telltree.speech.values import Interval, Reals
-from telltree.speech.when import rest_of, share_of, whole_lengths
+from telltree.speech.when import rest_of, share_of
 from telltree.speech.words import BOUNDS
 
 _RELATIONS = BOUNDS | {"exactly": "=", "fewer than": "<"}
@@ -74,7 +74,7 @@ class WhenReader:
         values = Reals((), False)
         for bounds in ranges:
             values = values | _set(bounds, _plain)
-        return Says(Expression(LENGTH), whole_lengths(values))
+        return Says(Expression(LENGTH), values.lengths)
 
     def take_scope(self) -> Says | None:
         """When something holds, up to the comma."""

@@ -7,7 +7,7 @@ The literals of the normal form (`terms.Says`) are made of these sets. Intersect
 import abc
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 
@@ -198,6 +198,12 @@ class Reals(_Set):
                 low = found.pop().low
             found.append(Interval(low, high))
         return Reals(tuple(found), False)
+
+    @property
+    def lengths(self) -> "Reals":
+        """Its whole numbers from 1 upwards, as no record has fewer steps; it has no bound at 1."""
+        kept = self.whole & Reals((Interval(1.0),), False)
+        return Reals(tuple(replace(i, low=-math.inf) if i.low == 1 else i for i in kept.intervals), False)
 
 
 def _whole_from(low: float, with_low: bool) -> float:

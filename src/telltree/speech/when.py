@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
-from telltree.operators.table import CLOCKS, ELAPSED, GONE, LEFT, LENGTH
+from telltree.operators.table import CLOCKS, ELAPSED, GONE, LEFT
 from telltree.speech.atoms import has_own_words
 from telltree.speech.terms import Always, Says, Sometime, Term
 from telltree.speech.times import Steps, is_one, roundness
@@ -16,17 +16,6 @@ from telltree.speech.words import number_words
 def of_clock(term: Term) -> bool:
     """Whether a term says where in the record a step is, without a grammar's own words."""
     return isinstance(term, Says) and term.signal.head in CLOCKS and not has_own_words(term.signal)
-
-
-def of_length(term: Term) -> bool:
-    """Whether a term says how many steps the record has, without a grammar's own words."""
-    return isinstance(term, Says) and term.signal.head is LENGTH and not has_own_words(term.signal)
-
-
-def whole_lengths(values: Reals) -> Reals:
-    """The lengths of records in a set: whole numbers from 1 upwards, with no bound at 1."""
-    kept = values.whole & Reals((Interval(1.0),), False)
-    return Reals(tuple(replace(i, low=-math.inf) if i.low == 1 else i for i in kept.intervals), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +58,7 @@ class When:
     def has(self, literal: Says, closed: bool = False) -> str:
         """How many steps the record has, as a clause."""
         assert isinstance(literal.values, Reals)
-        ranges = [_number_of_steps(i) for i in whole_lengths(literal.values).intervals]
+        ranges = [_number_of_steps(i) for i in literal.values.intervals]
         said = _joined(ranges, closed)
         return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in said])
 

@@ -6,14 +6,14 @@ from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
 from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, DISTANCE, MIRRORED, TIMES
 from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
-from telltree.speech.atoms import has_own_words
+from telltree.speech.atoms import has_own_words, of_length
 from telltree.speech.durations import suited, unit_words
 from telltree.speech.nouns import Nouns
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import Scale, is_clause, scales
-from telltree.speech.when import When, of_clock, of_length
+from telltree.speech.when import When, of_clock
 from telltree.speech.words import bare_or_quoted, number_words, shape_words
 
 UNKNOWN = "or that is unknown"
