@@ -29,7 +29,7 @@ from telltree.report import (
 )
 from telltree.search import Found, Moment
 from telltree.tree import Node
-from telltree.tree.front import Front, Pruning, Score
+from telltree.tree.front import Front, Measured, Pruning, Score
 
 # The tree.
 
@@ -203,7 +203,11 @@ def test_a_front_shows_words_against_right_answers(unequal):
     figure = saved(plot_front(front))
     told = [(step.words, 100 * step.score.share, 100 * step.score.error) for step in front]
     assert bars(figure) == [pytest.approx(one) for one in told]
-    assert {"1", "2", "3", "words of the questions", "right on records not seen (%)"} <= set(words(figure))
+    assert {"1", "2", "3", "words of the questions", "accuracy on records not seen (%)"} <= set(words(figure))
+    decided = Front(replace(s, score=Score(0.9, 0.1, Measured(s.score.share, 0.2), Measured(0.1, 0.1))) for s in front)
+    figure = saved(plot_front(decided))
+    assert bars(figure) == [pytest.approx((x, share, 20.0)) for x, share, _ in told]
+    assert "balanced accuracy on records not seen (%)" in words(figure)
     assert "the model’s own" not in words(figure)
 
 

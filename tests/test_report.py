@@ -22,7 +22,7 @@ from telltree.logic.walking import Walker
 from telltree.report import report_html, write_report
 from telltree.shares import wilson
 from telltree.tree import Node
-from telltree.tree.front import Front, Pruning
+from telltree.tree.front import Front, Measured, Pruning, Score
 
 
 @pytest.fixture(scope="module")
@@ -435,8 +435,12 @@ def test_trees_of_other_sizes_are_told_with_their_scores(validated):
     text = Page(report_html(model, panel, y)).text
     for step in steps:
         mark = " (this tree)" if step is own else ""
-        score = f"{percent(step.score.share)} ± {percent(step.score.error)}"
-        assert f"{step.leaves}{mark} {step.words} {score}" in text
+        behind, measured = step.score.behind, (step.score.balanced, step.score.behind, Measured(*step.score[:2]))
+        told = [f"{percent(share)} ± {percent(error)}" for share, error in measured]
+        told[1] = told[1] if behind.share else "–"
+        assert f"{step.leaves}{mark} {step.words} {' '.join(told)}" in text
+    assert "Balanced accuracy on records not seen Behind the best Accuracy" in text
+    assert "behind the best by no more than a standard error of the difference" in text
     assert text.count("(this tree)") == 1
     assert "1 (this tree) 0" in Page(report_html(model.at(1), panel, y)).text
 
@@ -475,6 +479,14 @@ def test_a_model_from_a_file_still_tells_its_scores(validated, tmp_path):
     assert before[start : start + 400] == after[after.index(sizes) :][:400]
 
 
+def test_a_file_of_an_older_telltree_has_accuracy_alone(validated):
+    model, panel, y = validated
+    old = SimpleNamespace(tree_=model.tree_, front_=model.front_.scored([Score(0.5, 0.1)] * len(model.front_)))
+    text = Page(report_html(old, panel, y)).text
+    assert "Behind the best" not in text
+    assert text.count("50.0 % ± 10.0 %") >= len(model.front_)
+
+
 def test_without_cross_validation_sizes_are_told_alone(plain):
     tree, panel, y = plain
     model = SimpleNamespace(tree_=tree, front_=Front.of(tree))
@@ -482,6 +494,8 @@ def test_without_cross_validation_sizes_are_told_alone(plain):
     assert len(model.front_) > 1
     assert "Trees of other sizes" in text
     assert "fitted with cv=5" in text
+    for step in model.front_[1:-1]:
+        assert f"{step.leaves} {step.words} {step.worth:.3g}" in text
     assert "not seen, in" not in text.lower()
     single = single_leaf()
     alone = SimpleNamespace(tree_=single[0], front_=Front.of(single[0]))

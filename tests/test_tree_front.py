@@ -1,5 +1,6 @@
 """The front: which trees remain as the price of formulas rises."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 
 from examples import records
-from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, load
-from telltree.errors import SettingsError
+from telltree import Bits, GiniSize, GrammarTreeClassifier, MonteCarlo, Panel, load
+from telltree.errors import DataWarning, SettingsError
 from telltree.tree import Leaf, Node
 from telltree.tree.bits import label_bits
 from telltree.tree.front import Front, equals_merged
@@ -83,7 +84,6 @@ def test_another_tree_is_chosen_without_learning_again(model, data):
         other = model.at(leaves=step.leaves)
         assert str(other.tree_) == str(step.tree)
         assert other.predict(data[0]).tolist() == step.tree.predict(data[0]).tolist()
-    assert len(model.at(leaves=10_000).tree_.leaves) == model.front_[-1].leaves
     with pytest.raises(SettingsError, match="leaves must be a whole number"):
         model.at(leaves=0)
 
@@ -107,15 +107,48 @@ def test_files_keep_the_front(model, data, tmp_path):
     assert str(loaded.tree_) == str(small.tree_)
     assert [str(step.tree) for step in loaded.front_] == [str(step.tree) for step in model.front_]
     assert [step.price for step in loaded.front_] == [step.price for step in model.front_]
-    assert len(loaded.at(leaves=5).tree_.leaves) <= 5
+    assert str(loaded.front_) == str(small.front_)
 
 
-def test_it_is_printed_a_line_each(model):
-    lines = str(model.front_).splitlines()
-    assert lines[0] == "1 category, 0 words"
+def test_a_tree_of_another_size_says_what_was_taken(model):
+    largest = model.front_[-1].leaves
+    with pytest.warns(DataWarning, match=f"no tree of the front has 400 leaves: the largest, .* has {largest} leaves"):
+        assert len(model.at(leaves=400).tree_.leaves) == largest
+    jump = next(
+        (small.leaves, large.leaves) for small, large in pairwise(model.front_) if large.leaves > small.leaves + 1
+    )
+    with pytest.warns(
+        DataWarning, match=f"after {jump[0]} lea.*, which is taken, the next larger has {jump[1]} leaves"
+    ):
+        assert len(model.at(leaves=jump[1] - 1).tree_.leaves) == jump[0]
+
+
+def cells(front):
+    """The lines of the printed table, each a list of its cells, and its heading."""
+    head, *lines = (re.split(r"  +", line.strip()) for line in str(front).splitlines()[:-1])
+    return head, lines
+
+
+def test_it_is_printed_as_a_table(model):
+    head, lines = cells(model.front_)
+    assert head == ["categories", "words", "worth"]
+    assert lines[0] == ["1", "0", "–"]
     assert len(lines) == len(model.front_)
-    assert all(f"{step.leaves} categories, {step.words} words" == line
-               for step, line in zip(model.front_[1:], lines[1:], strict=True))  # fmt: skip
+    for step, smaller, line in zip(model.front_[1:], model.front_, lines[1:], strict=False):
+        assert line[-3:] == [str(step.leaves), str(step.words), f"{smaller.price:.3g}"]
+    assert [line[0] == ">" for line in lines] == [False] * (len(lines) - 1) + [True]  # nothing is pruned
+    assert str(model.front_).splitlines()[-1].startswith("> the model's own tree; worth: ")
+    assert cells(model.at(leaves=1).front_)[1][0] == [">", "1", "0", "–"]
+
+
+def test_the_worth_of_the_least_worthy_branch_decides(data):
+    settings = {"search": MonteCarlo(evaluations=300), "min_members": 1, "random_state": 1}
+    for price in (0.02, 0.1, 1.0):
+        clf = GrammarTreeClassifier(GRAMMAR, fitness=Bits(price=price), **settings).fit(*data)
+        worth_it = [step.worth is None or step.worth > Bits(price=price).price_for(90) for step in clf.front_]
+        taken = [step.own is not None for step in clf.front_]
+        assert taken.index(True) == max(place for place, enough in enumerate(worth_it) if enough)
+        assert taken.count(True) == 1
 
 
 def test_a_single_leaf_is_a_front_of_one(data):
@@ -132,15 +165,60 @@ def test_cross_validation_scores_all_trees_and_takes_the_smallest_that_is_as_goo
     assert len(chosen.tree_.leaves) <= len(best.tree_.leaves)
     assert kept.probabilities.shape == (90, 3)
     assert sorted(np.concatenate([test for _, test in kept.folds]).tolist()) == list(range(90))
-    for step, misses, right in zip(chosen.front_, kept.misses, kept.right, strict=True):
+    recalls = [[right[data[1] == label].mean() for label in set(data[1])] for right in kept.right]
+    balanced = np.mean(recalls, axis=1)
+    for step, right, expected in zip(chosen.front_, kept.right, balanced, strict=True):
         assert step.score.share == pytest.approx(right.mean())
         assert step.score.error == pytest.approx(np.sqrt(right.mean() * (1 - right.mean()) / 90))
-        assert ((misses >= 0) & (misses <= 2)).all()
-    means = kept.misses.mean(axis=1)
-    worse = kept.misses[kept.chosen] - kept.misses[means.argmin()]
-    assert worse.mean() <= worse.std() / np.sqrt(90) + 1e-12
-    assert best.validation_.chosen == means.argmin()
-    assert str(chosen.front_).splitlines()[0].endswith(f"± {chosen.front_[0].score.error:.3f}")
+        assert step.score.balanced.share == pytest.approx(expected)
+        assert step.score.behind.share == pytest.approx(balanced.max() - expected)
+    enough = [step.score.behind.share <= step.score.behind.error for step in chosen.front_]
+    assert kept.chosen == enough.index(True)
+    assert best.validation_.chosen == int(np.argmax(balanced.round(12)))
+    head, lines = cells(chosen.front_)
+    assert head == ["categories", "words", "balanced accuracy", "behind the best", "accuracy"]
+    assert lines[kept.chosen][0] == ">"
+    assert lines[0][-1] == f"{chosen.front_[0].score.share:.3f} ± {chosen.front_[0].score.error:.3f}"
+
+
+def test_a_tree_that_is_right_more_often_is_not_passed_over_for_being_too_sure():
+    """Of leaves with few records, probabilities are extreme; what is chosen is right as often as any, in each class."""
+    rng = np.random.default_rng(4)
+    kinds = rng.integers(0, 6, 96)
+    values = rng.normal(size=(96, 8, 3))
+    values[np.arange(96), rng.integers(0, 8, 96), kinds % 3] += np.where(kinds < 3, 4, -4)
+    panel = Panel.from_arrays(values, layout="records, steps, columns")
+    y = np.where(rng.random(96) < 0.2, rng.permutation(kinds), kinds)
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=300), cv=4, random_state=0).fit(panel, y)
+    taken = clf.front_[clf.validation_.chosen].score.behind
+    assert taken.share <= taken.error
+    recalls = [np.mean([right[y == label].mean() for label in range(6)]) for right in clf.validation_.right]
+    assert max(recalls) - recalls[clf.validation_.chosen] <= taken.error + 1e-9
+
+
+def test_a_rare_class_counts_as_much_as_any_other():
+    """Who is right most often about all records says never "rare"."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(200, 5, 1))
+    rare = np.arange(200) % 10 == 0
+    values[rare, 2, 0] += 3
+    panel = Panel.from_arrays(values, layout="records, steps, columns")
+    y = np.where(rare, "rare", "usual")
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=300), cv=5, random_state=0).fit(panel, y)
+    assert len(clf.tree_.leaves) > 1
+    assert clf.front_[clf.validation_.chosen].score.balanced.share > clf.front_[0].score.balanced.share + 0.1
+    assert clf.front_[0].score.balanced.share == pytest.approx(0.5)
+
+
+def test_only_records_that_were_held_out_are_scored(data):
+    """A single fold: its test records alone tell how good a tree is."""
+    panel, y = data
+    fold = (np.arange(60), np.arange(60, 90))
+    clf = GrammarTreeClassifier(GRAMMAR, MonteCarlo(evaluations=200), cv=[fold], random_state=1).fit(panel, y)
+    for step, right in zip(clf.front_, clf.validation_.right, strict=True):
+        assert step.score.share == pytest.approx(right[60:].mean())
+    with pytest.raises(SettingsError, match="cv has no fold"):
+        GrammarTreeClassifier(GRAMMAR, cv=[]).fit(panel, y)
 
 
 def test_records_are_judged_by_trees_that_have_not_seen_them(data):

@@ -104,9 +104,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     as_derived: keep each formula exactly as the search derived it: no part is dropped, no constant moved, nothing
         brought to normal form, and yes and no are not exchanged.
     cv: the number of folds in which all trees of the front are tried on unseen records, or the folds themselves as
-        pairs of positions to learn from and to hold out; the model is then the smallest that is as good as the best,
-        and `validation_` has the results. None: no cross-validation; the price of formulas alone decides.
-    simplicity: by how many standard errors a tree may be worse than the best one in cross-validation, and still be
+        pairs of positions to learn from and to hold out; the model is then the smallest tree whose balanced accuracy
+        there is at most a standard error of the difference below the best one's, and `validation_` has the results.
+        None: no cross-validation; the price of formulas alone decides.
+    simplicity: by how many standard errors a tree may be behind the best one in cross-validation, and still be
         taken because it is smaller. Without cv, a factor of the price of formulas. 0 takes the best, or the whole tree.
     class_weight: None, "balanced" or a dict from class to weight.
     recall: a dict from class to the least share of its training records that shall be predicted as such, such as
@@ -308,14 +309,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
                 interruption.asked |= validation is None
             if known is not None:
                 known.write()
-            tree = with_recall(self._chosen(steps, validation).narrowed(), self.recall or {})
+            place, tree = self._chosen(steps, validation)
+            tree = with_recall(tree.narrowed(), self.recall or {})
             kept = Training.of(panel, coded, tree, seed)
             # all at once: a fit that fails leaves what was learned before as it was
             self.classes_, self.grammar_, self.training_ = classes, grammar, kept
             # who presses Ctrl-C waits for nothing more, words included
             self._wording = Wording(tree, None if interruption.asked else Heard(panel, coded, kept.fingerprint))
             self.searches_, self.interrupted_ = learned.searches, interruption.asked
-            self.front_, self.validation_ = steps if validation is None else steps.scored(validation.scores), validation
+            scored = steps if validation is None else steps.scored(validation.scores)
+            self.front_, self.validation_ = scored.taken(place, tree), validation
             remember(self, X, panel)
         return self
 
@@ -389,7 +392,10 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if self.cv is None or isinstance(self.cv, int | np.integer):
             return None if self.cv is None else folds(labels.codes, groups, int(self.cv), seed)
         sides = [[np.flatnonzero(np.isin(weighing, side)) for side in fold] for fold in self.cv]
-        return [(train, test) for train, test in sides if len(train) and len(test)]
+        found = [(train, test) for train, test in sides if len(train) and len(test)]
+        if not found:
+            raise SettingsError("cv has no fold with records both to learn from and to hold out")
+        return found
 
     def _validate(
         self,
@@ -439,7 +445,7 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """For forests: the tree that is kept of some of the records. `grammar`: None for one that suits them."""
         make = partial(local_bench, threads=self.threads, quiet=True) if bench is None else _always(bench)
         learned = self._learn_fold(part, seed, self.progress, make, grammar=grammar)
-        return Learned(self._chosen(Front.of(learned.tree), None).narrowed(), {}, learned.interrupted)
+        return Learned(self._chosen(Front.of(learned.tree), None)[1].narrowed(), {}, learned.interrupted)
 
     def language_for(self, training: TrainingSet) -> Grammar | None:
         """For forests: a grammar that trees of any of the records can share. None if each must have its own.
@@ -472,19 +478,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         found = local(training.panel, self.searched(self.grammar), quiet=True)
         return found if isinstance(found, LocalBench) else None
 
-    def _chosen(self, steps: Front, validation: Validation | None) -> Tree:
-        """The tree of the front to use, without questions of little worth whose answers predict the same."""
+    def _chosen(self, steps: Front, validation: Validation | None) -> tuple[int, Tree]:
+        """The place in the front of the tree to use, and the tree, without questions of little worth whose answers
+        predict the same."""
         fitness = self.fitness or DEFAULT_FITNESS
         price = fitness.price_for(steps.whole.records) if isinstance(fitness, Bits) else 0.0
         if validation is not None:
-            tree = steps[validation.chosen].tree
-        elif isinstance(self.growth, Optimal):
-            return steps.whole  # what formulas cost was weighed for the whole tree
-        elif isinstance(fitness, Bits):
-            tree = steps.at_price(self.simplicity * price)
-        else:
-            return steps.whole
-        return equals_merged(tree, _EQUALS * price)
+            place = validation.chosen
+        elif isinstance(fitness, Bits) and not isinstance(self.growth, Optimal):
+            place = steps.place_at_price(self.simplicity * price)
+        else:  # of an optimal tree, what formulas cost was weighed for the whole
+            return len(steps) - 1, steps.whole
+        return place, equals_merged(steps[place].tree, _EQUALS * price)
 
     def _movable(self, panel: Panel) -> frozenset[str]:
         """The columns whose constants may be moved."""
@@ -513,13 +518,18 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     def at(self, leaves: int) -> "GrammarTreeClassifier":
         """The same model with another tree of the front: the largest with at most this many leaves.
 
-        Nothing is learnt again. `front_` lists what there is to choose from. Leaves that are new have no headline.
+        Nothing is learnt again. `front_` lists what there is to choose from; where none has exactly so many leaves, a
+        warning says which was taken. Leaves that are new have no headline.
         """
         self._fitted()
         if not is_whole(leaves, 1):
             raise SettingsError(f"leaves must be a whole number of at least 1, got {leaves!r}")
+        place = self.front_.place_at(leaves)
+        if self.front_[place].leaves < leaves:
+            warn(_no_such_tree(self.front_, place, leaves))
         other = copy.copy(self)
-        other.tree_ = with_recall(self.front_.at(leaves).narrowed(), self.recall or {})
+        other.tree_ = with_recall(self.front_[place].tree.narrowed(), self.recall or {})
+        other.front_ = self.front_.taken(place, other._wording.plain)
         return other
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -663,6 +673,15 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
     if limits.prevent_same_label:
         return "the best split has sides that predict the same, which prevent_same_label refuses"
     return "no formula that was tried tells the classes apart well enough to be worth its length"
+
+
+def _no_such_tree(front: Front, place: int, leaves: int) -> str:
+    """Which tree is taken in place of one with so many leaves, and why."""
+    taken = counted(front[place].leaves, "leaf", "leaves")
+    if place == len(front) - 1:
+        return f"no tree of the front has {leaves:,} leaves: the largest, which is taken, has {taken}"
+    larger = counted(front[place + 1].leaves, "leaf", "leaves")
+    return f"no tree of the front has {leaves:,} leaves: after {taken}, which is taken, the next larger has {larger}"
 
 
 def _always(bench: Bench) -> MakeBench:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.estimators.folds import Fold
 from telltree.estimators.probabilities import probabilities
-from telltree.tree.front import Front, Score, between
+from telltree.tree.front import Front, Measured, Score, between
 from telltree.tree.induction import Learned
 from telltree.tree.recall import with_recall
 from telltree.tree.target import ClassLabels
@@ -29,12 +29,10 @@ class Validation:
     """Positions of the training records and of those held out, for each fold."""
     chances: Floats
     """The probability of each class for each record, for each tree of the front: trees × records × classes."""
-    misses: Floats
-    """The Brier loss of each tree for each record (squared distance, summed over the classes): trees × records."""
     right: NDArray[np.bool_]
     """Whether each tree predicted the class of each record: trees × records."""
-    weights: Floats
-    """Weights of the records; they add up to 1."""
+    scores: tuple[Score, ...]
+    """How well each tree did on the records that were held out."""
     chosen: int
     """The step of the front whose tree is the model's."""
 
@@ -43,13 +41,6 @@ class Validation:
         """The probability of each class for each record, by trees of the model's step that had not seen it."""
         found: Floats = self.chances[self.chosen]
         return found
-
-    @property
-    def scores(self) -> tuple[Score, ...]:
-        """For each tree its accuracy, weighted."""
-        shares = np.minimum(1.0, self.right @ self.weights)  # rounding may exceed 1
-        errors = np.sqrt(np.sum(self.weights**2 * (self.right - shares[:, None]) ** 2, axis=1))
-        return tuple(map(Score, shares.tolist(), errors.tolist()))
 
 
 def validate(
@@ -64,15 +55,15 @@ def validate(
 ) -> Validation | None:
     """Learn a tree in each fold, prune it as the trees of the front were, and try it on the records held out.
 
-    The chosen tree is the smallest that is worse than the best by at most `simplicity` standard errors of the
-    difference. Trees are compared by the Brier score. Unlike accuracy, it tells a likely guess from an unlikely one;
-    unlike bits (log loss), it is not dominated by a single record about which a tree was too sure. What is told of them
-    is with the `floors` for the recall of classes, which each tree reaches on the records that it has learnt from. None
-    if learning was interrupted.
+    The chosen tree is the smallest whose balanced accuracy is below the best one's by at most `simplicity` standard
+    errors of the difference. Balanced accuracy is how often a tree is right about the records of a class, averaged over
+    the classes. Accuracy would not tell a tree that finds a rare class from one that never predicts it. The Brier score
+    would not take a tree that is right more often but too sure of it, as all are whose leaves have few records. Each
+    tree reaches the `floors` for the recall of classes on the records that it has learnt from. None if learning was
+    interrupted.
     """
     prices, classes = between(steps), len(labels.target.classes)
     chances = np.full((len(prices), len(panel), classes), 1 / classes)  # of records in no fold
-    told = chances if not floors else chances.copy()
     for number, (_, test) in enumerate(folds):
         learned = learn(number)
         if learned.interrupted:
@@ -80,24 +71,48 @@ def validate(
         own = Front.of(learned.tree)
         for step, price in enumerate(prices):
             tree = own.at_price(price)
-            chances[step, test] = probabilities(tree, panel[test])
-            if floors:
-                told[step, test] = probabilities(with_recall(tree, floors), panel[test])
-    weights = np.ones(len(panel)) if labels.weights is None else labels.weights.astype(np.float64)
+            chances[step, test] = probabilities(with_recall(tree, floors) if floors else tree, panel[test])
+    right = chances.argmax(axis=2) == labels.codes
+    scores = _scores(right, labels, np.concatenate([test for _, test in folds]))
+    return Validation(tuple(folds), chances, right, scores, _smallest(scores, simplicity))
+
+
+def _scores(right: NDArray[np.bool_], labels: ClassLabels, held_out: NDArray[np.int64]) -> tuple[Score, ...]:
+    weights = np.zeros(len(labels))
+    weights[held_out] = 1 if labels.weights is None else labels.weights[held_out]
     weights /= weights.sum()
-    misses = np.sum((chances - np.eye(classes)[labels.codes]) ** 2, axis=2)
-    right = told.argmax(axis=2) == labels.codes
-    chosen = _smallest(misses, weights, simplicity)
-    return Validation(tuple(folds), told, misses, right, weights, chosen)
+    told = right.astype(np.float64)
+    balanced = [_balanced(one, weights, labels.codes) for one in told]
+    best = told[int(np.argmax([one.share for one in balanced]))]  # the smallest of equals
+    behind = [_balanced(best - one, weights, labels.codes) for one in told]
+    return tuple(Score(*_mean(one, weights), *further) for one, *further in zip(told, balanced, behind, strict=True))
 
 
-def _smallest(misses: Floats, weights: Floats, simplicity: float) -> int:
-    means = misses @ weights
-    best = int(np.argmin(means))
-    for step in range(best):
-        worse = misses[step] - misses[best]
-        mean = weights @ worse
-        error = np.sqrt(np.sum(weights**2 * (worse - mean) ** 2))
-        if mean <= simplicity * error:
-            return step
-    return best
+def _mean(values: Floats, weights: Floats) -> Measured:
+    mean = _rounded(float(values @ weights))
+    return Measured(mean, float(np.sqrt(np.sum(weights**2 * (values - mean) ** 2))))
+
+
+def _balanced(values: Floats, weights: Floats, codes: NDArray[np.int64]) -> Measured:
+    """The mean in each class, averaged over the classes; how many records each has is no matter of chance."""
+    of_class = np.bincount(codes, weights)
+    there = np.count_nonzero(of_class)
+    of_class = np.where(of_class > 0, of_class, 1)
+    means = np.bincount(codes, weights * values) / of_class
+    each = weights / of_class[codes] / there
+    return Measured(
+        _rounded(float(means.sum()) / there), float(np.sqrt(np.sum(each**2 * (values - means[codes]) ** 2)))
+    )
+
+
+def _rounded(share: float) -> float:
+    """So that equals are equal, in whatever order they are added up, and none exceeds 1."""
+    return round(share, 12)
+
+
+def _smallest(scores: Sequence[Score], simplicity: float) -> int:
+    return next(
+        step
+        for step, score in enumerate(scores)
+        if score.behind is not None and score.behind.share <= simplicity * score.behind.error
+    )

@@ -10,17 +10,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from telltree.amounts import counted
 from telltree.tree.tree import Leaf, Node, Tree
 
 
-class Score(NamedTuple):
-    """The accuracy on unseen records, and its standard error."""
+class Measured(NamedTuple):
+    """A share of unseen records, or a difference of two, and its standard error."""
 
     share: float
     error: float
+
+    def __str__(self) -> str:
+        return f"{self.share:.3f} ± {self.error:.3f}"
+
+
+class Score(NamedTuple):
+    """How well a tree did on unseen records."""
+
+    share: float
+    """Its accuracy, by weight if records had weights."""
+    error: float
+    """The standard error of that."""
+    balanced: Measured | None = None
+    """Its accuracy in each class, averaged over the classes, which decides between sizes; None in old files."""
+    behind: Measured | None = None
+    """By how much that is below the best tree's, and the standard error of the difference."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +46,14 @@ class Pruning:
     tree: Tree
     price: float
     """The lowest price of a bit of a formula for which this tree is the best."""
+    worth: float | None = None
+    """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
+    would be cut. None for a single leaf."""
     score: Score | None = None
     """How well it did in cross-validation, if there was any."""
+    own: Tree | None = None
+    """The model's own tree if this is the one that was taken: without questions of little worth whose answers predict
+    the same."""
 
     @property
     def leaves(self) -> int:
@@ -45,11 +67,11 @@ class Pruning:
 
     def __str__(self) -> str:
         told = f"{counted(self.leaves, 'category', 'categories')}, {counted(self.words, 'word')}"
-        return told if self.score is None else f"{told}, {self.score.share:.3f} ± {self.score.error:.3f}"
+        return told if self.score is None else f"{told}, {Measured(*self.score[:2])}"
 
 
 class Front(tuple[Pruning, ...]):
-    """The trees of the front, the smallest first; printed, one line each."""
+    """The trees of the front, the smallest first; printed, a table with one line each."""
 
     __slots__ = ()
 
@@ -66,20 +88,26 @@ class Front(tuple[Pruning, ...]):
             if len(steps) > 1 and steps[-1].price == price:  # keep the smaller of two that are equally good
                 steps.pop()
             steps.append(Pruning(tree, price))
-        return cls(reversed(steps))
+        steps.reverse()
+        larger = (replace(step, worth=smaller.price) for smaller, step in pairwise(steps))
+        return cls([steps[0], *larger])
 
     def scored(self, scores: Sequence[Score]) -> "Front":
         """The same trees, with their scores."""
         return Front(replace(step, score=score) for step, score in zip(self, scores, strict=True))
+
+    def taken(self, place: int, tree: Tree) -> "Front":
+        """The same trees, of which that in this place was taken, and became the model's own tree."""
+        return Front(replace(step, own=tree if step is self[place] else None) for step in self)
 
     @property
     def whole(self) -> Tree:
         """The largest tree."""
         return self[-1].tree
 
-    def at(self, leaves: int) -> Tree:
-        """The largest tree with at most this many leaves."""
-        return [step.tree for step in self if step.leaves <= leaves][-1]
+    def place_at(self, leaves: int) -> int:
+        """The place of the largest tree with at most this many leaves."""
+        return max(place for place, step in enumerate(self) if step.leaves <= leaves)
 
     def beside(self, tree: Tree) -> tuple["Front", Pruning | None]:
         """The front with a model's own tree in its place, by size, and that step; None if it does not belong to this
@@ -88,19 +116,75 @@ class Front(tuple[Pruning, ...]):
         A model may have cut questions whose answers predict the same. Such a tree stands for the smallest of the front
         that predicts the same for all records, and does as well.
         """
-        for step in self:
-            if _answers_alike(tree.root, step.tree.root):
-                own = replace(step, tree=tree)
-                others = (other for other in self if other is not step)
-                return Front(sorted([*others, own], key=lambda step: step.leaves)), own
-        return self, None
+        place = next((place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root)), None)
+        if place is None:
+            return self, None
+        own = replace(self[place], tree=tree)
+        others = (*self[:place], *self[place + 1 :])
+        return Front(sorted([*others, own], key=lambda step: step.leaves)), own
+
+    def place_of(self, tree: Tree) -> int | None:
+        """The place of the tree that a model's own was made of: the smallest that asks all it asks, and predicts alike.
+
+        With floors for the recall of classes, a model's leaves may predict other classes, and only questions count.
+        """
+        alike = (place for place, step in enumerate(self) if _answers_alike(tree.root, step.tree.root))
+        asked = (place for place, step in enumerate(self) if _asks_all_of(step.tree.root, tree.root))
+        return next(asked if tree.floors else alike, None)
+
+    def place_at_price(self, price: float) -> int:
+        """The place of the tree that remains when a bit of a formula has this price."""
+        return next(place for place, step in enumerate(self) if step.price <= price)
 
     def at_price(self, price: float) -> Tree:
         """The tree that remains when a bit of a formula has this price."""
-        return next(step.tree for step in self if step.price <= price)
+        return self[self.place_at_price(price)].tree
+
+    @property
+    def scored_by(self) -> Literal["balanced accuracy", "accuracy", "worth"]:
+        """What its trees are compared by: in old files accuracy, and without cross-validation the worth of branches."""
+        if any(step.score is None for step in self):
+            return "worth"
+        balanced = all(step.score is not None and step.score.balanced is not None for step in self)
+        return "balanced accuracy" if balanced else "accuracy"
+
+    @property
+    def legend(self) -> str:
+        """What the columns of the table are, in one sentence or two."""
+        own = "> the model's own tree" if any(step.own is not None for step in self) else ""
+        return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
+
+    def table(self) -> str:
+        """A line for each tree below a heading; the model's own has a mark."""
+        rows = list(map(_row, self))
+        rows.sort(key=lambda row: int(row["categories"].replace(",", "")))  # the model's own may have fewer than it had
+        lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return f"{self.table()}\n{self.legend}"
+
+
+_LEGENDS = {
+    "balanced accuracy": "in cross-validation, ± a standard error; balanced accuracy: how often a tree is right about "
+    "the records of a class, averaged over the classes",
+    "accuracy": "in cross-validation, ± a standard error",
+    "worth": "worth: the bits of labels that its least worthy branch saves, for each bit that it takes to say",
+}
+
+
+def _row(step: Pruning) -> dict[str, str]:
+    """The cells of a line of the table, by heading."""
+    shown = step if step.own is None else replace(step, tree=step.own)
+    row = {"": "" if step.own is None else ">", "categories": f"{shown.leaves:,}", "words": f"{shown.words:,}"}
+    if step.score is None:
+        return row | {"worth": "–" if step.worth is None else f"{step.worth:.3g}"}
+    accuracy = {"accuracy": str(Measured(step.score.share, step.score.error))}
+    if step.score.balanced is None or step.score.behind is None:
+        return row | accuracy
+    behind = str(step.score.behind) if step.score.behind.error or step.score.behind.share else "–"
+    return row | {"balanced accuracy": str(step.score.balanced), "behind the best": behind} | accuracy
 
 
 def equals_merged(tree: Tree, price: float) -> Tree:
@@ -136,6 +220,14 @@ def _answers_alike(cut: Node | Leaf, whole: Node | Leaf) -> bool:
         return _answers_alike(cut, whole.true) and _answers_alike(cut, whole.false)
     same = cut.formula.expression == whole.formula.expression
     return same and _answers_alike(cut.true, whole.true) and _answers_alike(cut.false, whole.false)
+
+
+def _asks_all_of(whole: Node | Leaf, cut: Node | Leaf) -> bool:
+    """Whether `cut` is what remains of `whole` if some of its branches are cut."""
+    if isinstance(cut, Leaf) or isinstance(whole, Leaf):
+        return isinstance(cut, Leaf)
+    same = cut.formula.expression == whole.formula.expression
+    return same and _asks_all_of(whole.true, cut.true) and _asks_all_of(whole.false, cut.false)
 
 
 class _Left(NamedTuple):

@@ -1,4 +1,4 @@
-"""The figure of a front: the accuracy of trees of all sizes, against how much there is to read."""
+"""The figure of a front: the balanced accuracy of trees of all sizes, against how much there is to read."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from telltree.report.figures.style import (
     write,
 )
 from telltree.report.figures.words import BOLD, width
-from telltree.tree.front import Front, Pruning
+from telltree.tree.front import Front, Measured, Pruning, Score
 from telltree.tree.tree import Tree
 
 _WIDE, _HIGH = 5.6, 2.9  # of the axes, in inches
@@ -35,13 +35,13 @@ _OWN: Looks = {"marker": "D", "markersize": 7.5, "linestyle": "none"}
 
 
 def plot_front(model_or_front: Any) -> Figure:
-    """Draw how often each tree of a front was right in cross-validation, against the words of its questions.
+    """Draw the balanced accuracy of each tree of a front in cross-validation, against the words of its questions.
 
     Takes a fitted classifier, whose own tree is marked, or its `front_`. Bars are standard errors, numbers are
     categories. The trees must have scores, as they do if the classifier was fitted with `cv`.
     """
     steps, own = _steps(model_or_front)
-    scores = [step.score for step in steps if step.score is not None]
+    scores = [_deciding(step.score) for step in steps if step.score is not None]
     if len(scores) < len(steps):
         raise SettingsError("how well the trees of this front do is not known: fit the classifier with cv=5")
     figure = new_figure(_WIDE + 1.1, _HIGH + 1.15)
@@ -55,13 +55,17 @@ def plot_front(model_or_front: Any) -> Figure:
         ax.errorbar(step.words, 100 * score.share, 100 * score.error, zorder=4 if step is own else 3, **dot, **bar)
     ax.margins(x=0.05, y=0.12)
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
-    counts = ", by weight (%)" if steps.whole.weighted else " (%)"
-    name_axis(ax, x="words of the questions", y=f"right on records not seen{counts}")
+    name_axis(ax, x="words of the questions", y=f"{steps.scored_by} on records not seen (%)")
     _name(ax, [step for step in steps if step is not own], own)
     signs = [Line2D([], [], color=usual, **_DOT)] + ([] if own is None else [Line2D([], [], color=ours, **_OWN)])
     told = ["a tree, with its number of categories and its standard error", "the model’s own"]
     legend(ax, signs, told[: len(signs)], loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.5)
     return figure
+
+
+def _deciding(score: Score) -> Measured:
+    """What sizes were compared by; files of an older telltree have accuracy alone."""
+    return score.balanced or Measured(score.share, score.error)
 
 
 def _steps(model_or_front: Any) -> tuple[Front, Pruning | None]:
@@ -87,6 +91,6 @@ def _name(ax: Axes, steps: list[Pruning], own: Pruning | None) -> None:
         taken.append((middle - half, middle + half))
         looks: Looks = {"color": INK, "fontsize": BODY, "fontweight": "bold"} if step is own else {"fontsize": SMALL}
         assert step.score is not None
-        top = 100 * (step.score.share + step.score.error)
+        top = 100 * sum(_deciding(step.score))
         lifted = offset_copy(ax.transData, figure_of(ax), x=0, y=_ABOVE, units="points")
         write(ax, step.words, top, words, transform=lifted, ha="center", va="bottom", zorder=5, **looks)

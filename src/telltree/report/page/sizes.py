@@ -21,6 +21,8 @@ class Size:
     categories: int
     words: int
     score: Score | None
+    worth: float | None
+    """The bits of labels that its least worthy branch saves, for each bit that it takes to say."""
     own: bool
     """Whether it is the tree of the report."""
 
@@ -37,6 +39,11 @@ class Sizes:
     def scored(self) -> bool:
         """Whether the trees were cross-validated."""
         return all(row.score is not None for row in self.rows)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether it is known by what they were compared, which files of an older telltree do not say."""
+        return all(row.score is not None and row.score.balanced and row.score.behind for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
     steps, own = front.beside(subject.tree)
     some = np.unique(np.linspace(0, len(steps) - 1, MOST_SIZES).round().astype(int)).tolist()
     kept = [step for k, step in enumerate(steps) if k in some or step is own]
-    rows = tuple(Size(step.leaves, step.words, step.score, step is own) for step in kept)
+    rows = tuple(Size(step.leaves, step.words, step.score, step.worth, step is own) for step in kept)
     score, whole = None if own is None else own.score, subject.tree.summary
     # the scores of a front are shares of right answers, which only classes have
     unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None

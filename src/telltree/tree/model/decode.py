@@ -19,7 +19,7 @@ from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.floor import Floor, Found
-from telltree.tree.front import Front, Score
+from telltree.tree.front import Front, Measured, Score
 from telltree.tree.growth.settings import LookAhead, Optimal
 from telltree.tree.model.document import (
     MOST_PARTS,
@@ -35,6 +35,7 @@ from telltree.tree.model.document import (
     GrammarText,
     HeadlineEntry,
     LeafEntry,
+    MeasuredEntry,
     ProofEntry,
     RunnerUpEntry,
     SearchEntry,
@@ -133,9 +134,11 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
         return tree_of(document, read.schema, read.root(entries))
 
     tree = dataclasses.replace(grown(document.tree), floors=tuple(map(_floor, document.floors)))
+    front = _front(tree if document.front is None else grown(document.front.tree), document.front)
+    place = front.place_of(tree)
     return Model(
         tree=tree.narrowed(),
-        front=_front(tree if document.front is None else grown(document.front.tree), document.front),
+        front=front if place is None else front.taken(place, tree),
         grammar=read.grammar,
         training=read.training(kept),
         interrupted=kept.interrupted,
@@ -258,7 +261,13 @@ def _front(whole: Tree, entry: FrontEntry | None) -> Front:
         raise ModelFormatError(
             f"{DAMAGED}: it has {counted(len(entry.scores), 'score')} for {counted(len(front), 'tree')}"
         )
-    return front.scored([Score(one.share, one.error) for one in entry.scores])
+    return front.scored(
+        [Score(one.share, one.error, _measured(one.balanced), _measured(one.behind)) for one in entry.scores]
+    )
+
+
+def _measured(entry: MeasuredEntry | None) -> Measured | None:
+    return None if entry is None else Measured(entry.share, entry.error)
 
 
 def _parameters(

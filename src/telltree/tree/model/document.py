@@ -302,11 +302,18 @@ class BitsEntry(Entry):
     leniency: float = 0.0
 
 
-class ScoreEntry(Entry):
-    """How well a tree of the front did in cross-validation."""
+class MeasuredEntry(Entry):
+    """A share of unseen records, or a difference of two, and its standard error."""
 
     share: Annotated[float, Field(ge=0, le=1)]
     error: Annotated[float, Field(ge=0)]
+
+
+class ScoreEntry(MeasuredEntry):
+    """How well a tree of the front did in cross-validation: accuracy, and what decides between sizes."""
+
+    balanced: MeasuredEntry | None = None
+    behind: MeasuredEntry | None = None
 
 
 class FrontEntry(Entry):

@@ -19,6 +19,7 @@ from telltree.search import SEARCHES, Proof
 from telltree.tree.bits import Bits
 from telltree.tree.fitness import GiniSize
 from telltree.tree.floor import Floor
+from telltree.tree.front import Score
 from telltree.tree.model.document import FOREST, FORMAT, MOST_PARTS, SIZES, VERSION, Document, ForestDocument
 from telltree.tree.model.model import Common, ForestModel, Model
 from telltree.tree.model.reading import MOST_BYTES, bounded, checked
@@ -194,10 +195,16 @@ def _front(model: Model, others: int) -> dict[str, Any] | None:
 
     Where the recall of classes has floors, the model's leaves have other weights than those of the front.
     """
-    scores = [step.score._asdict() for step in model.front if step.score is not None]
+    scores = [_score(step.score) for step in model.front if step.score is not None]
     if not scores and not model.tree.floors and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
     return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    further = {"balanced": score.balanced, "behind": score.behind}
+    told = {name: measured._asdict() for name, measured in further.items() if measured is not None}
+    return {"share": score.share, "error": score.error, **told}
 
 
 def _headline(headline: Headline) -> dict[str, Any]:
