@@ -1,6 +1,7 @@
 """Folds, cross-validation, baselines on summaries, and a model judged beside them."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from examples import records
 from telltree.data import Panel
 from telltree.errors import DataError, DataWarning, SettingsError
 from telltree.estimators import Judgement, cross_validate, judge_by_folds, judge_on, load
-from telltree.estimators.baselines import BASELINES, commonest_class, out_of_fold, summary_tree
+from telltree.estimators.baselines import commonest_class, sizes_beside, summary_trees, trees_out_of_fold
 from telltree.estimators.folds import folds
 from telltree.estimators.summaries import LEVELS, Summaries
 from telltree.tree import GiniSize
@@ -121,10 +122,14 @@ def slowly(record, name):
     known = [x for x in record[name] if x is not None]
     missing = 1 - len(known) / len(record[name])
     if not known:
-        return [math.nan] * 6 + [missing]
+        return [math.nan] * 11 + [missing]
     mean = sum(known) / len(known)
     spread = math.sqrt(sum((x - mean) ** 2 for x in known) / len(known))
-    return [min(known), max(known), mean, known[0], known[-1], spread, missing]
+    quartiles = [float(np.quantile(known, share)) for share in (0.5, 0.25, 0.75)]
+    steps = [step for step, x in enumerate(record[name]) if x is not None]
+    slope = float(np.polyfit(steps, known, 1)[0]) if len(known) > 1 else 0
+    change = sum(abs(b - a) for a, b in pairwise(known)) / max(len(known) - 1, 1)
+    return [min(known), max(known), mean, known[0], known[-1], spread, *quartiles, slope, change, missing]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -133,16 +138,17 @@ def test_summaries_are_what_they_say(seed):
     panel = panel_of(MIXED, plain)
     rows = Summaries.learn(panel)(panel)
     levels = Summaries.learn(panel).levels["mode"]
-    assert rows.shape == (40, 7 + 7 + 2 + len(levels) + 1)
+    assert rows.shape == (40, 12 + 12 + 2 + len(levels) + 1 + 1)
     for row, record in zip(rows, plain, strict=True):
-        np.testing.assert_allclose(row[:14], [*slowly(record, "speed"), *slowly(record, "height")], atol=1e-12)
+        np.testing.assert_allclose(row[:24], [*slowly(record, "speed"), *slowly(record, "height")], atol=1e-9)
         flags = [flag for flag in record["on"] if flag is not None]
-        assert row[14] == pytest.approx(sum(flags) / max(len(flags), 1))
+        assert row[24] == pytest.approx(sum(flags) / max(len(flags), 1))
         modes = [mode for mode in record["mode"] if mode is not None]
         for place, code in enumerate(levels):
             name = panel.schema["mode"].levels[code]
-            assert row[16 + place] == pytest.approx(modes.count(name) / max(len(modes), 1))
-        assert row[-1] == pytest.approx(record["mode"].count(None) / len(record["mode"]))
+            assert row[26 + place] == pytest.approx(modes.count(name) / max(len(modes), 1))
+        assert row[-2] == pytest.approx(record["mode"].count(None) / len(record["mode"]))
+        assert row[-1] == len(record["mode"])
 
 
 def test_summaries_of_odd_values():
@@ -150,34 +156,50 @@ def test_summaries_of_odd_values():
     panel = records(*({"F": values, "and": [f"level {i}"] * len(values)} for i, values in enumerate(steps)))
     rows = Summaries.learn(panel)(panel)
     assert np.isfinite(rows[0]).all()
-    assert np.isnan(rows[1, :6]).all()
-    assert rows[1, 6] == 1
+    assert np.isnan(rows[1, :11]).all()
+    assert rows[1, 11] == 1
+    assert rows[0, 9:11].tolist() == [0, 0]
     many = Panel.from_table(np.array([[f"n{i % 30}"] for i in range(90)]))
-    assert Summaries.learn(many)(many).shape == (90, LEVELS + 1)
+    assert Summaries.learn(many)(many).shape == (90, LEVELS + 1 + 1)
 
 
 def test_baselines_learn_in_folds_and_nothing_else(panel, labels):
     codes = np.unique(labels, return_inverse=True)[1]
     chosen = folds(codes, None, 4, 0)
-    for baseline in BASELINES.values():
-        found = out_of_fold(baseline, panel, codes, 3, chosen)
-        np.testing.assert_allclose(found.sum(axis=1), 1)
-        train, test = chosen[0]
-        np.testing.assert_array_equal(found[test], baseline(panel[train], codes[train], 3, panel[test]))
+    sizes = sizes_beside(3)
+    found = trees_out_of_fold(panel, codes, 3, chosen, sizes)
+    train, test = chosen[0]
+    alone = summary_trees(panel[train], codes[train], 3, panel[test], sizes)
+    for name in ("decision tree", "unlimited tree"):
+        np.testing.assert_allclose(found[name].sum(axis=1), 1)
+        np.testing.assert_array_equal(found[name][test], alone[name])
     prior = commonest_class(panel, codes, 4, panel[:2])
     np.testing.assert_allclose(prior, [[*np.bincount(codes) / 60, 0]] * 2)
 
 
+@pytest.mark.parametrize("leaves", [1, 2, 5, 9])
+def test_a_decision_tree_is_as_large_as_the_tree_beside_it_and_another_unlimited(panel, leaves):
+    codes = np.random.default_rng(0).integers(0, 3, 60)  # by chance, so that every leaf is of use
+    found = summary_trees(panel, codes, 3, panel, sizes_beside(leaves))
+    assert len(np.unique(found["decision tree"], axis=0)) <= max(2, leaves)
+    assert sizes_beside(leaves)["decision tree"] == max(2, leaves)
+    rows = Summaries.learn(panel)(panel)
+    distinct = len(np.unique(rows, axis=0))
+    right = (found["unlimited tree"].argmax(axis=1) == codes).sum()
+    assert right >= distinct  # nothing but records with the same summaries limits it
+
+
 def test_the_decision_tree_finds_what_a_summary_tells(panel, labels):
+    sizes = {"tree": 4}
     high = np.array([label == "high" for label in labels]).astype(np.int64)
     greatest = np.array([np.nanmax(panel.values("height", i), initial=-1) for i in range(60)])
-    found = summary_tree(panel, (greatest >= 4).astype(np.int64), 2, panel)
+    found = summary_trees(panel, (greatest >= 4).astype(np.int64), 2, panel, sizes)["tree"]
     assert ((found[:, 1] > 0.5) == (greatest >= 4)).all()
-    some = summary_tree(panel, high, 3, panel.select(["mode", "speed"])[:5])  # what only one side has is left out
-    assert some.shape == (5, 3)
+    some = summary_trees(panel, high, 3, panel.select(["mode", "speed"])[:5], sizes)["tree"]
+    assert some.shape == (5, 3)  # what only one side has is left out
     assert (some[:, 2] == 0).all()
-    weighty = summary_tree(panel, high, 2, panel, weights=np.where(high == 1, 100.0, 1.0))
-    assert weighty[:, 1].mean() > summary_tree(panel, high, 2, panel)[:, 1].mean()
+    weighty = summary_trees(panel, high, 2, panel, sizes, weights=np.where(high == 1, 100.0, 1.0))["tree"]
+    assert weighty[:, 1].mean() > summary_trees(panel, high, 2, panel, sizes)["tree"][:, 1].mean()
 
 
 # a model beside them
@@ -186,7 +208,7 @@ def test_the_decision_tree_finds_what_a_summary_tells(panel, labels):
 def test_a_model_is_judged_in_the_folds_of_the_baselines(panel, labels):
     model = tree().fit(panel, labels)
     found = judge_by_folds(model, panel, labels, number=3, seed=5)
-    assert list(found.cards) == ["telltree", "commonest class", "decision tree"]
+    assert list(found.cards) == ["telltree", "commonest class", "decision tree", "unlimited tree"]
     assert found.folds == 3
     chosen = folds(np.unique(labels, return_inverse=True)[1], None, 3, 5)
     told = model.classes_[cross_validate(tree(), panel, labels, chosen).argmax(axis=1)]
@@ -196,6 +218,8 @@ def test_a_model_is_judged_in_the_folds_of_the_baselines(panel, labels):
     assert found.cards["commonest class"].auc.value == 0.5
     assert str(found).startswith("cross-validated on 60 records, in 3 folds:\n")
     assert found.as_dict()["models"]["telltree"] == found.card.as_dict()
+    leaves = len(model.tree_.leaves)
+    assert f"of at most {max(2, leaves)} leaves (telltree's has {leaves})" in str(found)
 
 
 def test_groups_are_judged_apart(panel, labels):
@@ -235,7 +259,7 @@ def test_a_model_is_judged_on_other_records(panel, labels, tmp_path):
     for one in (model, again):
         found = judge_on(one, panel[40:], labels[40:], train=(panel[:40], labels[:40]))
         assert found.card.accuracy.value == model.score(panel[40:], labels[40:])
-        assert list(found.cards) == ["telltree", "commonest class", "decision tree"]
+        assert list(found.cards) == ["telltree", "commonest class", "decision tree", "unlimited tree"]
         commonest = max(set(labels[:40]), key=labels[:40].count)
         assert found.cards["commonest class"].accuracy.value == labels[40:].count(commonest) / 20
         assert not found.seen

@@ -27,7 +27,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Which records to judge the tree by."""
+    """Which records to judge the tree by, and whether to choose its size by cross-validation."""
 
     test: Annotated[
         list[str] | None,
@@ -37,7 +37,12 @@ class JudgeOptions:
     ] = None
     cv: Annotated[
         int | None,
-        typer.Option(metavar="FOLDS", min=2, help=f"Judge by cross-validation in so many folds; by default {_FOLDS}."),
+        typer.Option(
+            metavar="FOLDS",
+            min=2,
+            help="Choose the size of the tree by cross-validation in so many folds, which also judge it, unless --test "
+            f"does; without it, the tree is judged in {_FOLDS} folds, and the price of formulas chooses its size.",
+        ),
     ] = None
     groups: Annotated[
         str | None,
@@ -45,13 +50,14 @@ class JudgeOptions:
             metavar="COLUMN", help="Records with the same value are kept apart together; it is not learnt from."
         ),
     ] = None
-    no_cv: Annotated[bool, typer.Option("--no-cv", help="Do not cross-validate, which takes as long again.")] = False
+    no_cv: Annotated[
+        bool, typer.Option("--no-cv", help="Do not cross-validate, which takes as long as learning once for each fold.")
+    ] = False
 
     def check(self) -> None:
         """End with an error, before any work, if options contradict each other."""
-        for given, name in ((self.test, "--test"), (self.no_cv, "--no-cv")):
-            if given and self.cv is not None:
-                fail(f"give --cv or {name}, not both", USAGE)
+        if self.no_cv and self.cv is not None:
+            fail("give --cv or --no-cv, not both", USAGE)
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,18 @@ class Records:
     groups: Any
     test: "tuple[Panel, Any] | None"
     folds: int | None
+    """In how many folds the tree is judged; None if it is not, or by the test set."""
+    cv: int | None
+    """In how many folds its size is chosen."""
 
 
 def read_records(sources: list[str], data: DataOptions, judge: JudgeOptions, seed: int) -> Records:
     """Read all that is needed, so that errors show before the long work."""
     panel, labels, groups = _grouped(sources, data, judge.groups)
-    if judge.test:
-        return Records(panel, labels, groups, read_judged(judge.test, data, panel.schema), None)
-    return Records(panel, labels, groups, None, None if judge.no_cv else _folds(labels, groups, judge.cv, seed))
+    test = read_judged(judge.test, data, panel.schema) if judge.test else None
+    cv = None if judge.cv is None else _folds(labels, groups, judge.cv, seed)
+    apart = test is not None or judge.no_cv
+    return Records(panel, labels, groups, test, None if apart else cv or _folds(labels, groups, None, seed), cv)
 
 
 def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple[Panel, Any]":
@@ -81,7 +91,9 @@ def read_judged(sources: list[str], data: DataOptions, like: "Schema") -> "tuple
     return panel, labels
 
 
-def judged(model: "GrammarTreeClassifier", records: Records, seed: int) -> "Judgement | None":
+def judged(
+    model: "GrammarTreeClassifier", records: Records, seed: int, *, client: Any = None, max_memory: str | None = None
+) -> "Judgement | None":
     """How well the model does on unseen records; None if that was not requested."""
     from telltree.estimators.judgement import judge_by_folds, judge_on
 
@@ -92,7 +104,8 @@ def judged(model: "GrammarTreeClassifier", records: Records, seed: int) -> "Judg
     with _folding() as progress:
         return judge_by_folds(
             model, records.panel, records.labels,
-            number=records.folds, groups=records.groups, seed=seed, progress=progress,
+            number=records.folds, groups=records.groups, seed=seed,
+            progress=progress, client=client, max_memory=max_memory,
         )  # fmt: skip
 
 

@@ -20,19 +20,21 @@ def cross_validate(
     progress: Callable[[int, int], None] | None = None,
     *,
     client: Any = None,
+    max_memory: str | float | None = None,
 ) -> NDArray[np.float64]:
     """The probability of each class for each record, by a clone that learnt from the training records of its fold.
 
     Records × classes, the classes in order; a class that the clone has not met has probability 0. `progress` is called
     with the number of a fold, from 1, and how many there are, before each. Ctrl-C is a KeyboardInterrupt: half a tree
     says nothing about a whole one. With a Dask `client` the folds are tasks for its workers, and `progress` is called
-    when one of them is done.
+    when one of them is done. `max_memory` is that of `fit`.
     """
     labels = check_labels(y, panel)
     classes = np.unique(labels)
     found = np.zeros((len(panel), len(classes)))
     tell = progress or (lambda _number, _all: None)
-    tasks = [(classifier, fold) for fold in folds]
+    limits = {} if max_memory is None else {"max_memory": max_memory}
+    tasks = [(classifier, fold, limits) for fold in folds]
     for place, (known, chances) in _each_fold(tasks, (panel, labels), tell, client):
         found[np.ix_(folds[place][1], np.searchsorted(classes, known))] = chances
     return found
@@ -45,7 +47,7 @@ class _Chances(NamedTuple):
     chances: NDArray[np.float64]
 
 
-_Task = tuple[Any, Fold]
+_Task = tuple[Any, Fold, dict[str, Any]]
 _Records = tuple[Panel, NDArray[Any]]
 
 
@@ -64,9 +66,9 @@ def _each_fold(
 
 
 def _of_fold(task: _Task, records: _Records) -> _Chances:
-    classifier, (train, test) = task
+    classifier, (train, test), limits = task
     panel, labels = records
-    model = clone(classifier).fit(panel[train], labels[train])
+    model = clone(classifier).fit(panel[train], labels[train], **limits)
     if getattr(model, "interrupted_", False):
         raise KeyboardInterrupt
     return _Chances(model.classes_, model.predict_proba(panel[test]))

@@ -1,5 +1,6 @@
 """Judgement: a model beside baselines, on records that none of them has learnt from."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,16 @@ from telltree.amounts import counted
 from telltree.data import Panel, check_labels
 from telltree.data.schema import listed
 from telltree.data.warn import warn
-from telltree.errors import DataError
-from telltree.estimators.baselines import BASELINES, DEPTH, commonest_class, out_of_fold
+from telltree.errors import DataError, DataWarning
+from telltree.estimators.baselines import (
+    COMMONEST,
+    FREE_TREE,
+    TREE,
+    commonest_class,
+    sizes_beside,
+    summary_trees,
+    trees_out_of_fold,
+)
 from telltree.estimators.cross_validation import cross_validate
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.scorecard import Scorecard, coded, side_by_side
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from telltree.estimators.classifier import GrammarTreeClassifier
 
 MODEL = "telltree"
-COMMONEST, TREE = BASELINES
 
 
 @dataclass(frozen=True)
@@ -32,12 +40,14 @@ class Judgement:
     """How well a model does, and baselines on the same records; `print` it, or take `as_dict()` for JSON.
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
-    test set. seen: whether these are the very records that the model learnt from, and the scores flatter it.
+    test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
+    how many the model has, and at most the decision tree beside it, which has two at least.
     """
 
     cards: Mapping[str, Scorecard]
     folds: int | None = None
     seen: bool = False
+    leaves: int | None = None
 
     @property
     def card(self) -> Scorecard:
@@ -56,9 +66,11 @@ class Judgement:
         else:
             head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
         told = [head, side_by_side(self.cards), self.card.note]
-        if TREE in self.cards:
+        if TREE in self.cards and self.leaves is not None:
+            size = sizes_beside(self.leaves)[TREE]
             told.append(
-                f"{TREE}: scikit-learn's, of depth {DEPTH}, on the least, mean, last value and so on of columns"
+                f"{TREE}: scikit-learn's, of at most {size} leaves ({MODEL}'s has {self.leaves}), on the mean, spread, "
+                f"extremes, quartiles, slope and so on of each column; {FREE_TREE}: the same without a limit"
             )
         return "\n".join([*told, "", self.card.mistakes()])
 
@@ -72,32 +84,37 @@ def judge_by_folds(
     groups: Any = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    client: Any = None,
+    max_memory: str | float | None = None,
 ) -> Judgement:
     """Cross-validate a fitted model on the records it learnt from, and the baselines in the same folds.
 
     Clones are fitted like the model. If the model has its own cross-validation, `validation_`, with the same `groups`,
-    that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for `progress`.
+    that is used. See `folds` for what `number`, `groups` and `seed` do, and `cross_validate` for the rest.
     """
     labels = check_labels(y, panel)
     classes, codes = np.unique(labels, return_inverse=True)
     chances, chosen = _own_validation(model, panel, groups)
     if chances is None:
         chosen = folds(codes, groups, number, seed)
-        chances = cross_validate(model, panel, labels, chosen, progress)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # what is to be said was said of the whole
+            chances = cross_validate(model, panel, labels, chosen, progress, client=client, max_memory=max_memory)
     weights = record_weights(labels, None, model.class_weight)
     # of all records: class shares learnt in a fold are biased away from its held-out records, and would rank below
     # chance
     prior = commonest_class(panel, codes, len(classes), panel)
-    other = out_of_fold(BASELINES[TREE], panel, codes, len(classes), chosen, weights=weights)
-    told = {MODEL: chances, COMMONEST: prior, TREE: other}
-    known = classes.tolist()
-    return Judgement({name: Scorecard.of(labels, shares, known) for name, shares in told.items()}, len(chosen))
+    leaves = len(model._fitted().leaves)
+    trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
+    told = {MODEL: chances, COMMONEST: prior, **trees}
+    cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in told.items()}
+    return Judgement(cards, len(chosen), leaves=leaves)
 
 
 def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
     """Try a fitted model on other records, beside the most common class of training.
 
-    With `train`, the panel and labels that the model learnt from, the decision tree on summaries learns from them too.
+    With `train`, the panel and labels that the model learnt from, decision trees on summaries learn from them too.
     """
     labels = check_labels(y, panel)
     known = model.classes_.tolist()
@@ -105,11 +122,11 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
     _check_known(codes, known, every)
     told = {MODEL: model.predict_proba(panel), COMMONEST: _prior(model, panel)}
     if train is not None:
-        told[TREE] = _summary_tree(model, *train, panel)
+        told |= _summary_trees(model, *train, panel)
     cards = {name: Scorecard.of(labels, shares, known) for name, shares in told.items()}
     own = model.training_
     seen = set(own.schema) <= set(panel.schema) and own.fingerprint == _print_of(model, panel, codes)
-    return Judgement(cards, seen=seen)
+    return Judgement(cards, seen=seen, leaves=len(model._fitted().leaves))
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
@@ -140,7 +157,7 @@ def _prior(model: "GrammarTreeClassifier", panel: Panel) -> NDArray[np.float64]:
     return commonest_class(panel, trained, len(counts), panel)
 
 
-def _summary_tree(model: "GrammarTreeClassifier", train: Panel, y: Any, test: Panel) -> NDArray[np.float64]:
+def _summary_trees(model: "GrammarTreeClassifier", train: Panel, y: Any, test: Panel) -> dict[str, NDArray[np.float64]]:
     labels, known = check_labels(y, train), model.classes_.tolist()
     codes, every = coded(labels, known)
     if len(every) > len(known):
@@ -149,7 +166,8 @@ def _summary_tree(model: "GrammarTreeClassifier", train: Panel, y: Any, test: Pa
             "those that it learnt from"
         )
     weights = record_weights(labels, None, model.class_weight)
-    return BASELINES[TREE](train, codes, len(known), test, weights=weights)
+    sizes = sizes_beside(len(model._fitted().leaves))
+    return summary_trees(train, codes, len(known), test, sizes, weights=weights)
 
 
 def _print_of(model: "GrammarTreeClassifier", panel: Panel, codes: NDArray[np.int64]) -> str:

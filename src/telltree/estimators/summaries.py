@@ -20,10 +20,12 @@ _LARGEST = 3e38  # scikit-learn's trees convert to single precision, and refuse 
 class Summaries:
     """Learned from training records, used on all.
 
-    Of a real column: least, greatest, mean, first and last value, standard deviation, and the share of steps that miss
-    it. Of a Boolean one: the shares of steps where it is true, and where it is missing. Of a categorical one: the share
-    of each of the ten levels that most training steps have, and of missing ones. An infinite value counts as missing;
-    a summary is NaN if all values are missing.
+    Of a real column: least, greatest, mean, first and last value, standard deviation, median, lower and upper quartile,
+    slope of the straight line through the values by steps, mean absolute difference of consecutive values, and the
+    share of steps that miss it. Of a Boolean one: the shares of steps where it is true, and where it is missing. Of a
+    categorical one: the share of each of the ten levels that most training steps have, and of missing ones. Last, how
+    many steps the record has. An infinite value counts as missing; a summary is NaN if all values are missing, and a
+    slope or difference 0 where there is a single one.
     """
 
     levels: dict[str, tuple[int, ...]]
@@ -43,12 +45,12 @@ class Summaries:
         return cls(found)
 
     def __call__(self, panel: Panel) -> Floats:
-        """Records × summaries, one column of the panel after another."""
+        """Records × summaries, one column of the panel after another, then the number of steps."""
         return np.concatenate([self._of_part(part) for part in panel.parts()])
 
     def _of_part(self, panel: Panel) -> Floats:
-        columns = list(self._columns(panel))
-        return np.clip(np.column_stack(columns), -_LARGEST, _LARGEST) if columns else np.zeros((len(panel), 1))
+        columns = [*self._columns(panel), panel.lengths.astype(np.float64)]
+        return np.clip(np.column_stack(columns), -_LARGEST, _LARGEST)
 
     def _columns(self, panel: Panel) -> Iterator[Floats]:
         starts = np.cumsum(panel.lengths) - panel.lengths
@@ -85,4 +87,40 @@ def _of_numbers(values: NDArray[np.float64], starts: Ints, lengths: Ints) -> Ite
         yield per_record(values[np.where(none, 0, first)])
         yield per_record(values[np.where(none, 0, last)])
         yield per_record(deviation)
+        yield from map(per_record, _quantiles(values, known, starts, lengths, number))
+        yield per_record(_slope(values, known, starts, lengths, mean))
+        yield per_record(_difference(values, known, lengths))
         yield 1 - number / lengths
+
+
+def _quantiles(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, number: Ints) -> Iterator[Floats]:
+    """The median and both quartiles of the known values of each record, between two values in proportion."""
+    records = np.repeat(np.arange(len(lengths)), lengths)
+    ordered = values[np.lexsort((np.where(known, values, np.inf), records))]  # what is not known comes last
+    for share in (0.5, 0.25, 0.75):
+        place = share * np.maximum(number - 1, 0)
+        below = np.floor(place).astype(np.int64)
+        above = np.minimum(below + 1, np.maximum(number - 1, 0))
+        low, high = ordered[starts + below], ordered[starts + above]
+        yield low + (place - below) * (high - low)
+
+
+def _slope(values: Floats, known: NDArray[np.bool_], starts: Ints, lengths: Ints, mean: Floats) -> Floats:
+    """Of the straight line of least squares through the known values, for one step; 0 through a single one."""
+    steps = np.arange(len(values)) - np.repeat(starts, lengths)
+    centre = np.add.reduceat(np.where(known, steps, 0), starts) / np.maximum(
+        np.add.reduceat(known, starts, dtype=int), 1
+    )
+    away = np.where(known, steps - np.repeat(centre, lengths), 0.0)
+    together = np.add.reduceat(away * np.where(known, values - np.repeat(mean, lengths), 0.0), starts)
+    spread = np.add.reduceat(away**2, starts)
+    return np.where(spread > 0, together / np.where(spread > 0, spread, 1), 0.0)
+
+
+def _difference(values: Floats, known: NDArray[np.bool_], lengths: Ints) -> Floats:
+    """The mean absolute difference of known values that follow each other in a record; 0 of a single one."""
+    records = np.repeat(np.arange(len(lengths)), lengths)[known]
+    same = records[1:] == records[:-1]
+    size = np.abs(np.diff(values[known]))[same]
+    times = np.bincount(records[1:][same], minlength=len(lengths))
+    return np.bincount(records[1:][same], size, minlength=len(lengths)) / np.maximum(times, 1)

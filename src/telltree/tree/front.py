@@ -167,9 +167,9 @@ class Front(tuple[Pruning, ...]):
 
 
 _LEGENDS = {
-    "balanced accuracy": "in cross-validation, ± a standard error; balanced accuracy: how often a tree is right about "
+    "balanced accuracy": "± a standard error, in cross-validation; balanced accuracy: how often a tree is right about "
     "the records of a class, averaged over the classes",
-    "accuracy": "in cross-validation, ± a standard error",
+    "accuracy": "± a standard error, in cross-validation",
     "worth": "worth: the bits of labels that its least worthy branch saves, for each bit that it takes to say",
 }
 

@@ -3,12 +3,13 @@
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from telltree.cli.judging import JudgeOptions, Records, class_weights, judged, of_classes, read_records, recall_floors
+from telltree.cli.judging import JudgeOptions, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
 from telltree.cli.options import Force, Json, LogicOptions, Source
@@ -20,6 +21,8 @@ from telltree.search import SEARCHES
 from telltree.small_files import read_small
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
@@ -169,8 +172,10 @@ def fit(
 ) -> None:
     """Learn a tree of formulas from labelled records, print it, and save it with -o.
 
-    Then say how well it does on records that it has not seen: those of --test, or else in cross-validation, which also
-    chooses how large the tree is: the smallest that is as good as the best. Ctrl-C ends learning early; the best tree
+    Then say how well it does on records that it has not seen: those of --test, or else in cross-validation. The tree
+    is that of GrammarTreeClassifier() for the same data: branches that are not worth the price of their formulas are
+    cut. With --cv, cross-validation chooses how large it is: the smallest tree is taken whose balanced accuracy is
+    below the best one's by no more than a standard error of the difference. Ctrl-C ends learning early; the best tree
     so far is saved, and the exit code is 130.
 
     \b
@@ -189,38 +194,44 @@ def fit(
         classifier.set_params(missing="unknown")
     records = read_records(source, data.reading, judge, tree.random_state)
     from telltree.tree.interruption import Interruption  # loads what learning needs
-    from telltree.tree.proved import remarks
 
-    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=None if tree.preset else records.folds)
+    cv = None if tree.preset else records.cv
+    classifier.set_params(class_weight=of_classes(weights, records.labels), cv=cv)
     classifier.set_params(recall=of_classes(recall, records.labels, "--recall"))
-    with fitting(tree.max_depth or _USUAL_DEPTH, records.folds or 0) as progress:
-        classifier.set_params(progress=progress)
-        with client_of(dask) as client:
-            classifier.fit(
-                records.panel,
-                records.labels,
-                groups=records.groups,
-                client=client,
-                checkpoint=checkpoint,
-                max_memory=max_memory,
-            )
-    classifier.set_params(progress=None)
-    say_left_out(classifier.grammar_)
-    with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
-        saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
-    if checkpoint is not None:
-        _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
-    if not json:
-        put(classifier.tree_.outline(), wrap=True)
-        for remark in remarks(classifier.tree_):
-            put(f"\n{remark}", wrap=True)
-    judgement, interrupted = _judged(classifier, records, tree.random_state, while_saving.asked)
+    with client_of(dask) as client:
+        with fitting(tree.max_depth or _USUAL_DEPTH, cv or 0) as progress:
+            classifier.set_params(progress=progress)
+            limits: dict[str, Any] = {"client": client, "checkpoint": checkpoint, "max_memory": max_memory}
+            classifier.fit(records.panel, records.labels, groups=records.groups, **limits)
+        classifier.set_params(progress=None)
+        say_left_out(classifier.grammar_)
+        with Interruption() as while_saving:  # what was learned is saved, also when Ctrl-C comes now
+            saved = _saved(classifier, output, force)  # before anything is printed: whoever reads may have gone
+        if checkpoint is not None:
+            _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
+        if not json:
+            _put_tree(classifier)
+        judgement, interrupted = None, classifier.interrupted_
+        if not interrupted:
+            judging = partial(judged, classifier, records, tree.random_state, client=client, max_memory=max_memory)
+            judgement, interrupted = _unless_interrupted(judging, while_saving.asked)
     if json:
         put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
-        put(f"\n{_smaller_and_larger(classifier)}{judgement}")
+        put(f"\n{judgement}")
     if interrupted or not saved:
         raise typer.Exit(INTERRUPTED if saved else FAILURE)
+
+
+def _put_tree(classifier: "GrammarTreeClassifier") -> None:
+    """Print the tree, what is proved of it, and the trees of other sizes."""
+    from telltree.estimators.sizes import sizes_told
+    from telltree.tree.proved import remarks
+
+    put(classifier.tree_.outline(), wrap=True)
+    further = () if classifier.interrupted_ else (sizes_told(classifier),)
+    for remark in filter(None, (*remarks(classifier.tree_), *further)):
+        put(f"\n{remark}", wrap=True)
 
 
 def _end_checkpoint(checkpoint: Path, *, finished: bool) -> None:
@@ -261,23 +272,11 @@ def _elsewhere(classifier: "GrammarTreeClassifier", output: Path) -> str:
     return f"the model is in {place}: move it from there"
 
 
-def _smaller_and_larger(classifier: "GrammarTreeClassifier") -> str:
-    """The other trees to choose from, if there are any."""
-    if len(classifier.front_) < 2:
-        return ""
-    lines = [f"  {step}" for step in classifier.front_]
-    return "\n".join(["trees of other sizes, and how often they were right in cross-validation:", *lines, "", ""])
-
-
-def _judged(
-    classifier: "GrammarTreeClassifier", records: Records, seed: int, asked: bool
-) -> "tuple[Judgement | None, bool]":
+def _unless_interrupted(judging: "Callable[[], Judgement | None]", asked: bool) -> "tuple[Judgement | None, bool]":
     """How well the tree does, unless Ctrl-C came first; and whether it came, perhaps before (`asked`)."""
-    if classifier.interrupted_:
-        return None, True
     if not asked:
         with suppress(KeyboardInterrupt):
-            return judged(classifier, records, seed), False
+            return judging(), False
     say("telltree: interrupted; how well the tree does is not known")
     return None, True
 

@@ -1,0 +1,29 @@
+"""The trees of other sizes beside a model's own, and the rule by which its size was chosen, in words."""
+
+from telltree.estimators.classifier import GrammarTreeClassifier
+from telltree.tree import Bits
+from telltree.tree.growth.settings import Optimal
+from telltree.tree.induction import DEFAULT_FITNESS
+
+
+def sizes_told(model: GrammarTreeClassifier) -> str:
+    """The front as a table, with what its columns are and which tree was taken; nothing if there is only one tree."""
+    front = model.front_
+    if len(front) < 2:
+        return ""
+    table = "\n".join(f"  {line}" for line in front.table().splitlines())
+    return f"trees of all sizes ({front.legend}):\n{table}\n{size_rule(model)}"
+
+
+def size_rule(model: GrammarTreeClassifier) -> str:
+    """By which rule the model's tree was taken from its front, in one sentence."""
+    fitness = model.fitness or DEFAULT_FITNESS
+    if model.validation_ is not None:
+        if not model.simplicity:
+            return "the tree of the best balanced accuracy is taken, of equals the smallest"
+        errors = "a standard error" if model.simplicity == 1 else f"{model.simplicity:g} standard errors"
+        return f"the smallest tree is taken that is behind the best by no more than {errors} of the difference"
+    if isinstance(fitness, Bits) and not isinstance(model.growth, Optimal):
+        price = model.simplicity * fitness.price_for(model.front_.whole.records)
+        return f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit"
+    return "the whole tree is taken: without cross-validation nothing of it is cut"
