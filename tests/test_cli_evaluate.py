@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 
 import pytest
@@ -43,11 +44,12 @@ def test_fit_cross_validates_unless_told_otherwise(folder):
     shown, proved, front, scores = told.split("\n\n", 3)
     assert "yes:" in shown
     assert proved.startswith("at every question, no formula of the grammar of up to ")
-    assert front.startswith(
-        "trees of other sizes, and how often they were right in cross-validation:\n  1 category, 0 "
-    )
+    assert front.startswith("trees of all sizes (> the model's own tree; worth: ")
+    assert front.count("\n  >") == 1
+    assert "\nthe largest tree is taken whose branches are all worth more than " in front
     assert scores.startswith("cross-validated on 40 records, in 5 folds:\n")
-    assert all(word in scores for word in ("telltree", "commonest class", "decision tree", "macro F1", "true \\ pred"))
+    columns = ("telltree", "commonest class", "decision tree", "unlimited tree")
+    assert all(word in scores for word in (*columns, "macro F1", "true \\ pred"))
     found = json.loads(good(*data, "--cv", "3", "--json"))["scores"]
     assert (found["records"], found["folds"], found["seen_in_training"]) == (40, 3, False)
     for card in found["models"].values():
@@ -66,6 +68,29 @@ def test_fit_judges_by_records_kept_back(folder, model):
     evaluated = ("evaluate", model, folder / "new.csv", *KEYS, *LABEL, "--train", folder / "flights.csv")
     assert json.loads(good(*evaluated, "--json")) == found
     assert told.endswith(good(*evaluated))
+
+
+def test_sizes_are_chosen_by_the_score_that_is_shown(folder, tmp_path):
+    """With --test too, which judges, and does not choose."""
+    data = ("fit", folder / "flights.csv", *KEYS, *LABEL, *QUICK, "--cv", "3")
+    judged = (good(*data, "-o", tmp_path / "cv.json"), good(*data, "--test", folder / "new.csv"))
+    sizes = [told.split("\n\n")[2] for told in judged]
+    assert sizes[0] == sizes[1]
+    assert "cross-validated on 40 records, in 3 folds:\n" in judged[0]
+    assert "\n\non 20 records:\n" in judged[1]
+    heading, names, *lines, rule = sizes[0].splitlines()
+    assert heading.startswith("trees of all sizes (> the model's own tree; ± a standard error, in cross-validation; ")
+    assert re.split("  +", names.strip())[-3:] == ["balanced accuracy", "behind the best", "accuracy"]
+    assert rule == (
+        "the smallest tree is taken that is behind the best by no more than a standard error of the difference"
+    )
+    within = []
+    for line in lines:
+        cells = re.split(r"  +", line.strip())
+        behind = [0.0, 0.0] if cells[-2] == "–" else list(map(float, cells[-2].split(" ± ")))
+        within.append(behind[0] <= behind[1])
+    assert [line.startswith("  >") for line in lines].index(True) == within.index(True)
+    assert len(load(tmp_path / "cv.json").front_) == len(lines)
 
 
 def test_evaluate_knows_the_commonest_class_and_what_it_has_seen(folder, model):
@@ -110,7 +135,6 @@ def test_wrong_usage_of_judging(folder):
     data = ("fit", folder / "flights.csv", *KEYS, *LABEL, *QUICK)
     bad(2, *data, "--cv", "1", says="--cv")
     bad(2, *data, "--cv", "3", "--no-cv", says="give --cv or --no-cv, not both")
-    bad(2, *data, "--cv", "3", "--test", folder / "new.csv", says="give --cv or --test, not both")
     bad(3, *data, "--test", folder / "nothing.csv", says="nothing.csv")
 
 

@@ -15,7 +15,7 @@ from telltree.likeness import alike
 from telltree.small_files import read_small
 
 _MOST_CHARACTERS = 100_000
-_OWN = ("config", "print_config", "help")
+_OWN = ("config", "print_config", "functions", "help")
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
@@ -32,6 +32,8 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     settings = {}
     for key, value in _section(context, path, found).items():
         name = key.replace("_", "-")
+        if name == "functions":  # no file runs code: only who gives the command may say what to run
+            _refuse(path, "sets 'functions', which runs code: give --functions on the command line")
         if name not in options:
             _refuse(path, f"sets {key!r}, which `telltree {context.info_name}` does not know", name, options)
         several = options[name].multiple and not isinstance(value, list)

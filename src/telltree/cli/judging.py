@@ -13,6 +13,7 @@ from telltree.cli.options import DataOptions
 from telltree.cli.outcome import USAGE, fail, say
 from telltree.cli.progress import bar
 from telltree.cli.sources import read_labelled, read_sources
+from telltree.defaults import FOLDS
 from telltree.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from telltree.data import Panel, Schema
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
-
-_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class JudgeOptions:
             metavar="FOLDS",
             min=2,
             help="Choose the size of the tree by cross-validation in so many folds, which also judge it, unless --test "
-            f"does; without it, the tree is judged in {_FOLDS} folds, and the price of formulas chooses its size.",
+            f"does; without it, the tree is judged in {FOLDS} folds, and the price of formulas chooses its size.",
         ),
     ] = None
     groups: Annotated[
@@ -211,7 +210,7 @@ def _folds(labels: Any, groups: Any, asked: int | None, seed: int) -> int | None
 
     from telltree.estimators.folds import folds
 
-    number = asked or _FOLDS
+    number = asked or FOLDS
     try:
         folds(np.unique(labels, return_inverse=True)[1], groups, number, seed)
     except SettingsError as error:

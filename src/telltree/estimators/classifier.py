@@ -23,6 +23,7 @@ from telltree.data import Panel, unusable
 from telltree.data.schema import listed
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
+from telltree.defaults import RANDOM_STATE, SIMPLICITY, THRESHOLDS, ThresholdsName
 from telltree.errors import DataWarning, SettingsError
 from telltree.estimators.folds import Fold, folds
 from telltree.estimators.importances import importances
@@ -119,7 +120,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
     missing: what an atom on a missing value is: "false"; or "unknown" in three-valued logic, and a record whose answer
         is unknown then goes where more training records of the node went: `node.unknown` says how many that were.
     functions: user functions that a grammar given as text may call.
-    random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is.
+    random_state: a seed; the same seed gives the same tree, whatever `n_jobs` is, and without one `fit` on the command
+        line learns the same. None for another seed each time.
     n_jobs: threads for evaluation; −1 for all cores.
     progress: called with a NodeProgress now and then while fitting.
 
@@ -154,16 +156,16 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         min_gain: float | None = None,
         prevent_same_label: bool = False,
         centre: bool | None = None,
-        thresholds: Literal["centred", "exact"] = "centred",
+        thresholds: ThresholdsName = THRESHOLDS,
         as_derived: bool = False,
         cv: int | Iterable[Fold] | None = None,
-        simplicity: float = 1.0,
+        simplicity: float = SIMPLICITY,
         class_weight: str | dict[Any, float] | None = None,
         recall: Mapping[Any, float] | None = None,
         growth: Optimal | LookAhead | None = None,
         missing: Literal["false", "unknown"] = "false",
         functions: Sequence[UserFunction] = (),
-        random_state: Any = None,
+        random_state: Any = RANDOM_STATE,
         n_jobs: int | None = None,
         progress: Callable[[NodeProgress], None] | None = None,
     ) -> None:

@@ -25,9 +25,9 @@ def load(
     return _classifier(load_any(path, functions), path)
 
 
-def load_tree(path: str | os.PathLike[str]) -> GrammarTreeClassifier:
+def load_tree(path: str | os.PathLike[str], *, functions: Sequence[UserFunction] = ()) -> GrammarTreeClassifier:
     """The same for who can do nothing with a forest, which is a ModelFormatError."""
-    found = _classifier(load_model(path), path)
+    found = _classifier(load_model(path, functions), path)
     assert isinstance(found, GrammarTreeClassifier)
     return found
 

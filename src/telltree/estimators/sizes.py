@@ -1,9 +1,12 @@
 """The trees of other sizes beside a model's own, and the rule by which its size was chosen, in words."""
 
+from telltree.defaults import FOLDS
 from telltree.estimators.classifier import GrammarTreeClassifier
 from telltree.tree import Bits
 from telltree.tree.growth.settings import Optimal
 from telltree.tree.induction import DEFAULT_FITNESS
+
+INSTEAD = f"cross-validation, cv={FOLDS} or --cv {FOLDS}, chooses by balanced accuracy instead"
 
 
 def sizes_told(model: GrammarTreeClassifier) -> str:
@@ -25,5 +28,8 @@ def size_rule(model: GrammarTreeClassifier) -> str:
         return f"the smallest tree is taken that is behind the best by no more than {errors} of the difference"
     if isinstance(fitness, Bits) and not isinstance(model.growth, Optimal):
         price = model.simplicity * fitness.price_for(model.front_.whole.records)
-        return f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit"
+        return (
+            f"the largest tree is taken whose branches are all worth more than {price:.3g}, the price of a bit; "
+            f"{INSTEAD}"
+        )
     return "the whole tree is taken: without cross-validation nothing of it is cut"

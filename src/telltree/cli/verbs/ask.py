@@ -1,9 +1,10 @@
 """telltree ask: of how many records something is true, of which classes, when, and which they are."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import Json, LogicOptions, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
@@ -23,6 +24,7 @@ def ask(
     members: Annotated[
         int | None, typer.Option(min=0, help=f"How many to list; by default {_MEMBERS}, with --json all.")
     ] = None,
+    functions: Functions = None,
     json: Json = False,
 ) -> None:
     """Say of how many records something is true, of which classes, when it first was, and of which.
@@ -35,7 +37,8 @@ def ask(
     from telltree.explain import ask as answer_to
 
     panel, labels = read_sources(source, data.reading)
-    answer = answer_to(panel, question, labels, missing="unknown" if data.missing == "unknown" else "false")
+    missing: Literal["unknown", "false"] = "unknown" if data.missing == "unknown" else "false"
+    answer = answer_to(panel, question, labels, functions=functions_in(functions), missing=missing)
     verdict = None if explain is None else answer.explain(position_of(panel, explain))
     if json:
         explained = {} if verdict is None else {"explain": verdict.to_dict()}

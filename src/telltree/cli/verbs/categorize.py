@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_csv, put_json
 from telltree.cli.sources import as_learnt, id_heading, read_sources
@@ -22,6 +23,7 @@ def categorize(
     text: Annotated[
         bool, typer.Option("--text", help="Print the categories in groups, in English and as formulas.")
     ] = False,
+    functions: Functions = None,
     output: Output = None,
     force: Force = False,
     json: Json = False,
@@ -37,7 +39,7 @@ def categorize(
     from telltree.tree.model import load_model
 
     check_output(output, force=force)
-    loaded = load_model(model)
+    loaded = load_model(model, functions_in(functions))
     data = as_learnt(source, data, loaded.tree)
     panel, labels = read_sources(source, data, loaded.training.schema)
     found = explain.categorize(loaded.tree, panel, labels)

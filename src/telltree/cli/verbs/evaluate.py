@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.judging import read_judged
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_json
@@ -23,6 +24,7 @@ def evaluate(
             help="Records that the model learnt from (repeatable): a decision tree on their summaries is judged too.",
         ),
     ] = None,
+    functions: Functions = None,
     output: Output = None,
     force: Force = False,
     json: Json = False,
@@ -40,7 +42,7 @@ def evaluate(
     from telltree.estimators.loading import load_tree
 
     check_output(output, force=force)
-    classifier = load_tree(model)
+    classifier = load_tree(model, functions=functions_in(functions))
     schema, data = classifier.training_.schema, as_learnt(source, data, classifier.tree_)
     panel, labels = read_judged(source, data, schema)
     judgement = judge_on(classifier, panel, labels, read_judged(train, data, schema) if train else None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from telltree.amounts import counted
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import DataOptions, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import as_learnt, read_sources
@@ -24,6 +25,7 @@ def explain(
     source: Source,
     data: DataOptions,
     record: Annotated[str, typer.Option("--record", metavar="ID", help="The id of the record.")],
+    functions: Functions = None,
     json: Json = False,
 ) -> None:
     """Say, branch by branch, how one record came to its category, and when each formula was decided.
@@ -35,7 +37,7 @@ def explain(
     from telltree.explain import way_of
     from telltree.tree.model import load_model
 
-    loaded = load_model(model)
+    loaded = load_model(model, functions_in(functions))
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     place = position_of(panel, record)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.judging import JudgeOptions, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
@@ -16,6 +17,7 @@ from telltree.cli.options import Force, Json, LogicOptions, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
+from telltree.defaults import DEFAULT_SEARCH, RANDOM_STATE, SIMPLICITY, THRESHOLDS, ThresholdsName
 from telltree.errors import TelltreeError
 from telltree.search import SEARCHES
 from telltree.small_files import read_small
@@ -33,9 +35,8 @@ else:
     SearchName = Literal[*SEARCHES]
 
 GrowthName = Literal["greedy", "look-ahead", "optimal"]
-ThresholdsName = Literal["centred", "exact"]
 _USUAL_DEPTH = 6  # assumed for progress if none is given
-_USUAL_SEARCH, _PAPER_SEARCH = "auto", "gp"
+_PAPER_SEARCH = "gp"
 
 
 def _number(says: str) -> Any:
@@ -62,6 +63,7 @@ class TreeOptions:
             "the same with pieces of training records, paper for the paper's generic grammar.",
         ),
     ] = None
+    functions: Functions = None
     max_depth: Annotated[
         int | None, _number("Most branches from root to leaf; by default what suits the number of records.")
     ] = None
@@ -81,7 +83,7 @@ class TreeOptions:
         typer.Option(
             help="centred: a constant moves within the gap it splits; exact: to the gap where the formula is fittest."
         ),
-    ] = "centred"
+    ] = THRESHOLDS
     as_derived: Annotated[
         bool,
         typer.Option(
@@ -94,7 +96,7 @@ class TreeOptions:
             "How much worse a smaller tree may be and still be taken: standard errors with cross-validation, else "
             "a factor of the price of formulas; 0 takes the best."
         ),
-    ] = 1.0
+    ] = SIMPLICITY
     class_weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,11 +114,11 @@ class TreeOptions:
             "records weigh more in the leaves if need be.",
         ),
     ] = None
-    random_state: Annotated[int, _number("The same seed gives the same tree.")] = 0
+    random_state: Annotated[int, _number("The same seed gives the same tree.")] = RANDOM_STATE
     n_jobs: Annotated[int | None, _number("Threads; -1 for all cores.")] = None
     search: Annotated[
         SearchName, typer.Option(help=", ".join(f"{name}: {row.help}" for name, row in SEARCHES.items()) + ".")
-    ] = _USUAL_SEARCH
+    ] = DEFAULT_SEARCH
     search_evaluations: Annotated[int | None, _number("Distinct formulas to try for each node.")] = None
     search_seconds: Annotated[float | None, _number("Seconds to spend on each node.")] = None
     search_max_depth: Annotated[int | None, _number("How deeply operators may be nested.")] = None
@@ -282,6 +284,8 @@ def _unless_interrupted(judging: "Callable[[], Judgement | None]", asked: bool) 
 
 
 def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
+    if options.functions is not None and options.grammar is None:
+        fail("--functions is for a --grammar that calls them, and none is given", USAGE)
     from telltree.estimators import GrammarTreeClassifier
 
     usual = GrammarTreeClassifier() if options.preset is None else GrammarTreeClassifier.paper()
@@ -295,6 +299,7 @@ def _classifier(options: TreeOptions) -> "GrammarTreeClassifier":
     return usual.set_params(
         **{name: value for name, value in given.items() if value is not None},
         search=_search(options),
+        functions=functions_in(options.functions) or (),
         min_gain=options.min_gain,
         prevent_same_label=options.prevent_same_label,
         growth=_growth(options),
@@ -317,10 +322,11 @@ def _text_of(grammar: Path) -> str:
         fail(f"the grammar {grammar} cannot be read: {getattr(error, 'strerror', None) or error}", USAGE)
 
 
-def _search(options: TreeOptions) -> "Search":
+def _search(options: TreeOptions) -> "Search | None":
+    """The search as asked for; None, which the estimator knows as the default one, if nothing of it was."""
     from dataclasses import replace
 
-    called = _PAPER_SEARCH if options.preset and options.search == _USUAL_SEARCH else options.search
+    called = _PAPER_SEARCH if options.preset and options.search == DEFAULT_SEARCH else options.search
     kind: Any = SEARCHES[called].load()
     search: Search = kind.paper() if options.preset and hasattr(kind, "paper") else kind()
     given: dict[str, Any] = {
@@ -338,7 +344,10 @@ def _search(options: TreeOptions) -> "Search":
         if given.get(name) is not None:
             fail(f"--search-setting {setting}: {name} is given twice", USAGE)
         given[name] = value
-    changed: Search = replace(search, **{name: value for name, value in given.items() if value is not None})
+    asked = {name: value for name, value in given.items() if value is not None}
+    if not asked and called == DEFAULT_SEARCH:
+        return None
+    changed: Search = replace(search, **asked)
     return changed
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
 from telltree.cli.output import check_output, put_csv, put_json
 from telltree.cli.sources import as_learnt, id_heading, read_sources
@@ -15,6 +16,7 @@ def predict(
     source: Source,
     data: DataOptions,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")] = False,
+    functions: Functions = None,
     output: Output = None,
     force: Force = False,
     json: Json = False,
@@ -31,7 +33,7 @@ def predict(
     from telltree.tree.model import load_predictor
 
     check_output(output, force=force)
-    loaded = load_predictor(model)
+    loaded = load_predictor(model, functions_in(functions))
     data = as_learnt(source, data, loaded.tree)
     panel, _ = read_sources(source, data, loaded.schema)
     told = [said.answers(every=proba) for said in loaded.tree.summaries]

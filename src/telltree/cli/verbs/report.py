@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import DataOptions, Force, Model, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output
@@ -24,6 +25,7 @@ def report(
             "--test", metavar="DATA", help="Labelled records that were kept back (repeatable): how well it does."
         ),
     ] = None,
+    functions: Functions = None,
     force: Force = False,
 ) -> None:
     """Write one HTML page: the tree, its categories with typical members, and the way of each record shown.
@@ -38,7 +40,7 @@ def report(
     from telltree.report import write_report
 
     check_output(output, force=force)
-    classifier = load_tree(model)
+    classifier = load_tree(model, functions=functions_in(functions))
     data = as_learnt(source, data, classifier.tree_)
     panel, labels = read_sources(source, data, classifier.training_.schema)
     held_out = None if not test else read_sources(test, data, classifier.training_.schema)

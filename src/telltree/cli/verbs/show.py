@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from telltree.cli.functions import Functions, functions_in
 from telltree.cli.options import Json, Model
 from telltree.cli.output import put, put_json
 
@@ -30,6 +31,7 @@ def show(
     whole: Annotated[
         bool, typer.Option("--whole", help="Tell each category by its whole sentence, not beside others.")
     ] = False,
+    functions: Functions = None,
     json: Json = False,
 ) -> None:
     """Print the questions of a model in English, and what is true of each category.
@@ -52,7 +54,7 @@ def show(
     from telltree.tree.model import load_model
     from telltree.tree.proved import doubts, remarks
 
-    tree = load_model(model).tree
+    tree = load_model(model, functions_in(functions)).tree
     rules = rules_table(tree)
     if json:
         put_json([row | _more(tree, number) for number, row in enumerate(as_records(rules), 1)])

@@ -4,11 +4,12 @@ The grammar, the runners-up and the sentences are checked by `load_model`, which
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from telltree.data import Schema
 from telltree.errors import ModelFormatError, TelltreeError
+from telltree.operators import UserFunction
 from telltree.tree.model.document import Branch, Document, LeafEntry
 from telltree.tree.model.reading import read_file, read_tree
 from telltree.tree.model.skeleton import (
@@ -34,21 +35,21 @@ class Predictor(NamedTuple):
     """Of all columns of the training data."""
 
 
-def load_predictor(path: str | os.PathLike[str]) -> Predictor:
-    """The tree of a model file, to predict with; errors name the file."""
+def load_predictor(path: str | os.PathLike[str], functions: Sequence[UserFunction] = ()) -> Predictor:
+    """The tree of a model file, to predict with, whose formulas may call `functions`; errors name the file."""
     try:
-        return _predictor(read_tree(read_file(path)))
+        return _predictor(read_tree(read_file(path)), functions)
     except ModelFormatError as error:
         raise type(error)(f"{os.fspath(path)!r}: {error}") from error
     except TelltreeError as error:
         raise ModelFormatError(f"{os.fspath(path)!r}: {DAMAGED}: {error}") from error
 
 
-def _predictor(document: Document) -> Predictor:
-    functions_of(document.functions, ())
+def _predictor(document: Document, functions: Sequence[UserFunction]) -> Predictor:
+    called = functions_of(document.functions, functions)
     schema = Schema(map(column_of, document.columns))
     check_shape(document.tree)
-    root = _tree(iter(document.tree), FormulaReader(None, schema, {}), target_of(document))
+    root = _tree(iter(document.tree), FormulaReader(None, schema, called), target_of(document))
     return Predictor(tree_of(document, schema, root).narrowed(), schema)
 
 

@@ -47,7 +47,7 @@ def functions_of(wanted: Iterable[FunctionEntry], given: Sequence[UserFunction])
         if function is None:
             raise ModelFormatError(
                 f"this model calls the user function {signature:.200}, which a file cannot hold: give it to load, as "
-                f"in load(path, functions=[{entry.name:.80}])"
+                f"in load(path, functions=[{entry.name:.80}]), or by --functions FILE"
             )
         if (list(function.takes), function.gives) != (entry.takes, entry.gives):
             raise ModelFormatError(
