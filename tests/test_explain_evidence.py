@@ -12,6 +12,7 @@ from strategies import FUNCTIONS, PLAIN_FUNCTIONS, Formulas, draw_case, draw_col
 from telltree.data import Panel
 from telltree.errors import DataError
 from telltree.explain import Margins, decisive_step, decisive_steps
+from telltree.explain.moments import how_decided
 from telltree.logic import Formula
 
 TYPES = {"x": "real", "y": "real", "a": "Boolean"}
@@ -150,3 +151,49 @@ def test_distances_may_be_measured_by_another_panel():
     e = formula.expression.args[0].args[0]
     np.testing.assert_array_equal(Margins(given, wide).over_time(e, 0), [-0.09, -0.1])
     np.testing.assert_array_equal(Margins(given).over_time(e, 0), [-18.0, -20.0])
+
+
+NESTED = [
+    ("next(next(b))", [0, 0, 1, 0], True, 2, "decided"),
+    ("next(next(b))", [0, 1, 0, 1], False, 2, "decided"),
+    ("not next(next(b))", [0, 1, 0, 1], True, 2, "decided"),
+    ("next(b or next(next(b)))", [0, 0, 0, 1], True, 3, "decided"),
+    ("next(F(b))", [1, 0, 0, 1], True, 3, "first held"),
+    ("next(F[1, 1](G(b)))", [0, 0, 1, 0], False, 3, "first failed"),
+    ("F[2, 2](b)", [0, 0, 1], True, 2, "decided"),
+    ("next(next(b))", [1, 1], False, 1, "decided"),  # there is no such step
+    ("F(next(b))", [0, 0, 1], True, 1, "first held"),
+]
+
+
+@pytest.mark.parametrize("nested", NESTED)
+@pytest.mark.parametrize("records", [1, 3000], ids=["walked", "compiled"])
+def test_what_looks_at_one_step_is_decided_there(nested, records):
+    text, values, holds, step, how = nested
+    column = np.array([[bool(value)] for value in values], object)
+    panel = Panel.from_arrays([column] * records, columns=["b"], schema={"b": {"type": "Boolean"}})
+    formula = Formula.parse(text, panel.schema)
+    assert formula(panel).tolist() == [holds] * records
+    assert decisive_steps(formula, panel).tolist() == [step] * records
+    assert how_decided(formula, holds) == how
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "how"),
+    [
+        ("until(x < 5, x > 8)", False, "came nearest"), ("until(x < 5, x > 8)", True, "decided"),
+        ("not until(x < 5, x > 8)", True, "came nearest to failing"), ("not until(x < 5, x > 8)", False, "decided"),
+        ("unless(x < 5, x > 8)", False, "came nearest"), ("next(until(x < 5, x > 8))", False, "came nearest"),
+    ],
+)  # fmt: skip
+def test_an_until_that_is_false_came_nearest(text, holds, how):
+    panel = Panel.from_arrays([np.array([[1.0], [2.0], [9.0]])], columns=["x"])
+    assert how_decided(Formula.parse(text, panel.schema), holds) == how
+
+
+def test_ask_explains_where_an_until_came_nearest():
+    panel = Panel.from_arrays([np.array([[1.0], [7.5], [3.0]]), np.array([[1.0], [9.0], [3.0]])], columns=["x"])
+    answer = panel.ask("until(x < 8, x > 8)")
+    assert answer.positions.tolist() == [1]
+    assert answer.explain(0).when == "came nearest at step 1"
+    assert str(panel.ask("next(next(x < 5))").explain(0)).endswith("decided at step 2: x is 3")

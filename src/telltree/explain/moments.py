@@ -9,7 +9,7 @@ from telltree.data import Panel, Schema
 from telltree.data.clock import duration_text, duration_texts
 from telltree.logic import Formula
 from telltree.operators import Attribute, Expression, Operator
-from telltree.operators.table import NOT
+from telltree.operators.table import NOT, SINCE, UNLESS, UNTIL
 
 _HOW = {
     (True, True): "first held",
@@ -21,16 +21,20 @@ _HOW = {
 
 def how_decided(formula: Formula, holds: bool) -> str:
     """What happened at the decisive step of a formula that is true of a record, or false: "first held", "decided"."""
-    seeks = _seeks(formula.expression)
-    return "decided" if seeks is None else _HOW[seeks, holds]
+    e, seeks = formula.expression, True
+    while e.head is NOT or _looks_at_one_step(e):  # which is decided by what is there
+        seeks, e = seeks != (e.head is NOT), e.args[0]
+    if e.head in (UNTIL, UNLESS, SINCE):
+        return "decided" if holds == seeks else _HOW[seeks, holds]
+    inner = e.head.seeks if isinstance(e.head, Operator) else None
+    return "decided" if inner is None else _HOW[inner == seeks, holds]
 
 
-def _seeks(e: Expression) -> bool | None:
-    """Whether one step is enough to make a formula true; False if one is enough to break it, None if neither."""
-    if e.head is NOT:
-        inner = _seeks(e.args[0])
-        return None if inner is None else not inner
-    return e.head.seeks if isinstance(e.head, Operator) else None
+def _looks_at_one_step(e: Expression) -> bool:
+    if not isinstance(e.head, Operator) or e.head.seeks is None:
+        return False
+    near, far = e.window
+    return near == far
 
 
 def has_moments(formula: Formula, panel: Panel) -> bool:

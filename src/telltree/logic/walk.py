@@ -269,19 +269,22 @@ def settling(program, part, step, steps, margins):
 
 def decisive(program, room, steps):
     """The step that decides a formula; see `explain.evidence.decisive_step`."""
-    part = len(program.codes) - 1
+    part, step = len(program.codes) - 1, 0
     while program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
         if code == _NOT or (looks and program.timeless[part]):
             part = program.one[part]
         elif looks:
-            return witness(program, part, 0, steps, room.margins)
+            to = step + program.near[part]
+            if program.near[part] != program.far[part] or not 0 <= to < steps:
+                return witness(program, part, step, steps, room.margins)
+            part, step = program.one[part], to  # what looks at a single step is decided by what is there
         elif is_pair(code):
-            return settling(program, part, 0, steps, room.margins)[1]
+            return settling(program, part, step, steps, room.margins)[1]
         elif code == _ATOM:
-            return 0
+            return step
         else:
-            part = weightier(program, part, 0, room.margins)
+            part = weightier(program, part, step, room.margins)
     return turned(program, part, room, steps)
 
 
