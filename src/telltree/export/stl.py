@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
+from telltree.amounts import counted
 from telltree.data import ColumnType, Schema
+from telltree.data.how_read import StepLength
 from telltree.export.exported import Exported
 from telltree.export.unsayable import Refused, common_levels, is_never_missing, unsayable
-from telltree.operators import Attribute, Expression, Level, Number, Operator, Type
+from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
 from telltree.operators.cells import Cells
 from telltree.operators.numbers import number_text
 from telltree.operators.simpler import spelt_out
@@ -82,6 +84,7 @@ _WORDS = frozenset({
 _INFINITY, _LARGE = "1e300", "1e299"  # a number stands for infinity, since infinity minus infinity is undefined
 FARTHEST = 2**31 - 1  # steps that a window can look ahead
 _MOST_SIGNS = 4  # in one comparison
+_GIVEN = (GONE, ELAPSED, LEFT, LENGTH, CHANGE)  # STL cannot make these numbers, and takes them as input signals
 _HEAD = """\
 // A model of telltree as signal temporal logic, for rtamt's discrete-time monitors. A record is of a category if the
 // robustness at its first step is above 0, and is not if it is below; 0 says that it lies on a threshold.
@@ -90,7 +93,7 @@ _HEAD = """\
 
 def stl(exported: Exported) -> str:
     """Declarations of the signals, and one assertion per category; comments say what the signals are."""
-    writer = _Writer(exported.tree.schema, exported.missing)
+    writer = _Writer(exported.tree.schema, exported.missing, exported.tree.step)
     assertions = []
     for chosen in exported.categories:
         parts = [writer.truth(e) for e in chosen.formulas]
@@ -109,49 +112,74 @@ def _joined(word: str, parts: Iterable[str]) -> str:
     return joined
 
 
+Source: TypeAlias = str | Expression
+"""What an input signal holds: a column, or numbers that STL cannot make, which whoever monitors must."""
+
+
 @dataclass
 class _Writer:
     schema: Schema
     missing: Container[str] | None
-    _names: dict[tuple[str, bool], str] = field(default_factory=dict)
-    """The names of the signals, by column and by whether the signal tells where the column is missing."""
+    step: StepLength | None
+    _names: dict[tuple[Source, bool], str] = field(default_factory=dict)
+    """The names of the signals, by what they hold and by whether they tell where that is missing."""
 
     def signals(self) -> list[str]:
         """The declarations, each after a comment."""
         lines = []
-        for (column, asks), name in self._names.items():
-            lines += [f"// {name}: {self._meaning(column, asks)}", f"input float {name}"]
+        for (source, asks), name in self._names.items():
+            lines += [f"// {name}: {self._meaning(source, asks)}", f"input float {name}"]
         return lines
 
-    def _meaning(self, column: str, asks: bool) -> str:
-        called = json.dumps(column)
+    def _meaning(self, source: Source, asks: bool) -> str:
+        called = json.dumps(source) if isinstance(source, str) else _in_one_line(source)
         if asks:
             return f"1 where {called} is missing, else 0"
-        match self.schema[column].type:
+        gaps = f"; any number where it is missing, {_INFINITY} for infinity, as is all beyond {_LARGE}"
+        if isinstance(source, Expression):
+            return f"{called}, {self._made(source)}" + (gaps if self._may_miss(source) else "")
+        match self.schema[source].type:
             case ColumnType.BOOLEAN:
                 return f"{called}, 1 where it is true, else 0"
             case ColumnType.CATEGORICAL:
-                codes = ", ".join(f"{self._code(level)} {json.dumps(level)}" for level in self.schema[column].levels)
+                codes = ", ".join(f"{self._code(level)} {json.dumps(level)}" for level in self.schema[source].levels)
                 return f"{called}, as numbers: {codes}; 0 for any other or missing category"
-        return called + (
-            f"; any number where it is missing, {_INFINITY} for infinity, as is all beyond {_LARGE}"
-            if self._may_miss(column)
-            else ""
-        )
+        return called + (gaps if self._may_miss(source) else "")
 
-    def _may_miss(self, column: str) -> bool:
-        return self.missing is None or column in self.missing
+    def _made(self, signal: Expression) -> str:
+        """How to make numbers that STL cannot."""
+        even = self.step is None or self.step[0] is not None
+        time = "number of steps" if self.step is None else f"time in {json.dumps(self.step[1])}"
+        if signal.head is CHANGE:
+            back, operand = counted(int(signal.parameter("k")), "step"), signal.args[0]
+            of = json.dumps(operand.head.name) if isinstance(operand.head, Attribute) else _in_one_line(operand)
+            return f"the value of {of} minus that {back} earlier, or at the first step where there are fewer"
+        if signal.head is GONE:
+            whole = "steps after the first" if even else "time"
+            return f"the share of the record's {whole} that has passed, 1 at its last step"
+        if signal.head is LENGTH:
+            return "the number of steps of the record"
+        return f"the {time} {'since the first step' if signal.head is ELAPSED else 'until the last step'} of the record"
+
+    def _may_miss(self, source: Source) -> bool:
+        if isinstance(source, Expression):
+            return any(map(self._may_miss, source.attributes()))
+        return self.missing is None or source in self.missing
 
     def _code(self, level: str) -> int:
         """The number of a category, the same in all columns."""
         every = (name for column in self.schema.values() for name in column.levels)
         return list(dict.fromkeys(every)).index(level) + 1
 
-    def _signal(self, column: str, asks: bool = False) -> str:
-        key = (column, asks)
+    def _signal(self, source: Source, asks: bool = False) -> str:
+        key = (source, asks)
         if key not in self._names:
+            column = source if isinstance(source, str) else ""
             plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", column) and column.lower() not in _WORDS
-            wish = (column if plain else "signal") + ("_missing" if asks else "")
+            head = (
+                source.head.name if isinstance(source, Expression) and isinstance(source.head, Operator) else "signal"
+            )
+            wish = (column if plain else head) + ("_missing" if asks else "")
             taken = {*self._names.values(), *self.schema}  # a later column may have that name
             free = (f"{wish}_{n}" for n in count(1))
             keeps = plain and not asks and wish not in self._names.values() and not wish.startswith("category_")
@@ -166,15 +194,18 @@ class _Writer:
             raise Refused(_NO_COUNTS).error(e, "STL")
         signals = () if e.head is MISSING and is_never_missing(e.args[0]) else _signals(e)
         for signal in signals:  # also of what is only asked whether it is missing
+            if isinstance(signal.head, UserFunction):
+                raise unsayable(signal, "STL")
             if isinstance(signal.head, Operator) and signal.head is not SIGN:
                 _cell(signal)
         return _cell(e)(self, e)
 
     def gap(self, e: Expression) -> str:
-        """Whether one of the columns that it reads has no value."""
-        if is_never_missing(e) or not e.attributes():
+        """Whether one of the signals that it is made of has no value."""
+        sources = [source for source in _sources(e) if isinstance(source, str) or source.attributes()]
+        if is_never_missing(e) or not sources:
             return "(0 > 1)"
-        return _joined("or", [f"({self._signal(name, asks=True)} > 0.5)" for name in e.attributes()])
+        return _joined("or", [f"({self._signal(source, asks=True)} > 0.5)" for source in sources])
 
     def compared(self, e: Expression) -> str:
         """A comparison of categories, or of numbers."""
@@ -195,17 +226,17 @@ class _Writer:
 
     def _comparison(self, e: Expression) -> str:
         """A comparison of real vectors; false where an operand is missing, or is infinity minus infinity."""
-        if len({part for part in e.walk() if part.head is SIGN}) > _MOST_SIGNS:
+        if len({part for part in _parts(e) if part.head is SIGN}) > _MOST_SIGNS:
             raise unsayable(e, f"STL, where each sign takes four times the text; it has more than {_MOST_SIGNS}")
-        parts = [f"({self._signal(name, asks=True)} < 0.5)" for name in e.attributes() if self._may_miss(name)]
+        parts = [f"({self._signal(source, asks=True)} < 0.5)" for source in _sources(e) if self._may_miss(source)]
         return _joined("and", [*parts, *self._guards(e), self._cases(e)])
 
     def _guards(self, e: Expression) -> list[str]:
         """Conditions that no difference is of two equal infinities, which is missing."""
         found: dict[str, None] = {}
-        for part in e.walk():
+        for part in _parts(e):
             operands = [_without_signs(arg) for arg in part.args]
-            if part.head is DIFFERENCE and all(any(map(self._may_miss, arg.attributes())) for arg in operands):
+            if part.head is DIFFERENCE and all(any(map(self._may_miss, _sources(arg))) for arg in operands):
                 left, right = map(self.number, operands)
                 found[f"not(({left} > {_LARGE}) and ({right} > {_LARGE}))"] = None
                 found[f"not(({left} < -{_LARGE}) and ({right} < -{_LARGE}))"] = None
@@ -213,7 +244,7 @@ class _Writer:
 
     def _cases(self, e: Expression) -> str:
         """STL has no sign function: the cases 1, −1 and 0 are written out."""
-        inner = next((part for part in e.walk() if part.head is SIGN), None)
+        inner = next((part for part in _parts(e) if part.head is SIGN), None)
         if inner is None:
             left, right = (self.number(arg) for arg in e.args)
             assert isinstance(e.head, Operator)
@@ -230,6 +261,10 @@ class _Writer:
     def _bare(self, e: Expression) -> str:
         return f"not({self._cases(e.args[0])})" if e.head is NOT else self._cases(e)
 
+    def given(self, e: Expression) -> str:
+        """A signal that whoever monitors makes."""
+        return self._signal(e)
+
     def number(self, e: Expression) -> str:
         """A signal."""
         match e.head:
@@ -243,25 +278,45 @@ class _Writer:
 def _signals(e: Expression) -> Iterator[Expression]:
     """What stands below an atom; nothing of what joins conditions, whose operands speak for themselves."""
     if isinstance(e.head, Operator) and not e.head.joins:
-        yield from (part for arg in e.args for part in arg.walk())
+        yield from (part for arg in e.args for part in _parts(arg))
+
+
+def _parts(e: Expression) -> Iterator[Expression]:
+    """The parts of a signal, of what is given as an input only the whole and the user functions in it."""
+    yield e
+    for arg in e.args:
+        yield from (part for part in _parts(arg) if e.head not in _GIVEN or isinstance(part.head, UserFunction))
+
+
+def _sources(e: Expression) -> list[Source]:
+    """The input signals that an expression is made of."""
+    if isinstance(e.head, Attribute):
+        return [e.head.name]
+    if e.head in _GIVEN:
+        return [e]
+    return list(dict.fromkeys(source for arg in e.args for source in _sources(arg)))
+
+
+def _in_one_line(e: Expression) -> str:
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in str(e))
 
 
 def _without_signs(e: Expression) -> Expression:
     """The expression with a number in place of each sign; it is infinite in the same cases."""
     if e.head is SIGN:
         return Expression(Number(0.0))
-    return Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
+    return e if e.head in _GIVEN else Expression(e.head, tuple(_without_signs(arg) for arg in e.args))
 
 
 def _replaced(e: Expression, part: Expression, value: float) -> Expression:
     """The expression with a number in place of a subexpression."""
     if e == part:
         return Expression(Number(value))
-    return Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
+    return e if e.head in _GIVEN else Expression(e.head, tuple(_replaced(arg, part, value) for arg in e.args))
 
 
 _Said: TypeAlias = Callable[[_Writer, Expression], str]
-_NO_COUNTS, _NO_PAST = "which cannot count", "which knows neither the start of a record nor what was before"
+_NO_COUNTS = "which cannot count"
 
 
 def _joins(text: str) -> _Said:
@@ -303,9 +358,7 @@ STL: Cells[_Said | Refused] = Cells(
         DIFFERENCE: lambda writer, e: f"({writer.number(e.args[0])} - {writer.number(e.args[1])})",
         SIGN: Refused("where signs are told by cases, and of comparisons alone"),
         COUNT: Refused(_NO_COUNTS),
-        ELAPSED: Refused(_NO_PAST),
-        GONE: Refused(_NO_PAST),
-        **dict.fromkeys((LEFT, LENGTH), Refused("which does not know where a record ends")),
+        **dict.fromkeys(_GIVEN, lambda writer, e: writer.given(e)),
         EVENTUALLY_WITHIN: _within("eventually"),
         GLOBALLY_WITHIN: _within("always"),
         NEXT: _joins("eventually[1:1]({})"),
@@ -320,7 +373,6 @@ STL: Cells[_Said | Refused] = Cells(
         **dict.fromkeys((RISE, FALL, BEFORE, BEFORE_WITHIN), lambda writer, e: writer.truth(spelt_out(e))),
         EPISODES: Refused(_NO_COUNTS),
         LONGEST: Refused(_NO_COUNTS),
-        CHANGE: Refused(_NO_PAST),
         **dict.fromkeys(
             (
                 *(MEAN_WITHIN, MIN_WITHIN, MAX_WITHIN, SPREAD_WITHIN, TOTAL, LATEST),
