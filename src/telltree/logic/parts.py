@@ -85,7 +85,9 @@ class Parts:
                 below = list(_numbers(e))
                 reach = sum(abs(part.head.value) for part in below if isinstance(part.head, Number))
                 found.outcomes[place], found.constants[place] = outcomes_of(e), int(min(reach, _FARTHEST))
-                found.spreads[place] = float(all(code_of(part) is not MicroOp.EPISODES for part in below))
+                # a true step more may join two stretches, or begin another: only of plain counts is it one more
+                stretches = {MicroOp.EPISODES, MicroOp.LONGEST}
+                found.spreads[place] = float(stretches.isdisjoint(map(code_of, below)))
                 found.first[place] = len(numbers)
                 numbers += sorted({self.places[part] for part in below})
                 found.last[place] = len(numbers)

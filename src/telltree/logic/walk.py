@@ -229,6 +229,11 @@ def run(program, signals, begin, steps, room):
             join(code, room.margins[one], room.margins[two], steps, out)
 
 
+def sees_any(program, part, step, steps):
+    """Whether what looks along time from a step has any step to look at."""
+    return step + program.near[part] < steps and step + program.far[part] >= 0
+
+
 def witness(program, part, step, steps, margins):
     """The first step that proves, or breaks, what looks along time from a step; if there is none, the nearest to it.
 
@@ -289,10 +294,13 @@ def decisive(program, room, steps):
 
 
 def deciding(program, room, steps):
-    """The atom, or comparison of counts, by which a formula is decided, and the step that it looks at."""
+    """The atom, or comparison of counts, by which a formula is decided, and the step that it looks at; or what looks
+    along time and has no step to look at, which no value would change."""
     part, step = len(program.codes) - 1, 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
         code, looks = program.codes[part], program.sign[part] != 0
+        if looks and not sees_any(program, part, step, steps):
+            return part, step
         if looks:
             step = witness(program, part, step, steps, room.margins)
         elif is_pair(code):
@@ -413,6 +421,6 @@ def walk(program, signals, begins, lengths, low, high, room, followed, found, de
 
 INNER = (
     compared, measure, join, look, hold, answer, is_connective, is_pair, is_counted, count_from_start, count_step, run,
-    witness, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away, explain,
+    sees_any, witness, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away, explain,
 )  # fmt: skip
 """What `walk` calls, each before those that call it."""
