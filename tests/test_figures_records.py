@@ -252,7 +252,7 @@ def test_a_collage_draws_the_first_members_of_each_category(tree, flights, ends)
     figure = saved(plot_collage(tree, flights, ends))
     assert len(figure.axes) == len(flights)
     assert "[1] hit (2 records, hit: 2)" in words(figure)
-    assert "2 (miss)" in words(figure)  # a member of a category that is called hit
+    assert "2 (miss)" in words(figure)  # a member of a category that is called mixed
     assert any(said.startswith("rate, 0 to 30 ft/s") for said in words(figure))
 
 

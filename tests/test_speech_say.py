@@ -92,13 +92,13 @@ def said(text, schema=SCHEMA, missing=(), step=None):
     ("text", "sentence"),
     [
         ("not F(active_1)", "advisory 1 is never active"),
-        ("G(bend < 0.5)", "left little finger bend is always below 0.5"),
-        ("not F(yaw >= 0.66)", "right palm yaw is always below 0.66 half turns"),
+        ("G(bend < 0.5)", "the left little finger bend is always below 0.5"),
+        ("not F(yaw >= 0.66)", "the right palm yaw is always below 0.66 half turns"),
         ("F(abs(miss_2) > 500)",
-         "at some point projected vertical miss of aircraft 2 is beyond ±500 ft"),
+         "at some point the projected vertical miss of aircraft 2 is beyond ±500 ft"),
         ("not F(abs(miss_1) >= 125 and responding_1)",
-         "whenever pilot 1 is responding, projected vertical miss of aircraft 1 is within 125 ft"),
-        ("F(temp > 65 and open)", "at some point bearing temperature is above 65 °C while the valve is open"),
+         "whenever pilot 1 is responding, the projected vertical miss of aircraft 1 is within 125 ft"),
+        ("F(temp > 65 and open)", "at some point the bearing temperature is above 65 °C while the valve is open"),
         ("count(corrective_1) > 16", "for more than 16 s in all, advisory 1 is corrective"),
         ('not G((open or mode = "purge") => pressure < 4.22)',
          "at some point pressure is at least 4.22 bar while either the valve is open or mode is purge"),
@@ -128,22 +128,22 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(not comply)", "at some point the pilot does not comply"),
         ("F(not both_on)", "at some point it is false that both advisories are active"),
         ("not F(both_on)", "never both advisories are active"),
-        ("F(rate > 40)", "at some point vertical rate is above 40 ft/s"),
-        ("F(40 < rate)", "at some point vertical rate is above 40 ft/s"),
+        ("F(rate > 40)", "at some point the vertical rate is above 40 ft/s"),
+        ("F(40 < rate)", "at some point the vertical rate is above 40 ft/s"),
         ("F(x >= 0.25)", "at some point x is at least 0.25"),
         ("F(x <= -1e-7)", "at some point x is at most −1e-07"),
-        ("F(rate = 3)", "at some point vertical rate is exactly 3 ft/s"),
-        ("F(not rate = 3)", "at some point vertical rate is other than 3 ft/s"),
-        ("F(rate > 2 and rate < 5)", "at some point vertical rate is between 2 and 5 ft/s"),
-        ("F(rate >= 2 and rate <= 5)", "at some point vertical rate is from 2 to 5 ft/s"),
-        ("F(rate > 2 and rate <= 5)", "at some point vertical rate is above 2 and at most 5 ft/s"),
-        ("F(rate >= 2 and rate < 5)", "at some point vertical rate is at least 2 and below 5 ft/s"),
-        ("F(rate < 2 or rate >= 5)", "at some point vertical rate is below 2 or at least 5 ft/s"),
-        ("F(abs(rate) < 2)", "at some point vertical rate is within 2 ft/s"),
-        ("F(abs(rate) <= 2)", "at some point vertical rate is at most ±2 ft/s"),
-        ("F(abs(rate) > 2)", "at some point vertical rate is beyond ±2 ft/s"),
-        ("F(abs(rate) >= 2)", "at some point vertical rate is at least 2 ft/s either way"),
-        ("F(sign(rate) = 1)", "at some point vertical rate is above 0 ft/s"),
+        ("F(rate = 3)", "at some point the vertical rate is exactly 3 ft/s"),
+        ("F(not rate = 3)", "at some point the vertical rate is other than 3 ft/s"),
+        ("F(rate > 2 and rate < 5)", "at some point the vertical rate is between 2 and 5 ft/s"),
+        ("F(rate >= 2 and rate <= 5)", "at some point the vertical rate is from 2 to 5 ft/s"),
+        ("F(rate > 2 and rate <= 5)", "at some point the vertical rate is above 2 and at most 5 ft/s"),
+        ("F(rate >= 2 and rate < 5)", "at some point the vertical rate is at least 2 and below 5 ft/s"),
+        ("F(rate < 2 or rate >= 5)", "at some point the vertical rate is below 2 or at least 5 ft/s"),
+        ("F(abs(rate) < 2)", "at some point the vertical rate is within 2 ft/s"),
+        ("F(abs(rate) <= 2)", "at some point the vertical rate is at most ±2 ft/s"),
+        ("F(abs(rate) > 2)", "at some point the vertical rate is beyond ±2 ft/s"),
+        ("F(abs(rate) >= 2)", "at some point the vertical rate is at least 2 ft/s either way"),
+        ("F(sign(rate) = 1)", "at some point the vertical rate is above 0 ft/s"),
         ("F(temp > 30)", "at some point the air is warmer than 30 °C"),
         ("F(temp <= 30)", "at some point the air is at most 30 °C"),
         ("G(temp < 30)", "the air is always colder than 30 °C"),
@@ -158,70 +158,73 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ('G(not mode = "DES" and not mode = "CL1500")', "advisory is never CL1500 or DES"),
         ('F(not mode = "DES" and not mode = "CL1500")', "at some point advisory is neither CL1500 nor DES"),
         # Two columns.
-        ("F(rate < wind)", "at some point vertical rate is below wind"),
-        ("F(rate <= wind)", "at some point vertical rate is at most wind"),
-        ("F(rate = wind)", "at some point vertical rate is equal to wind"),
-        ("F(not rate = wind)", "at some point vertical rate is unequal to wind"),
-        ("F(rate - wind < -0.5)", "at some point vertical rate is more than 0.5 ft/s below wind"),
-        ("F(rate - wind >= 3)", "at some point vertical rate is at least 3 ft/s above wind"),
-        ("F(rate - wind < 2)", "at some point vertical rate minus wind is below 2 ft/s"),
-        ("F(abs(rate - wind) < 2)", "at some point vertical rate is within 2 ft/s of wind"),
-        ("F(abs(rate - wind) <= 2)", "at some point vertical rate is at most 2 ft/s from wind"),
-        ("F(rate - x > 2)", "at some point vertical rate is more than 2 above x"),
+        ("F(rate < wind)", "at some point the vertical rate is below wind"),
+        ("F(rate <= wind)", "at some point the vertical rate is at most wind"),
+        ("F(rate = wind)", "at some point the vertical rate is equal to wind"),
+        ("F(not rate = wind)", "at some point the vertical rate is unequal to wind"),
+        ("F(rate - wind < -0.5)", "at some point the vertical rate is more than 0.5 ft/s below wind"),
+        ("F(rate - wind >= 3)", "at some point the vertical rate is at least 3 ft/s above wind"),
+        ("F(rate - wind < 2)", "at some point the vertical rate minus wind is below 2 ft/s"),
+        ("F(abs(rate - wind) < 2)", "at some point the vertical rate is within 2 ft/s of wind"),
+        ("F(abs(rate - wind) <= 2)", "at some point the vertical rate is at most 2 ft/s from wind"),
+        ("F(rate - x > 2)", "at some point the vertical rate is more than 2 above x"),
         ("F(alt - 5 < 2)", "at some point altitude minus 5 ft is below 2 ft"),
-        ("F(sign(rate) = sign(wind))", "at some point the sign of vertical rate is equal to the sign of wind"),
+        ("F(sign(rate) = sign(wind))", "at some point the sign of the vertical rate is equal to the sign of wind"),
         ("F(half(alt) < 2)", "at some point half of altitude is below 2"),
         ("F(mode = last)", "at some point last is the same as advisory"),
         ("F(not mode = last)", "at some point last is different from advisory"),
         # Lists.
         ("F(on and b and rate < 2)",
-         "at some point advisory is active while b is true and vertical rate is below 2 ft/s"),
+         "at some point advisory is active while b is true and the vertical rate is below 2 ft/s"),
         ("F(on and (rate < 2 or rate > 5))",
-         "at some point advisory is active while vertical rate is below 2 or above 5 ft/s"),
+         "at some point advisory is active while the vertical rate is below 2 or above 5 ft/s"),
         ("F(on or rate < 2 or rate > 5)",
-         "at some point either advisory is active, or vertical rate is below 2 or above 5 ft/s"),
+         "at some point either advisory is active, or the vertical rate is below 2 or above 5 ft/s"),
         ("count((on and b) or (rate < 2 and x > 3)) > 8",
-         "at more than 8 steps in all, either advisory is active while b is true, or vertical rate is below 2 ft/s "
+         "at more than 8 steps in all, either advisory is active while b is true, or the vertical rate is below 2 ft/s "
          "while x is above 3"),
         ("F(on and (b or rate < 2) and (open or x > 3))",
-         "at some point advisory is active while either b is true or vertical rate is below 2 ft/s, and either the "
+         "at some point advisory is active while either b is true or the vertical rate is below 2 ft/s, and either the "
          "valve is open or x is above 3"),
         ("count(b or on and open and x > 3) > 8",
          "at more than 8 steps in all, either b is true, or advisory is active while the valve is open and x is above "
          "3"),
         ("F((on and b) or (rate < 2 and x > 3))",
-         "at some point advisory is active while b is true; or at some point vertical rate is below 2 ft/s while x is "
+         "at some point advisory is active while b is true; or at some point the vertical rate is below 2 ft/s "
+         "while x is "
          "above 3"),
         # What is always so.
-        ("G(on => rate < 2)", "whenever advisory is active, vertical rate is below 2 ft/s"),
+        ("G(on => rate < 2)", "whenever advisory is active, the vertical rate is below 2 ft/s"),
         ("G(on or b)", "whenever b is false, advisory is active"),
-        ("G(on => b or rate < 2)", "never advisory active, b false and vertical rate at least 2 ft/s at once"),
-        ("G(on => b and rate < 2)", "whenever advisory is active, b is true and vertical rate is below 2 ft/s"),
-        ("G(rate < 2 and b)", "vertical rate is always below 2 ft/s, and b is always true"),
+        ("G(on => b or rate < 2)", "never advisory active, b false and the vertical rate at least 2 ft/s at once"),
+        ("G(on => b and rate < 2)", "whenever advisory is active, b is true and the vertical rate is below 2 ft/s"),
+        ("G(rate < 2 and b)", "the vertical rate is always below 2 ft/s, and b is always true"),
         ("not F(on and b)", "whenever advisory is active, b is false"),
         ("not F((on or b) and (rate < 2 or x > 3))",
-         "whenever advisory is active or b is true, vertical rate is at least 2 ft/s and x is at most 3"),
+         "whenever advisory is active or b is true, the vertical rate is at least 2 ft/s and x is at most 3"),
         # Several sentences.
         ("F(on) and G(b)", "at some point advisory is active, and b is always true"),
         ("F(on) or G(b)", "at some point advisory is active; or b is always true"),
         ("F(on) and F(b and rate < 2) and G(rate > 1)",
-         "at some point advisory is active; at some point b is true while vertical rate is below 2 ft/s; and vertical "
+         "at some point advisory is active; at some point b is true while the vertical rate is below 2 ft/s; "
+         "and the vertical "
          "rate is always above 1 ft/s"),
         # Later, from then on, at the end.
         ("F(G(on))", "at the end, advisory is active"),
         ("F(on and F(b))", "at some point advisory is active, and then or later b is true"),
         ("F(on and G(b))", "at some point advisory is active, and from then on b is always true"),
         ("F(on and F(b and F(rate < 2)))",
-         "at some point advisory is active, and then or later b is true, and then or later vertical rate is below "
+         "at some point advisory is active, and then or later b is true, and then or later the vertical rate is below "
          "2 ft/s"),
         ("F(on and G(b) and F(rate < 2))",
-         "at some point advisory is active while then or later vertical rate is below 2 ft/s, and from then on b is "
+         "at some point advisory is active while then or later the vertical rate is below 2 ft/s, and from then "
+         "on b is "
          "always true"),
         ("G(on => F(b))", "whenever advisory is active, then or later b is true"),
         ("G(on => G(b))", "whenever advisory is active, from then on b is always true"),
         # Counts and functions.
         ("count(on) > count(rate < 2)",
-         "the number of steps at which advisory is active is above the number of steps at which vertical rate is "
+         "the number of steps at which advisory is active is above the number of steps at which the vertical rate is "
          "below 2 ft/s"),
         ("count(on) - count(b) < 3",
          "the excess of the number of steps at which advisory is active over the number of steps at which b is true "
@@ -229,9 +232,9 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(so_far(on and b))", "at some point so far both advisory is active and b is true"),
         ("not F(so_far(b))", "never so far b is true"),
         ("F(turns(rate, on and b))",
-         "at some point “vertical rate turns while both advisory is active and b is true {so}”"),
+         "at some point “the vertical rate turns while both advisory is active and b is true {so}”"),
         ("F(not turns(rate, on))",
-         "at some point it is not so that “vertical rate turns while advisory is active {so}”"),
+         "at some point it is not so that “the vertical rate turns while advisory is active {so}”"),
         ("F(b) and not F(b)", "it is never so"),
         ("F(b or not b)", "it is always so"),
     ],
@@ -252,16 +255,17 @@ def test_sentences(text, sentence):
         ("G(not missing(b))", "b is always known"),
         ("F(missing(alt))", "at some point altitude is missing"),
         ("F(not missing(alt))", "at some point altitude is known"),
-        ("F(not rate >= 2)", "at some point vertical rate is below 2 ft/s or missing"),
-        ("not F(rate >= 2 and on)", "whenever advisory is active, vertical rate is below 2 ft/s or missing"),
+        ("F(not rate >= 2)", "at some point the vertical rate is below 2 ft/s or missing"),
+        ("not F(rate >= 2 and on)", "whenever advisory is active, the vertical rate is below 2 ft/s or missing"),
         ("F(on or not rate >= 2)",
-         "at some point either advisory is active, or vertical rate is below 2 ft/s or missing"),
+         "at some point either advisory is active, or the vertical rate is below 2 ft/s or missing"),
         ("F(on or not abs(rate) < 2)",
-         "at some point either advisory is active, or vertical rate is at least 2 ft/s either way or missing"),
+         "at some point either advisory is active, or the vertical rate is at least 2 ft/s either way or missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
-        ("F(not rate < wind)", "at some point vertical rate is at least wind or that is unknown"),
-        ("F(not abs(rate - wind) < 2)", "at some point vertical rate is at least 2 ft/s from wind or that is unknown"),
-        ("F(missing(rate - wind))", "at some point vertical rate minus wind is missing"),
+        ("F(not rate < wind)", "at some point the vertical rate is at least wind or that is unknown"),
+        ("F(not abs(rate - wind) < 2)",
+         "at some point the vertical rate is at least 2 ft/s from wind or that is unknown"),
+        ("F(missing(rate - wind))", "at some point the vertical rate minus wind is missing"),
         ("F(missing(half(alt)))", "at some point half of altitude is missing"),
     ],
 )  # fmt: skip
@@ -327,12 +331,14 @@ def test_nothing_is_named_twice_where_once_is_clear(text, sentence):
          "x is below 2 whenever advisory is active, and above 1 whenever b is true, and above 0 whenever the valve is "
          "open; and at some point x is above 5"),
         ("G(on => x < 2) and G(b => rate > 1)",
-         "whenever advisory is active, x is below 2; and whenever b is true, vertical rate is above 1 ft/s"),
+         "whenever advisory is active, x is below 2; and whenever b is true, the vertical rate is above 1 ft/s"),
         ("F(x > 5) and (F(on and b) or F(rate < 2 and x > 3))",
-         "at some point x is above 5; and at some point either advisory is active while b is true, or vertical rate is "
+         "at some point x is above 5; and at some point either advisory is active while b is true, or the "
+         "vertical rate is "
          "below 2 ft/s while x is above 3"),
         ("F(((on and b) or (rate < 2 and x > 3)) and (open or alt > 2))",
-         "at some point either both advisory is active and b is true, or both vertical rate is below 2 ft/s and x is "
+         "at some point either both advisory is active and b is true, or both the vertical rate is below 2 ft/s "
+         "and x is "
          "above 3, while either the valve is open or altitude is above 2 ft"),
     ],
 )  # fmt: skip
@@ -346,8 +352,8 @@ def test_each_at_some_point_is_not_at_once():
 
 
 def test_only_columns_that_may_miss_values_are_said_to():
-    assert said("F(not rate >= 2)", missing={"alt"}) == "at some point vertical rate is below 2 ft/s"
-    assert said("F(not rate >= 2)", missing={"rate"}) == "at some point vertical rate is below 2 ft/s or missing"
+    assert said("F(not rate >= 2)", missing={"alt"}) == "at some point the vertical rate is below 2 ft/s"
+    assert said("F(not rate >= 2)", missing={"rate"}) == "at some point the vertical rate is below 2 ft/s or missing"
 
 
 @pytest.mark.parametrize(
@@ -409,12 +415,12 @@ C ::= 1 | 2 "two"
     ("text", "sentence"),
     [
         ("F(on)", "once, we act"),
-        ("F(rate < 1)", "once, vertical rate is under 1 feet per second"),
+        ("F(rate < 1)", "once, the vertical rate is under 1 feet per second"),
         ("F(wind < 2)", "once, the wind is under two feet per second"),
-        ("F(rate < 1 and on)", "while we act, {at least once}, vertical rate is under 1 feet per second"),
+        ("F(rate < 1 and on)", "while we act, {at least once}, the vertical rate is under 1 feet per second"),
         ("not F(on)", "it is not so that “once, we act”"),
-        ("F(on) and G(rate < 1)", "“once, we act”; and always “vertical rate is under 1 feet per second”"),
-        ("F(on) and G(not rate < 1)", "“once, we act”; and never “vertical rate is under 1 feet per second”"),
+        ("F(on) and G(rate < 1)", "“once, we act”; and always “the vertical rate is under 1 feet per second”"),
+        ("F(on) and G(not rate < 1)", "“once, we act”; and never “the vertical rate is under 1 feet per second”"),
     ],
 )
 def test_a_rule_speaks_for_itself(text, sentence):
@@ -600,7 +606,7 @@ def test_another_columns_words_are_not_taken_for_a_negation():
 
 def test_an_expression_that_is_no_formula_is_spoken_too():
     operand = Formula.parse("F(rate < 2)", SCHEMA).expression.args[0]
-    assert say(term_of(operand), SCHEMA) == "vertical rate is below 2 ft/s"
+    assert say(term_of(operand), SCHEMA) == "the vertical rate is below 2 ft/s"
 
 
 def test_an_unknown_column_is_named():

@@ -263,20 +263,22 @@ def test_time_and_change_in_lists_with_all_else_are_read_back(step):
         ),
         (
             "F(x < 1 or missing(x) or elapsed() > 2)",
-            "the record lasts more than 2 h; or at some point vertical rate is below 1 ft or missing",
+            "the record lasts more than 2 h; or at some point the vertical rate is below 1 ft or missing",
         ),
         (
             "G(b or change(x, 2) <= 1)",
-            "whenever vertical rate has risen by more than 1 ft within 2 h or that is unknown, the pilot complies",
+            "whenever the vertical rate has risen by more than 1 ft within 2 h or that is unknown, the pilot complies",
         ),
         (
             "(F(change(x, 2) > 1 and b) or G(F(c))) and F(y > 1)",
-            "either at some point vertical rate rises by more than 1 ft within 2 h while the pilot complies, or at the "
+            "either at some point the vertical rate rises by more than 1 ft within 2 h while the pilot "
+            "complies, or at the "
             "end, c is true; and at some point y is above 1",
         ),
         (
             '(F(x > 1 and not missing(c) and not mode = "rest") or G(F(b))) and F(y > 1)',
-            "either at some point vertical rate is above 1 ft while c is known and mode is either missing or not rest, "
+            "either at some point the vertical rate is above 1 ft while c is known and mode is either missing "
+            "or not rest, "
             "or at the end, the pilot complies; and at some point y is above 1",
         ),
     ],

@@ -6,7 +6,7 @@ from itertools import chain
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
-from telltree.operators import Expression, UserFunction
+from telltree.operators import Attribute, Expression, UserFunction
 from telltree.speech.atoms import has_own_words
 from telltree.speech.lengths import in_lengths
 from telltree.speech.possible import Possible
@@ -37,20 +37,26 @@ def say(
 def words_in(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> int:
-    """How many words `say` needs for a term, if they can be read back as they are, which is not tried."""
+    """How many words but "the" `say` needs for a term, if they can be read back as they are, which is not tried."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     called = Voice(schema, functions, step, missing).nouns.own_words(parts)
     voice = Voice(schema, functions, step, missing, called=called)
-    return len(voice.says(_as_said(term, step, missing)).text.split())
+    return counted_words(voice.says(_as_said(term, step, missing)).text)
+
+
+def counted_words(text: str) -> int:
+    """How many words a text has, articles not counted: they make it no harder to follow."""
+    return sum(word != "the" for word in text.split())
 
 
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
     """What a signal is called, with its unit: "the change of x within 5 s (ft)"."""
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
     nouns = Voice(schema, functions, step).nouns
-    unit = nouns.unit(signal)
-    return f"{nouns.noun(signal)} ({unit})" if unit else nouns.noun(signal)
+    unit, noun = nouns.unit(signal), nouns.noun(signal)
+    name = noun.removeprefix("the ") if isinstance(signal.head, Attribute) else noun  # a name, not in a sentence
+    return f"{name} ({unit})" if unit else name
 
 
 def conditions(

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from telltree.data import Column, ColumnType, Schema
 from telltree.operators import UserFunction
+from telltree.speech.articles import takes_article
 from telltree.speech.tokens import Kind, Token, quoted
 from telltree.speech.verbs import Clause, split
 from telltree.speech.words import bare_or_quoted, stands_bare
@@ -89,6 +90,7 @@ class Vocabulary:
             if stands_bare(words):  # columns with the same words are told apart by their names
                 base = Fact(column, True) if is_clause(column) else Noun(column)
                 self._branch(words).entries.append(base)
+        self._definite = {words for words in self._times if self._takes_article(words)}
         self._calls = {function: call for function in functions if (call := self._call(function))}
         for column in schema.values():
             if is_clause(column):
@@ -117,7 +119,7 @@ class Vocabulary:
     def noun(self, column: Column, careful: bool = False) -> str:
         """What a column is called; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
-        words = bare_or_quoted(called, careful)
+        words = f"the {called}" if called in self._definite and not careful else bare_or_quoted(called, careful)
         return words if self._times[called] == 1 else f"{words} {quoted(column.name)}"
 
     def clause(self, column: Column, true: bool, careful: bool = False) -> Clause | None:
@@ -137,6 +139,12 @@ class Vocabulary:
             return {}
         alike = {key: clause for key, clause in self._clauses.items() if clause.opening == own.opening}
         return {clause.predicate: Fact(self.schema[name], truth) for (name, truth), clause in alike.items()}
+
+    def _takes_article(self, words: str) -> bool:
+        """Whether all columns with these words are spoken of with "the" before them, which nothing else is."""
+        columns, definite = self.by_words[words], f"the {words}"
+        wanted = all(takes_article(column) and column.phrase == words for column in columns)
+        return wanted and stands_bare(words) and stands_bare(definite) and definite not in self._times
 
     def _negated(self) -> dict[str, Column]:
         """The columns whose negated phrase is unambiguous, by that phrase."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.logic import Formula
 from telltree.logic.unknown import surely
-from telltree.speech import cost, say
+from telltree.speech import cost, counted_words, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
 from telltree.speech.terms import All, Term
@@ -290,7 +290,7 @@ class _Choice:
         if self.ways.words(term) > WORDS:
             return None
         said = say(term, tree.schema, step=tree.step, missing=tree.missing)
-        return Formula(formula) if len(said.split()) <= WORDS else None
+        return Formula(formula) if counted_words(said) <= WORDS else None
 
 
 def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:

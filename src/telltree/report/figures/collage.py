@@ -128,17 +128,18 @@ def _assemble(
 
 
 def _exceptions(categories: Sequence[Category], labels: Labels) -> dict[int, Any]:
-    """The labels of members that have another one than their category predicts, by their positions."""
+    """The labels of members that the name of their category does not tell, by their positions."""
     names, which = labels.named()
     found: dict[int, Any] = {}
     for category in categories:
         own = labels[category.positions].exceptions([category.summary], np.zeros(len(category.positions), np.int64))
-        found |= {i: names[which[i]] for i in category.positions[own].tolist()}
+        mixed = category.title != str(category.label)
+        found |= {i: names[which[i]] for i in category.positions[own | mixed].tolist()}
     return found
 
 
 def _name(ax: Axes, panel: Panel, record: int, others: Mapping[int, Any]) -> None:
-    """The record's id above its picture, and its label where that is not what the category predicts."""
+    """The record's id above its picture, and its label where the name of the category does not tell it."""
     words, other = str(panel.ids[record]), record in others
     if other:
         words += f" ({others[record]})"
