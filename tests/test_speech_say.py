@@ -103,7 +103,7 @@ def said(text, schema=SCHEMA, missing=(), step=None):
         ('not G((open or mode = "purge") => pressure < 4.22)',
          "at some point pressure is at least 4.22 bar while either the valve is open or mode is purge"),
         ("G(x1 > .52 => (x3 <= -.1 => x2 < 1.6))",
-         "never x1 above 0.52, x3 at most −0.1 and x2 at least 1.6 at once"),
+         "x1 is never above 0.52 while x3 is at most −0.1 and x2 is at least 1.6"),
         ('F(sense = "up" and rate < -5)',
          "at some point the sense of advisory 1 is up while the vertical rate of aircraft 1 is below −5 ft/s"),
     ],
@@ -127,7 +127,7 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("not F(comply)", "the pilot never complies"),
         ("F(not comply)", "at some point the pilot does not comply"),
         ("F(not both_on)", "at some point it is false that both advisories are active"),
-        ("not F(both_on)", "never both advisories are active"),
+        ("not F(both_on)", "it is never the case that both advisories are active"),
         ("F(rate > 40)", "at some point the vertical rate is above 40 ft/s"),
         ("F(40 < rate)", "at some point the vertical rate is above 40 ft/s"),
         ("F(x >= 0.25)", "at some point x is at least 0.25"),
@@ -140,9 +140,13 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         ("F(rate >= 2 and rate < 5)", "at some point the vertical rate is at least 2 and below 5 ft/s"),
         ("F(rate < 2 or rate >= 5)", "at some point the vertical rate is below 2 or at least 5 ft/s"),
         ("F(abs(rate) < 2)", "at some point the vertical rate is within 2 ft/s"),
-        ("F(abs(rate) <= 2)", "at some point the vertical rate is at most ±2 ft/s"),
+        ("F(abs(rate) <= 2)", "at some point the vertical rate is within 2 ft/s inclusive"),
+        ("G(abs(rate) <= 2)", "the vertical rate is never beyond ±2 ft/s"),
+        ("G(abs(rate) < 2)", "the vertical rate is always within 2 ft/s"),
+        ("G(abs(rate) > 2)", "the vertical rate is always beyond ±2 ft/s"),
+        ("G(abs(rate) >= 2)", "the vertical rate is never within 2 ft/s"),
         ("F(abs(rate) > 2)", "at some point the vertical rate is beyond ±2 ft/s"),
-        ("F(abs(rate) >= 2)", "at some point the vertical rate is at least 2 ft/s either way"),
+        ("F(abs(rate) >= 2)", "at some point the vertical rate is beyond ±2 ft/s inclusive"),
         ("F(sign(rate) = 1)", "at some point the vertical rate is above 0 ft/s"),
         ("F(temp > 30)", "at some point the air is warmer than 30 °C"),
         ("F(temp <= 30)", "at some point the air is at most 30 °C"),
@@ -196,7 +200,8 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
         # What is always so.
         ("G(on => rate < 2)", "whenever advisory is active, the vertical rate is below 2 ft/s"),
         ("G(on or b)", "whenever b is false, advisory is active"),
-        ("G(on => b or rate < 2)", "never advisory active, b false and the vertical rate at least 2 ft/s at once"),
+        ("G(on => b or rate < 2)",
+         "advisory is never active while b is false and the vertical rate is at least 2 ft/s"),
         ("G(on => b and rate < 2)", "whenever advisory is active, b is true and the vertical rate is below 2 ft/s"),
         ("G(rate < 2 and b)", "the vertical rate is always below 2 ft/s, and b is always true"),
         ("not F(on and b)", "whenever advisory is active, b is false"),
@@ -230,7 +235,7 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
          "the excess of the number of steps at which advisory is active over the number of steps at which b is true "
          "is below 3"),
         ("F(so_far(on and b))", "at some point so far both advisory is active and b is true"),
-        ("not F(so_far(b))", "never so far b is true"),
+        ("not F(so_far(b))", "it is never the case that so far b is true"),
         ("F(turns(rate, on and b))",
          "at some point “the vertical rate turns while both advisory is active and b is true {so}”"),
         ("F(not turns(rate, on))",
@@ -260,7 +265,7 @@ def test_sentences(text, sentence):
         ("F(on or not rate >= 2)",
          "at some point either advisory is active, or the vertical rate is below 2 ft/s or missing"),
         ("F(on or not abs(rate) < 2)",
-         "at some point either advisory is active, or the vertical rate is at least 2 ft/s either way or missing"),
+         "at some point either advisory is active, or the vertical rate is beyond ±2 ft/s inclusive or missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
         ("F(not rate < wind)", "at some point the vertical rate is at least wind or that is unknown"),
         ("F(not abs(rate - wind) < 2)",
@@ -419,8 +424,10 @@ C ::= 1 | 2 "two"
         ("F(wind < 2)", "once, the wind is under two feet per second"),
         ("F(rate < 1 and on)", "while we act, {at least once}, the vertical rate is under 1 feet per second"),
         ("not F(on)", "it is not so that “once, we act”"),
-        ("F(on) and G(rate < 1)", "“once, we act”; and always “the vertical rate is under 1 feet per second”"),
-        ("F(on) and G(not rate < 1)", "“once, we act”; and never “the vertical rate is under 1 feet per second”"),
+        ("F(on) and G(rate < 1)",
+         "“once, we act”; and it is always the case that “the vertical rate is under 1 feet per second”"),
+        ("F(on) and G(not rate < 1)",
+         "“once, we act”; and it is never the case that “the vertical rate is under 1 feet per second”"),
     ],
 )
 def test_a_rule_speaks_for_itself(text, sentence):
@@ -549,7 +556,7 @@ def test_a_negated_phrase_that_could_be_misread_is_quoted():
         Column("bare", "Boolean", phrase="it is bare", negated="it is clad"),
     ]
     assert said("F(not a)", Schema(columns)) == "at some point “it is cool and dry”"
-    assert said("not F(a)", Schema(columns), missing=None) == "never “it is hot or wet”"
+    assert said("not F(a)", Schema(columns), missing=None) == "it is never the case that “it is hot or wet”"
     assert said("F(not b)", Schema(columns)) == "at some point it is false that “it rains or snows”"
 
 
@@ -569,29 +576,29 @@ def test_a_negation_that_another_column_owns_is_not_taken():
          "aircraft 2 never has a traffic alert", "aircraft 2 has no traffic alert"),
         ("the pump has stopped", None, "the pump has always stopped", "the pump has never stopped",
          "the pump has not stopped"),
-        ("a pump runs", None, "always a pump runs", "never a pump runs", "it is false that a pump runs"),
+        ("a pump runs", None, None, None, "it is false that a pump runs"),
         (
             "the valve is to open", None, "the valve is always to open", "the valve is never to open",
             "it is false that the valve is to open",
         ),
         ("a pump runs hot", "a pump does not run hot", "a pump always runs hot", "a pump never runs hot",
          "a pump does not run hot"),
-        ("engine status", None, "always engine status", "never engine status", "it is false that engine status"),
-        ("only pilot 2 responds", None, "always only pilot 2 responds", "never only pilot 2 responds",
+        ("engine status", None, None, None, "it is false that engine status"),
+        ("only pilot 2 responds", None, None, None,
          "it is false that only pilot 2 responds"),
-        ("the pilot who is older responds", None, "always the pilot who is older responds",
-         "never the pilot who is older responds", "it is false that the pilot who is older responds"),
-        ("pilot 2 hardly responds", None, "always pilot 2 hardly responds", "never pilot 2 hardly responds",
+        ("the pilot who is older responds", None, None, None, "it is false that the pilot who is older responds"),
+        ("pilot 2 hardly responds", None, None, None,
          "it is false that pilot 2 hardly responds"),
-        ("pilot 2 does not respond", None, "always pilot 2 does not respond", "never pilot 2 does not respond",
-         "it is false that pilot 2 does not respond"),
-        ("responds", None, "always responds", "never responds", "it is false that responds"),
+        ("pilot 2 does not respond", None, "pilot 2 never responds", "pilot 2 always responds", "pilot 2 responds"),
+        ("it does not have a gap", None, "it never has a gap", "it always has a gap", "it has a gap"),
+        ("the pilots do not respond", None, None, None, "it is false that the pilots do not respond"),
+        ("responds", None, None, None, "it is false that responds"),
     ],
 )  # fmt: skip
 def test_an_adverb_stands_at_the_verb_where_that_can_be_told(phrase, negated, always, never, denied):
     schema = Schema([Column("a", "Boolean", phrase=phrase, negated=negated), Column("b", "real")])
-    assert said("G(a)", schema) == always
-    assert said("not F(a)", schema) == never
+    assert said("G(a)", schema) == (always or f"it is always the case that {phrase}")
+    assert said("not F(a)", schema) == (never or f"it is never the case that {phrase}")
     assert said("F(not a)", schema) == f"at some point {denied}"
     assert said("F(not a)", schema, missing=None) == f"at some point {denied} or that is unknown"
 
@@ -644,7 +651,8 @@ VALVE = Schema(
         ("G(not open and not stuck and x < 3)", "the valve is never open or stuck, and x is always below 3 ft"),
         ("G(not open and stuck)", "the valve is never open, and the valve is always stuck"),
         ("G(open and stuck and hot and x < 3)", "the valve is always open, stuck and hot; and x is always below 3 ft"),
-        ("G(not open and not odd)", "the valve is never open, and never “the valve is open or shut”"),
+        ("G(not open and not odd)",
+         "the valve is never open, and it is never the case that “the valve is open or shut”"),
     ],
 )
 def test_a_subject_that_sentences_share_is_said_once(text, words):

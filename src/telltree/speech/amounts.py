@@ -12,9 +12,8 @@ def amounts(values: Reals, unit: str) -> list[str]:
     even = _symmetric(values.intervals)
     if even is not None:
         (inner, outer), edge = even
-        words = {(True, False): "within {}", (True, True): "at most ±{}",
-                 (False, False): "beyond ±{}", (False, True): "at least {} either way"}  # fmt: skip
-        return [words[inner, outer].format(number_words(edge) + unit), *missing]
+        side, ends = "within " if inner else "beyond ±", " inclusive" if outer else ""
+        return [f"{side}{number_words(edge)}{unit}{ends}", *missing]
     hole = _point_left_out(values.intervals)
     if hole is not None:
         return [f"other than {number_words(hole)}{unit}", *missing]

@@ -20,7 +20,10 @@ from telltree.speech.write import expression_of
 
 _EXACT = Possible()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
-_ALWAYS = ("always", "it is always so that", "never", "it is never so that", "at no point", "whenever")
+_ALWAYS = (
+    "always", "it is always so that", "it is always the case that", "never", "it is never so that",
+    "it is never the case that", "at no point", "whenever",
+)  # fmt: skip
 
 
 def read(
@@ -130,6 +133,8 @@ class _Reader:
         plain = isinstance(part, Clause) and not part.adverb and not part.verbless
         if isinstance(part, Clause) and plain and cursor.sees("whenever"):
             return self._rules(part.literal)
+        if isinstance(part, Clause) and part.adverb == "never" and cursor.sees("while", ", while"):
+            return self._never_while(part)
         times = self._times.take_behind() if isinstance(part, Clause) and plain else None
         if isinstance(part, Clause) and times is not None:
             return HowOften(part.literal, times)
@@ -166,7 +171,7 @@ class _Reader:
             part = self._part(True, True)
             if not isinstance(part, Clause) or not part.adverb:
                 cursor.fail("'at some point', 'always' or 'never' in a sentence about a part of the record")
-            found = _with_adverb(part)
+            found = self._never_while(part)
         if isinstance(found, Sometime):
             return Sometime(_joined([scope, found.part]))
         assert isinstance(found, Always)
@@ -319,9 +324,9 @@ class _Reader:
         """What always holds, never holds, or holds whenever something else does."""
         cursor = self._cursor
         match cursor.take(*_ALWAYS):
-            case "always" | "it is always so that":
+            case "always" | "it is always so that" | "it is always the case that":
                 return Always(self._item(True, lone))
-            case "never" | "it is never so that" | "at no point":
+            case "never" | "it is never so that" | "it is never the case that" | "at no point":
                 return Always(_EXACT.negated(self._never(is_open, lone)))
             case "whenever":
                 given = [self._given(lone) if is_open else self._item(True, lone)]
@@ -335,8 +340,14 @@ class _Reader:
                 return Always(Some((*map(_EXACT.negated, given), then)))
         part = self._part(True, lone)
         if isinstance(part, Clause) and part.adverb:
-            return _with_adverb(part)
+            return self._never_while(part) if is_open else _with_adverb(part)
         return Always(part.literal if isinstance(part, Clause) else part)
+
+    def _never_while(self, part: Clause) -> Term:
+        """A clause with an adverb, and what it never holds at the same time as: "x is never above 3 while A"."""
+        if part.adverb != "never" or part.verbless:
+            return _with_adverb(part)
+        return Always(_EXACT.negated(_joined(self._while(part.literal))))
 
     def _given(self, lone: bool) -> Term:
         """What follows "whenever": an item, or a choice, which needs no "either" because a comma ends it."""

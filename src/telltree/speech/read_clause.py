@@ -23,7 +23,7 @@ _ORDERS = {
 }  # fmt: skip
 
 _PREDICATES = {
-    Type.REAL_VECTOR: (*BOUNDS, "missing", "known", "other than", "exactly", "between", "from", "within"),
+    Type.REAL_VECTOR: (*BOUNDS, "missing", "known", "other than", "exactly", "between", "from", "within", "beyond"),
     Type.CATEGORICAL_VECTOR: ("missing", "known", "not", "neither"),
     Type.BOOLEAN_VECTOR: ("true", "false", "missing", "known", "not true", "not false"),
 }
@@ -317,14 +317,15 @@ class ClauseReader:
                 return self._between(subject, "to", inclusive=True)
             case "beyond":
                 edge = self._take_number(subject, "±")
-                return Reals.compared(">", self._number(subject) if edge is None else edge).under_abs
+                edge = self._number(subject) if edge is None else edge
+                return Reals.compared(">=" if cursor.take("inclusive") else ">", edge).under_abs
             case "within":
                 edge = self._take_number(subject, "±")
-                if edge is not None:
-                    return Reals.compared("<", edge).under_abs
-                edge = self._number(subject)
-                values = Reals.of([Interval(-edge, edge, False, False)])
-                return self._apart(subject, values) if cursor.take("of") else values
+                apart = edge is None
+                edge = self._number(subject) if edge is None else edge
+                inclusive = cursor.take("inclusive") is not None
+                values = Reals.of([Interval(-edge, edge, inclusive, inclusive)])
+                return self._apart(subject, values) if apart and not inclusive and cursor.take("of") else values
         word = cursor.expect(*BOUNDS, "equal to", "unequal to")
         relation = BOUNDS.get(word, "=" if word == "equal to" else "!=")
         edge = self._take_number(subject, "±") if word in BOUNDS else None

@@ -31,6 +31,11 @@ _DOUBTS = {
 }  # fmt: skip
 
 
+_DOES_NOT = "does not"
+_TURNED = {"always": "never", "never": "always"}
+"""What always does not happen never happens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A sentence in three parts, so that an adverb can be placed; without a verb all of it is predicate."""
@@ -49,6 +54,8 @@ class Clause:
 
     def with_adverb(self, adverb: str) -> str:
         """The sentence with "always" or "never": after an auxiliary, before another verb, or before the whole."""
+        if self.verb == _DOES_NOT:
+            return str(Clause(self.subject, f"{_TURNED[adverb]} {self._third}", self._rest))
         behind = self.verb in _AUXILIARIES and not self._owns
         verb = f"{self.verb} {adverb}" if behind else f"{adverb} {self.verb}"
         return _words(self.subject, verb.rstrip(), self.predicate)
@@ -59,12 +66,23 @@ class Clause:
         first = self.predicate.split(" ")[0]
         if not self.verb or first in _DOUBTS or first == "to":  # "is not to open" forbids what "is to open" orders
             return None
+        if self.verb == _DOES_NOT:
+            return Clause(self.subject, self._third, self._rest)
         if self._owns:
             return Clause(self.subject, self.verb, f"no {self.predicate.partition(' ')[2]}")
         if self.verb in _AUXILIARIES:
             return Clause(self.subject, self.verb, f"not {self.predicate}")
         known = _THIRD.get(self.verb)
         return None if known is None else Clause("", "", _words(self.subject, "does not", known, self.predicate))
+
+    @property
+    def _third(self) -> str:
+        """Of "does not respond at once", the "responds"."""
+        return _third(self.predicate.split(" ")[0])
+
+    @property
+    def _rest(self) -> str:
+        return self.predicate.partition(" ")[2]
 
     @property
     def _owns(self) -> bool:
@@ -86,8 +104,11 @@ def split(words: str, negated: str | None = None) -> Clause:
     if not before or before[0] in _FIRST_DOUBTS or not _DOUBTS.isdisjoint(before):
         return Clause("", "", words)
     subject, verb, predicate = " ".join(parts[: verbs[0]]), parts[verbs[0]], " ".join(parts[verbs[0] + 1 :])
-    does_not = verb in ("do", "does", "did") and predicate.startswith("not ")  # and no adverb goes between them
-    return Clause("", "", words) if does_not else Clause(subject, verb, predicate)
+    denied = predicate.removeprefix("not ")
+    if verb in ("do", "does", "did") and denied != predicate:  # no adverb goes between them
+        clear = verb == "does" and denied.split(" ")[0].isalpha() and denied.split(" ")[0] not in _DOUBTS
+        return Clause(subject, _DOES_NOT, denied) if clear else Clause("", "", words)
+    return Clause(subject, verb, predicate)
 
 
 def _denies(negated: str | None, parts: list[str], i: int) -> bool:
@@ -99,6 +120,8 @@ def _denies(negated: str | None, parts: list[str], i: int) -> bool:
 
 def _third(verb: str) -> str:
     """The third person of a verb."""
+    if verb == "have":
+        return "has"
     if verb.endswith("y") and verb[-2:-1] not in "aeou":
         return f"{verb[:-1]}ies"
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")

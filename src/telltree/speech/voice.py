@@ -31,7 +31,8 @@ from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
 from telltree.speech.words import QUOTED
 
-_NEGATION, _NESTED_LIST, _NEVER, _IN_LIST = 3, 2, 1, 3
+_NEGATION, _NESTED_LIST, _DENIED, _IN_LIST = 3, 2, 1, 3
+_ALWAYS, _NEVER = "it is always the case that", "it is never the case that"
 _APART = 5  # what one sentence must save to be preferred to several simpler ones
 _MOST_WHILE = 2  # parts after "while" in a choice
 _MARKED = re.compile(", | (?:and|or|while) ")
@@ -266,14 +267,26 @@ class Voice:
         if isinstance(part, Says | Compares | Own):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
         item = self._whole if is_open else self.item
-        found.append(said("always") + item(part, True, lone))
+        found.append(said(_ALWAYS) + item(part, True, lone))
         found.append(
-            said("never", _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
+            said(_NEVER, _NEGATION) + (self._never_open(opposite) if is_open else self.item(opposite, True, lone))
         )
         if isinstance(part, Some) and len(part.parts) > 1:
-            found += self._at_once(opposite)
+            found.append(self._never_while(opposite) if is_open else None)
             found += self._whenever(part, is_open, lone)
         return _cheapest(candidate for candidate in found if candidate is not None)
+
+    def _never_while(self, term: Term) -> Said | None:
+        """Parts that never hold at once, with "never" at the verb of the first: "x is never above 3 while A"."""
+        if self._wary or not isinstance(term, All) or any(map(_looks_on, term.parts)):
+            return None
+        here, *others = _in_order(term.parts)
+        adverb = self._adverb("never", here, lone=True) if isinstance(here, Says | Compares | Own) else None
+        if adverb is None or adverb.about is None or not adverb.about.clause.verb:
+            return None
+        verbs = len(term.parts) if len(others) > 1 else 0  # of three or more, this is the plainest way to say it
+        text = _before_while(Said(adverb.text, adverb.cost - verbs))
+        return text + "while" + listed([self.item(part, True) for part in others], "and")
 
     def _never_open(self, term: Term) -> Said:
         """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
@@ -285,18 +298,11 @@ class Voice:
             return None
         wording = self._literals.wording(term, closed=not lone)
         denied = adverb == "never" and wording.act is None  # "never" with an event is as plain as "always"
-        cost = _NEGATION * wording.negations + _NEVER * denied
-        alone = replace(said(wording.with_adverb(adverb), cost), about=wording)
+        cost = _NEGATION * wording.negations + _DENIED * denied
+        text = wording.with_adverb(adverb)
+        cost += text.endswith(" inclusive")  # rather "never beyond ±5" than "always within 5 inclusive"
+        alone = replace(said(text, cost), about=wording)
         return replace(alone, adverb=adverb) if isinstance(term, Says) and isinstance(term.values, Truths) else alone
-
-    def _at_once(self, term: Term) -> list[Said]:
-        """Literals that are never true at once, without verbs."""
-        parts = term.parts if isinstance(term, All) else ()
-        wordings = [self._literals.wording(p) for p in parts if isinstance(p, Says | Compares | Own)]
-        verbless = [said(text, _NEGATION * w.negations) for w in wordings if (text := w.verbless)]
-        if len(verbless) < max(2, len(parts)):
-            return []
-        return [said("never", _NEVER) + listed(verbless, "and") + "at once"]
 
     def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
         """ "Whenever" with each part as the conclusion, and with each part as the condition."""

@@ -44,9 +44,10 @@ class Wording:
         return f"{self.clause} {self.tail}".rstrip()
 
     def with_adverb(self, adverb: str) -> str:
-        """The clause with "always" or "never" in it, or before it."""
+        """The clause with "always" or "never" at its verb, or after words that say so."""
         clause = self.clause if self.act is None else self.act
-        return f"{clause.with_adverb(adverb)} {self.tail}".rstrip()
+        said = clause.with_adverb(adverb) if clause.verb else f"it is {adverb} the case that {clause}"
+        return f"{said} {self.tail}".rstrip()
 
     @property
     def happening(self) -> str:

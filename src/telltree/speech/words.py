@@ -18,7 +18,8 @@ BOUNDS = {
 OPENERS = (
     "at some point", "each at some point", "at no point", "at the end", "never", "always", "whenever", "either",
     "all of", "then or later", "from then on", "it is so that", "it is not so that", "it is false that",
-    "it is always so", "it is never so", "it is known whether", "it is unknown whether", "it is always false that",
+    "it is always so", "it is never so", "it is always the case that", "it is never the case that",
+    "it is known whether", "it is unknown whether", "it is always false that",
     "it is never false that", "it is always known whether", "it is never known whether",
     "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",
@@ -29,8 +30,8 @@ OPENERS = (
 _OTHERS = (
     *BOUNDS, "exactly", "between", "from", "to", "within", "of", "other than", "equal to", "unequal to", "the same as",
     "different from", "missing", "known", "not", "neither", "nor", "is", "are", "ever", "in all", "steps", "step",
-    "either way", "beyond", "at once", "both", "for exactly", "at exactly", "fewer than", "fewer", "more", "less",
-    "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
+    "either way", "beyond", "at once", "both", "inclusive", "for exactly", "at exactly", "fewer than", "fewer", "more",
+    "less", "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
 DASH = "–"
