@@ -193,9 +193,9 @@ def test_thousands_of_columns():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("F(on and rate > 40)", "at some point advisory is active while vertical rate is above 40 ft/s"),
+        ("F(on and rate > 40)", "at some point advisory is active while the vertical rate is above 40 ft/s"),
         ("not F(on)", "advisory is never active"),
-        ("not G(on => rate < 2)", "at some point advisory is active while vertical rate is at least 2 ft/s"),
+        ("not G(on => rate < 2)", "at some point advisory is active while the vertical rate is at least 2 ft/s"),
         ("count(on) > 3", "for at least 4 s in all, advisory is active"),
     ],
 )
