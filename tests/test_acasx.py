@@ -284,3 +284,32 @@ def test_encounters_are_drawn_with_their_caption(whole):
     assert "category 5, because" in written
     assert "Increase Descend" in written
     assert "near mid-air collision" in json.dumps([text.get_text() for text in figure.legends[0].get_texts()])
+
+
+def test_a_pilot_without_an_advisory_is_not_said_to_fail_to_respond(whole):
+    """The code means no response: nothing is advised, or the first advisory's delay is running."""
+    panel, _ = whole
+    for number in ("1", "2"):
+        none, active = (panel.stacked(f"{name}_{number}") == 1 for name in ("response_none", "RA"))
+        assert none[~active].all()
+        assert (panel.stacked(f"response_timer_{number}")[none & active] > 0).all()
+        others = [panel.stacked(f"response_{name}_{number}") == 1 for name in ("stay", "follow")]
+        assert (none + others[0] + others[1] == 1).all()
+        column = panel.schema[f"response_none_{number}"]
+        assert column.phrase == f"pilot {number} flies as planned"
+        assert column.negated == f"pilot {number} responds to an advisory"
+
+
+def test_the_papers_times_are_of_the_second_in_which_a_collision_begins(whole):
+    """Its clock is the records': second 0 has the same altitudes. The limit of 500 ft is passed between two steps, and
+    the paper tells the step before, where the records are not within the limits yet."""
+    panel, _ = whole
+    for encounter, told in {1303: 39, 944: 38, 5246: 39}.items():
+        record = place(panel, encounter)
+        apart, above = (panel.values(name, record) for name in ("horizontal_range", "abs_alt_diff"))
+        first = int(np.argmax((apart < 500) & (above < 100)))
+        passed = first - 1 + (apart[first - 1] - 500) / (apart[first - 2] - apart[first - 1])
+        assert first - 1 <= passed < first
+        assert int(passed) == told == first - 1
+    assert panel.values("h_1", place(panel, 944))[:2] == pytest.approx([7569.522583818, 7559.899380089], abs=1e-3)
+    assert panel.values("h_2", place(panel, 5246))[0] == pytest.approx(7522.060778049, abs=1e-3)

@@ -47,6 +47,26 @@ def test_the_study_is_the_papers():
     assert any("2,000 of the 10,000 encounters" in note for note in study.notes)
 
 
+def test_the_experiment_may_have_all_50_steps():
+    study = acasx_study(None, whole=True)
+    assert set(study.panel.lengths.tolist()) == {50}
+    assert any("all 50 steps" in note for note in study.notes)
+    with pytest.raises(SettingsError, match="only the records of acasx are cut"):
+        run_experiment("encounters", whole=True, trials=1)
+
+
+def test_terminals_are_those_of_formulas_as_found(study):
+    model = ACASX_SEARCHES["gp"]
+    few = replace(model, search=replace(model.search, evaluations=500, population=100))
+    train = np.arange(0, len(study.y), 2)
+    learned = few.learn(study, train, 0)
+    found = [node.formula for node in learned.tree_.nodes]
+    assert all(node.found is None for node in learned.tree_.nodes)
+    assert all(str(learned.grammar_.derive(formula.expression)) == str(formula) for formula in found)
+    told = few.predict(study, train, np.arange(1, len(study.y), 2), 0)
+    assert told.terminals == np.mean([formula.terminals for formula in found])
+
+
 def test_every_search_of_the_experiment(study):
     few = {name: replace(model.search, evaluations=200) for name, model in ACASX_SEARCHES.items()}
     found = run_experiment(study, trials=1, searches=few, baselines=["bayes"], jobs=1)
@@ -57,13 +77,20 @@ def test_every_search_of_the_experiment(study):
 
 
 def test_the_names_of_the_experiment(monkeypatch, study):
-    monkeypatch.setattr("telltree.experiments.studies.acasx_study", lambda data: study)
+    monkeypatch.setattr("telltree.experiments.studies.acasx_study", lambda data, whole=False: study)
     monkeypatch.setattr("telltree.experiments.run._work", lambda *_: False)
     assert list(run_experiment("acasx").models) == ["mc", "ge", "gp", "gp-long", "tree", "forest", "bayes"]
     authors = run_experiment("acasx", paper_budgets=True).models
     assert list(authors) == ["mc", "ge", "gp", "tree", "forest", "bayes"]
     assert "population=5000" in authors["gp"].settings
-    assert "fitness=GiniSize(w1=100.0, w2=0.1" in authors["gp"].settings
+    assert "fitness=GiniSize(w1=100.0, w2=0.1, gini='weighted', size='nodes', tolerance=0.0" in authors["gp"].settings
+    letter = run_experiment("acasx", preset="paper").models
+    assert "fitness=GiniSize(w1=100.0, w2=0.1, gini='sum', size='nodes', tolerance=0.0" in letter["mc"].settings
+    assert "evaluations=500000" in letter["mc"].settings
+    for models in (authors, letter, run_experiment("acasx").models):
+        assert "as_derived=True" in models["gp"].settings
+    with pytest.raises(SettingsError, match="only preset is 'paper'"):
+        run_experiment("acasx", preset="thesis")
     with pytest.raises(SettingsError, match="there is no search called 'gp-long'"):
         run_experiment("acasx", searches=["gp-long"], paper_budgets=True)
 
@@ -104,6 +131,8 @@ def test_kinds_of_collision_are_the_categories_that_predict_one(collisions, stud
     predicted = collisions.model.predict(study.panel)
     assert sum(len(kind.positions) for kind in collisions.categories) == int((predicted == "NMAC").sum())
     assert all(len(kind.positions) >= 10 for kind in collisions.categories)
+    numbers = [kind.number for kind in collisions.categories]
+    assert numbers == sorted(numbers)  # the rows of the collage, as in the paper
 
 
 def test_pictures(collisions, study, tmp_path):

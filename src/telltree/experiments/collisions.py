@@ -47,7 +47,7 @@ class Collisions:
     y: NDArray[Any]
     model: GrammarTreeClassifier
     categories: tuple[Category, ...]
-    """Those that predict a collision, the largest first."""
+    """Those that predict a collision, in ascending order, as the rows of the paper's collage."""
     cases: tuple[Case, ...]
 
     def __str__(self) -> str:
@@ -63,8 +63,8 @@ def sort_collisions(study: Study, *, seed: int = 0) -> Collisions:
     model = SEARCHES["gp"].estimator(study, study.grammar_for(study.panel), seed)
     model.set_params(min_members=_LEAST, class_weight="balanced", n_jobs=-1).fit(study.panel, study.y)
     found = model.categories(study.panel, study.y)
-    kinds = sorted((c for c in found if c.label == NMAC), key=lambda c: (-c.counts.get(NMAC, 0), c.number))
-    return Collisions(study.panel, study.y, model, tuple(kinds), tuple(_cases(study.panel, model, found)))
+    kinds = tuple(category for category in found if category.label == NMAC)
+    return Collisions(study.panel, study.y, model, kinds, tuple(_cases(study.panel, model, found)))
 
 
 def _cases(panel: Panel, model: GrammarTreeClassifier, found: tuple[Category, ...]) -> list[Case]:

@@ -50,7 +50,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Telltree:
-    """GrammarTreeClassifier with one search, and its own fitness or the study's."""
+    """GrammarTreeClassifier with one search, and its own fitness or the study's; formulas stay as they are found."""
 
     title: str
     search: Search
@@ -84,7 +84,8 @@ class Telltree:
             fitness=self.fitness or study.fitness or GiniSize(),
             max_depth=study.max_depth,
             min_members=1,
-            centre=study.grammar is None,  # constants of the generic grammar are only starting points
+            centre=False,
+            as_derived=True,
             random_state=seed,
         )
 
@@ -145,9 +146,16 @@ ACASX_SEARCHES: Mapping[str, Telltree] = {
 """The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, which matters most."""
 
 
-def searches_of(experiment: str, *, paper_budgets: bool = False) -> Mapping[str, Telltree]:
-    """The searches that an experiment compares, or those with the settings and the fitness of the paper's authors."""
-    if not paper_budgets:
+_AUTHORS = replace(GiniSize.paper(), gini="weighted")
+"""What the authors' code minimises."""
+
+
+def searches_of(experiment: str, *, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
+    """The searches that an experiment compares, or those with the settings and the fitness of the paper's authors.
+
+    `to_the_letter`: those of the authors, with the fitness as the paper defines it.
+    """
+    if not (paper_budgets or to_the_letter):
         return ACASX_SEARCHES if experiment == "acasx" else SEARCHES
     name: PaperExperiment = "auslan" if experiment == "auslan" else "acasx"
     budgets = {
@@ -155,15 +163,17 @@ def searches_of(experiment: str, *, paper_budgets: bool = False) -> Mapping[str,
         "ge": GrammaticalEvolution.paper(name),
         "gp": GeneticProgramming.paper(name),
     }
-    return {key: Telltree(SEARCHES[key].title, search, GiniSize()) for key, search in budgets.items()}
+    fitness = GiniSize.paper() if to_the_letter else _AUTHORS
+    return {key: Telltree(SEARCHES[key].title, search, fitness) for key, search in budgets.items()}
 
 
-def further_searches(*, paper_budgets: bool = False) -> Mapping[str, Telltree]:
+def further_searches(*, paper_budgets: bool = False, to_the_letter: bool = False) -> Mapping[str, Telltree]:
     """The searches that the paper does not compare, which an experiment runs if they are named."""
-    fitness = GiniSize() if paper_budgets else None
+    authors = paper_budgets or to_the_letter
+    fitness = GiniSize.paper() if to_the_letter else _AUTHORS if authors else None
     return {
-        "ce": Telltree("telltree, CE", CrossEntropy.paper() if paper_budgets else CrossEntropy(), fitness),
-        "pipe": Telltree("telltree, PIPE", Pipe.paper() if paper_budgets else Pipe(), fitness),
+        "ce": Telltree("telltree, CE", CrossEntropy.paper() if authors else CrossEntropy(), fitness),
+        "pipe": Telltree("telltree, PIPE", Pipe.paper() if authors else Pipe(), fitness),
         "auto": Telltree("telltree, Auto", Auto(), fitness),
     }
 

@@ -52,7 +52,7 @@ def draw_encounters(folder: Path, stories: Stories | None = None) -> Iterator[Pa
     from telltree.report import draw_encounter, plot_collage, plot_encounter, plot_tree
 
     stories = tell_stories() if stories is None else stories
-    shown = [kind.category for kind in stories.kinds]
+    shown = sorted((kind.category for kind in stories.kinds), key=lambda category: category.number)
     collage = plot_collage(shown, stories.panel, stories.y, draw=draw_encounter, only_label=NMAC, text=None)
     yield _saved(collage, folder / "encounters-collage.png")
     yield _saved(plot_tree(stories.model.tree_, text="formula"), folder / "encounters-tree.png")

@@ -4,8 +4,9 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
+from telltree.errors import SettingsError
 from telltree.experiments.experiment import Experiment, ModelResult
 from telltree.experiments.models import Model, Telltree, choose_models, compile_all, further_searches, searches_of
 from telltree.experiments.progress import Clock, Progress
@@ -33,6 +34,8 @@ def run_experiment(
     records: int = 10_000,
     proximity: bool = False,
     paper_budgets: bool = False,
+    preset: Literal["paper"] | None = None,
+    whole: bool = False,
     client: Any = None,
 ) -> Experiment:
     """Repeat an experiment of the paper: every model on the same stratified random 70/30 splits.
@@ -50,6 +53,8 @@ def run_experiment(
         time to closest approach.
     paper_budgets: search with the settings of the paper's authors (see `GeneticProgramming.paper`): those for "auslan",
         or else those for "acasx".
+    preset: "paper" for the same, with the fitness as the paper defines it: see `GrammarTreeClassifier.paper`.
+    whole: for "acasx", all 50 steps of each encounter, not cut before the closest approach.
     client: a Dask client, whose workers do the runs in place of processes of this machine.
 
     Ctrl-C ends it early, with what is finished; `interrupted` of the result says so.
@@ -58,12 +63,15 @@ def run_experiment(
     require_whole("seed", seed, 0)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    known = searches_of(study if isinstance(study, str) else study.name, paper_budgets=paper_budgets)
-    named = {**known, **further_searches(paper_budgets=paper_budgets)}
+    if preset not in (None, "paper"):
+        raise SettingsError(f"the only preset is 'paper', got {preset!r}")
+    authors = {"paper_budgets": paper_budgets, "to_the_letter": preset is not None}
+    known = searches_of(study if isinstance(study, str) else study.name, **authors)
+    named = {**known, **further_searches(**authors)}
     models = choose_models(tuple(known) if searches is None else searches, baselines, named)
     kept = Store(store)  # find a file that cannot be used before the long work starts
     if isinstance(study, str):
-        study = study_named(study, data=data, records=records, proximity=proximity)
+        study = study_named(study, data=data, records=records, proximity=proximity, whole=whole)
     keys = {name: run_key(study, model, seed) for name, model in models.items()}
     tasks = [Task(keys[name], name, models[name], trial, seed) for trial in range(trials) for name in models]
     interrupted = _work(tasks, study, kept, progress, partial(_runs, jobs=jobs, client=client))

@@ -26,24 +26,27 @@ def auslan_study(data: str | os.PathLike[str] | None = None) -> Study:
     return Study("auslan", "Auslan", panel, y, max_depth=6, trees=32, paper=paper.AUSLAN, notes=notes)
 
 
-def acasx_study(data: str | os.PathLike[str] | None = None) -> Study:
+def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = False) -> Study:
     """The paper's encounters, cut as for its table, with its authors' grammar; depth 4, 64 trees in the forest.
 
     data: as for `load_acasx`; None looks where `find_acasx` does, and takes the sample if the whole data are not there.
+    whole: all 50 steps of each encounter, as the paper's text says.
     """
     from telltree.datasets import load_acasx
     from telltree.datasets.acasx import find_acasx
 
-    panel, y = load_acasx(find_acasx() if data is None else data)
+    panel, y = load_acasx(find_acasx() if data is None else data, cut=not whole)
     notes: tuple[str, ...] = (
-        "records end more than five seconds before the closest approach, as in the paper's table",
+        "records have all 50 steps, as the paper's text says; its table must be of records that end earlier"
+        if whole
+        else "records end more than five seconds before the closest approach, as in the paper's table",
         "a terminal must set about one record right to be worth its while, in the last search half of one",
     )
     if len(panel) < _WHOLE:
         notes = (f"{len(panel):,} of the {_WHOLE:,} encounters: the sample in telltree; --data gives the whole", *notes)
     return Study(
         name="acasx",
-        title="ACAS X, encounters of two aircraft",
+        title=f"ACAS X, encounters of two aircraft{', all 50 steps' if whole else ''}",
         panel=panel,
         y=y,
         max_depth=4,
@@ -89,12 +92,16 @@ def encounter_study(records: int = 10_000, *, proximity: bool = False) -> Study:
 NAMES = ("auslan", "acasx", "encounters")
 
 
-def study_named(name: str, *, data: str | os.PathLike[str] | None, records: int, proximity: bool) -> Study:
+def study_named(
+    name: str, *, data: str | os.PathLike[str] | None, records: int, proximity: bool, whole: bool = False
+) -> Study:
     """The experiment of that name."""
+    if whole and name != "acasx":
+        raise SettingsError(f"only the records of acasx are cut; those of {name!r} are whole as they are")
     if name == "auslan":
         return auslan_study(data)
     if name == "acasx":
-        return acasx_study(data)
+        return acasx_study(data, whole=whole)
     if name == "encounters":
         return encounter_study(records, proximity=proximity)
     raise SettingsError(f"there is no experiment called {name!r}; there are {', '.join(NAMES)}")

@@ -3,7 +3,7 @@
 import enum
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,6 +42,16 @@ def experiment(
     ] = None,
     paper_budgets: Annotated[
         bool, typer.Option("--paper-budgets", help="Search with the settings of the paper's authors: slow.")
+    ] = False,
+    preset: Annotated[
+        Literal["paper"] | None,
+        typer.Option(
+            help="paper: the same, and the criterion as the paper defines it, to the letter.", show_default=False
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="acasx: all 50 steps of each encounter, not cut before the closest approach."),
     ] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
     dask: Dask = None,
@@ -101,6 +111,8 @@ def experiment(
             records=records,
             proximity=proximity,
             paper_budgets=paper_budgets,
+            preset=preset,
+            whole=whole,
             client=client,
         )
     put(found.to_json() if json else str(found), exact=json)
@@ -112,7 +124,7 @@ def experiment(
     if shortcuts and name is ExperimentName.ENCOUNTERS:
         _tell_shortcuts(records, proximity, seed)
     if pictures is not None:
-        _draw(found, pictures, data, records)
+        _draw(found, pictures, data, records, whole=whole)
 
 
 def _unfinished(name: ExperimentName) -> Path:
@@ -143,7 +155,7 @@ def _check_folder(folder: Path) -> None:
         fail(f"{folder} is no folder: make it first", USAGE)
 
 
-def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) -> None:
+def _draw(found: "Experiment", folder: Path, data: Path | None, records: int, *, whole: bool) -> None:
     from telltree.experiments import acasx_study, auslan_study
     from telltree.experiments.collisions import sort_collisions, whole_records
     from telltree.experiments.pictures import draw_acasx, draw_auslan, draw_encounters
@@ -153,7 +165,7 @@ def _draw(found: "Experiment", folder: Path, data: Path | None, records: int) ->
     if found.name == "auslan":
         paths = draw_auslan(found, folder, auslan_study(data))
     elif found.name == "acasx":
-        collisions = sort_collisions(acasx_study(data), seed=found.seed)
+        collisions = sort_collisions(acasx_study(data, whole=whole), seed=found.seed)
         say(str(collisions))
         paths = draw_acasx(folder, collisions, whole_records(data))
     else:

@@ -61,7 +61,8 @@ _OF_AIRCRAFT: tuple[tuple[str, str, str], ...] = (
     ("intr_out_vrc2", "aircraft {0} tells the other not to pass above",
      "aircraft {0} does not tell the other not to pass above"),
     ("intr_out_tds", "threat score", "threat score aboard aircraft {0}"),
-    ("response_none", "pilot {0} does not respond", "pilot {0} responds"),
+    # true while there is no advisory, and during the delay before the response to the first one
+    ("response_none", "pilot {0} flies as planned", "pilot {0} responds to an advisory"),
     ("response_stay", "pilot {0} stays with the earlier advisory", "pilot {0} does not stay with the earlier advisory"),
     ("response_follow", "pilot {0} follows the advisory", "pilot {0} does not follow the advisory"),
     ("response_timer", "time", "response time left to pilot {0}"),
