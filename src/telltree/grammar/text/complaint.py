@@ -31,7 +31,6 @@ def complaint(error: UnexpectedInput, text: str, start: str) -> GrammarError:
     advice = {
         '"': "the quoted text does not end on its line",
         "`": "the quoted name does not end on its line",
-        "|": "absolute value is abs(x)",
         "&": "write and, or ∧",
         "!": "write not, or ¬",
         "~": "write not, or ¬",
@@ -58,7 +57,45 @@ def _about_token(token: Token, expected: set[str], text: str, start: str) -> Gra
         remedy = "; comparisons do not chain, join two of them with and"
     elif str(token) in WORDS and "NAME" in expected:
         remedy = f"; an attribute called {token} is written `{token}`"
+    bar = None if "NAME" in expected else _open_bar(text, place)
+    if bar is not None:
+        return GrammarError(
+            f"{found} where '|' was expected: the one at line {bar.line}, column {bar.column} begins an absolute value, "
+            f"such as |x - y|; or an alternative is missing before it",
+            *place,
+        )
     return GrammarError(f"{found} where {_wanted(expected, start)} was expected{remedy}", *place)
+
+
+_SIGNS = re.compile(r'#[^\n]*+|"(?:[^"\\\n]++|\\.)*+"|`(?:[^`\\\n]++|\\.)*+`|::=|[<>=!]=|=>|[\w.]++|[^\s]')
+_BEGINNING = frozenset({"::=", "(", ",", "{", "[", "-", "−", "<", ">", "<=", ">=", "=", "==", "≤", "≥", "=>", "⇒", "∧",
+                        "∨", "¬", "and", "or", "not", "implies"})  # fmt: skip
+"""After which an expression must begin."""
+
+
+def _open_bar(text: str, end: Place) -> Place | None:
+    """Where an absolute value begins that does not end before this place, if there is one."""
+    lines = text.split("\n")
+    before = "\n".join([*lines[: end.line - 1], lines[end.line - 1][: end.column - 1]])
+    opened: list[tuple[str, int]] = []
+    begins = True
+    for found in _SIGNS.finditer(before):
+        sign = found[0]
+        if sign.startswith("#"):
+            continue
+        if sign == "::=":
+            opened = []
+        elif sign in ("(", "[", "{") or (sign == "|" and begins):
+            opened.append((sign, found.start()))
+        elif opened and (sign in (")", "]", "}") or (sign == "|" and opened[-1][0] == "|")):
+            opened.pop()
+            begins = False
+            continue
+        begins = sign in _BEGINNING or sign == "|"
+    if not opened or opened[-1][0] != "|":
+        return None
+    start = before[: opened[-1][1]]
+    return Place(start.count("\n") + 1, len(start) - start.rfind("\n"))
 
 
 def _misspelt_define(token: Token, text: str, only: bool) -> GrammarError | None:

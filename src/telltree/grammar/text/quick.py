@@ -31,7 +31,7 @@ from telltree.grammar.text.source import (
     Source,
     Supply,
 )
-from telltree.operators.table import AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, Operator
+from telltree.operators.table import ABS, AND, COMPARISONS, DIFFERENCE, IMPLIES, NOT, OR, Operator
 
 _NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
 _TOKENS = re.compile(
@@ -239,6 +239,9 @@ class _Reader:
                 return Constant(_inside(text), place)
             case "(":
                 return self._closed(self._within(self._group), ")")
+            case "|":
+                inside = self._within(lambda: self.formula(_COMPARING + 1))
+                return self._closed(Call(ABS.name, (inside,), place), "|")
             case "[":
                 return self._closed(Supply("list", tuple(self._several(self._constant)), place), "]")
             case "each":

@@ -35,6 +35,7 @@ from telltree.grammar.text.source import (
     any_of,
 )
 from telltree.operators import Operator, operator_named
+from telltree.operators.table import ABS
 
 _DIGITS = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 LONGEST = 4_000_000  # characters; a grammar for ten thousand columns, written out, has two million
@@ -208,6 +209,9 @@ class _Builder(Transformer[Token, Any]):
     def group(self, choice: Choice) -> Source:
         only = choice.alternatives[0]
         return only.body if len(choice.alternatives) == 1 and only.english is None else choice
+
+    def absolute(self, bar: Token, source: Source, _: Token) -> Call:
+        return Call(ABS.name, (source,), _place(bar))
 
     def constant(self, token: Token | Constant) -> Constant:
         return token if isinstance(token, Constant) else Constant(_unquoted(token), _place(token))
