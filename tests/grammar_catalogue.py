@@ -19,7 +19,8 @@ CATALOGUE: list[tuple[str, int, int, str]] = [
     # text that does not parse
     ("", 1, 1, "the text ends where a rule (name ::= ...) was expected"),
     ("# only a comment\n", 1, 17, "the text ends"),
-    ("A ::= | F(x1)", 1, 7, "found '|' where an expression was expected"),
+    ("A ::= | F(x1)", 1, 14, "the text ends where '|' was expected: the one at line 1, column 7 begins an absolute"),
+    ("A ::= F(x1) | | ", 1, 16, "the text ends where an expression was expected"),
     ("A ::= F(x1) |\nB ::= x1", 2, 1, "found a new rule (B ::= ...) where an expression"),
     ("A ::= F(x1", 1, 11, "the text ends where ')' or ',' was expected"),
     ("A ::= F(x1))", 1, 12, "found ')' where an operator"),

@@ -213,7 +213,7 @@ class Signals:
 
     def missing(self, e: Expression) -> Any:
         """Where a signal has no value."""
-        if e.type is Type.BOOLEAN_VECTOR and not isinstance(e.head, Attribute):
+        if e.type in (Type.BOOLEAN, Type.BOOLEAN_VECTOR) and not isinstance(e.head, Attribute):
             return np.zeros(self._height)  # a formula is never missing
         return np.isnan(self.values(e))
 
@@ -258,12 +258,11 @@ def _checked(function: UserFunction, operands: list[NDArray[Any]], record: objec
         found = np.asarray(function(*operands))
     except Exception as error:
         raise FunctionError(f"{where}: it raised {type(error).__name__}: {error}") from error
-    wanted = operands[0].shape
+    wanted = () if function.gives == "truth" else operands[0].shape
     if found.shape != wanted:
-        raise FunctionError(
-            f"{where}: it must return one value a step, shape {wanted}, but returned shape {found.shape}"
-        )
-    if function.gives == "Boolean" and found.dtype != np.bool_:
+        expected = f"one value a step, shape {wanted}" if wanted else "one truth value for the record"
+        raise FunctionError(f"{where}: it must return {expected}, but returned shape {found.shape}")
+    if function.gives in ("Boolean", "truth") and found.dtype != np.bool_:
         raise FunctionError(f"{where}: it must return Booleans, but returned {found.dtype}; end it with a comparison")
     if function.gives == "real" and found.dtype.kind not in "fiu":
         raise FunctionError(f"{where}: it must return numbers, but returned {found.dtype}")

@@ -10,7 +10,7 @@ from telltree.operators.table import is_word
 from telltree.operators.types import Type, fits
 
 _TAKES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR, "categorical": Type.CATEGORICAL_VECTOR}
-_GIVES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR}
+_GIVES = {"real": Type.REAL_VECTOR, "Boolean": Type.BOOLEAN_VECTOR, "truth": Type.BOOLEAN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,10 @@ class UserFunction:
     """A vectorised Python function that formulas may call by name.
 
     `implementation` gets one NumPy array for each operand: floats (NaN where missing), Booleans (False where
-    missing) or category names (None where missing), and returns an array of the same length. It is called once
-    for each record with that record's steps, or, if `elementwise`, once with the steps of many records laid end
-    to end, which is much faster and right for every function whose answer at a step depends on that step alone.
+    missing) or category names (None where missing), and returns an array of the same length, or one truth value if it
+    gives "truth". It is called once for each record with that record's steps, or, if `elementwise`, once with the steps
+    of many records laid end to end, which is much faster and right for every function whose answer at a step depends on
+    that step alone.
     """
 
     name: str
@@ -42,6 +43,8 @@ class UserFunction:
             raise SettingsError(f"{self.name}: takes must list one or more of {sorted(_TAKES)}, got {self.takes!r}")
         if self.gives not in _GIVES:
             raise SettingsError(f"{self.name}: gives must be one of {sorted(_GIVES)}, got {self.gives!r}")
+        if self.gives == "truth" and self.elementwise:
+            raise SettingsError(f"{self.name}: a truth is of a whole record, and elementwise looks at single steps")
         if not callable(self.implementation):
             raise SettingsError(f"{self.name}: the implementation must be callable, got {self.implementation!r}")
 
@@ -81,7 +84,8 @@ def user_function(
     """Decorate a vectorised function to make it a word for grammars: `Grammar.parse(text, schema, functions=[f])`.
 
     takes: the types of its operands, each "real", "Boolean" or "categorical".
-    gives: the type of its answer, "real" or "Boolean", one value per step.
+    gives: the type of its answer: "real" or "Boolean", one value per step; or "truth", one truth value of the whole
+        record, which is a formula by itself, such as a rule of the start symbol.
     phrase: English with {0}, {1} … for the operands; by default "name of {0} and {1}".
     name: what grammars call it; by default the function's own name.
     elementwise: the answer at a step depends on that step alone, so that it may get many records at once.

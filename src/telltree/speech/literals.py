@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 
-from telltree.operators import Expression, Operator, Type
+from telltree.operators import Expression, Operator, Type, UserFunction
 from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from telltree.speech.terms import All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
 from telltree.speech.values import Orders, Reals, Truths, Values
@@ -67,9 +67,11 @@ def with_values(literal: Literal, values: Values) -> Literal:
 
 
 def of_counts(literal: Literal) -> bool:
-    """Whether it compares counts. Then it is never missing, and the same at every step of a record."""
+    """Whether it compares counts, or is the truth of a whole record that a user's function gives. Then it is never
+    missing, and the same at every step of a record."""
     if isinstance(literal, Own):
-        return literal.expression.head in COMPARISONS and literal.expression.type is Type.BOOLEAN
+        e = literal.expression
+        return e.type is Type.BOOLEAN and (e.head in COMPARISONS or isinstance(e.head, UserFunction))
     return isinstance(literal, HowOften)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.operators import Attribute, Expression, Hole, Number, Operator, Shape, Type
+from telltree.operators import Attribute, Expression, Hole, Number, Operator, Shape, Type, UserFunction
 from telltree.operators.expression import RandomNumber
 from telltree.operators.meaning import OPERAND_MODES, WINDOWED, Joins, MicroOp, Mode
 from telltree.operators.simpler import once_each
@@ -75,6 +75,8 @@ def code_of(e: Expression) -> MicroOp:
             return means.code
         if means.on_counts is not None and any(arg.type is Type.COUNT for arg in e.args):
             return means.on_counts
+    if isinstance(e.head, UserFunction) and e.type is Type.BOOLEAN:
+        return MicroOp.ATOM  # which is the same at every step
     return MicroOp.ATOM if e.type is Type.BOOLEAN_VECTOR else MicroOp.NAME
 
 

@@ -60,8 +60,8 @@ def _about_token(token: Token, expected: set[str], text: str, start: str) -> Gra
     bar = None if "NAME" in expected else _open_bar(text, place)
     if bar is not None:
         return GrammarError(
-            f"{found} where '|' was expected: the one at line {bar.line}, column {bar.column} begins an absolute value, "
-            f"such as |x - y|; or an alternative is missing before it",
+            f"{found} where '|' was expected: the one at line {bar.line}, column {bar.column} begins an absolute "
+            f"value, such as |x - y|; or an alternative is missing before it",
             *place,
         )
     return GrammarError(f"{found} where {_wanted(expected, start)} was expected{remedy}", *place)
