@@ -21,6 +21,7 @@ help:  ## show this list
 
 demo: $(READY)  ## learn from aircraft encounters of a real study, and write telltree-demo.html
 	$(BIN)/telltree demo --output telltree-demo.html --force
+	@echo "To go on with telltree in this shell: . $(BIN)/activate"
 
 test: check  ## run the checks, then all tests (ARGS="-k panel" to choose)
 	$(BIN)/python $(PYTEST) $(ARGS)

@@ -43,6 +43,9 @@ class DataOptions:
     labels: Annotated[
         str | None, typer.Option(metavar="FILE", help="Table with a label for each record id, if not in the data.")
     ] = None
+    drop_unlabelled: Annotated[
+        bool, typer.Option("--drop-unlabelled", help="Leave out records without a label, which are an error else.")
+    ] = False
     columns: Annotated[list[str] | None, _column("To learn from (repeatable); by default all.", "--column")] = None
     static: Annotated[list[str] | None, _column("Has one value a record (repeatable).", "--static")] = None
     schema: Annotated[

@@ -13,6 +13,7 @@ from telltree.data.records.grouping import by_id, plain_number
 from telltree.data.records.rows import labels_of
 from telltree.data.schema import listed, require_known, require_sayable
 from telltree.data.store import Array
+from telltree.data.warn import warn
 from telltree.errors import DataError
 
 
@@ -31,6 +32,22 @@ def labels_from_frame(
     require_known(str(label), opened.columns, "label column")
     grouping = by_id(opened[str(id)], str(id), None)
     return grouping.ids, labels_of(opened[str(label)], str(label), grouping)
+
+
+def without_unlabelled(panel: Panel, y: Any) -> tuple[Panel, Array]:
+    """Leave out the records without a label, and warn of how many they are; a DataError if none has one."""
+    labels = y if isinstance(y, np.ndarray) else object_array(y)
+    if len(labels) != len(panel):
+        raise DataError(f"got {counted(len(labels), 'label')} for {counted(len(panel), 'record')}")
+    absent = np.fromiter(map(is_nothing, labels.tolist()), np.bool_, len(labels))
+    if not absent.any():
+        return panel, labels
+    if absent.all():
+        raise DataError(f"none of {counted(len(panel), 'record')} has a label")
+    gone = panel.ids[absent].tolist()
+    warn(f"{len(gone):,} of {counted(len(panel), 'record')} without a label left out: {listed(gone)}")
+    kept = np.flatnonzero(~absent)
+    return panel[kept], labels[kept]
 
 
 def check_labels(y: Any, panel: Panel) -> Array:

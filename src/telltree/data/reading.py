@@ -15,7 +15,7 @@ from telltree.data.files.schema_file import load_overrides
 from telltree.data.files.tables import read_tables
 from telltree.data.files.ts import TIME, read_ts
 from telltree.data.how_read import HowRead
-from telltree.data.labels import check_labels
+from telltree.data.labels import check_labels, without_unlabelled
 from telltree.data.matching import match_labels
 from telltree.data.on_disk import Empty
 from telltree.data.panel import Panel, Repeated
@@ -61,6 +61,7 @@ def read(
     time_format: str | None = None,
     day_first: bool = False,
     wide: bool = False,
+    drop_unlabelled: bool = False,
 ) -> Read:
     """Read records of any form, and their labels.
 
@@ -89,7 +90,8 @@ def read(
     "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is.
 
     `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
-    path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. `schema`
+    path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. A record
+    without a label is an error; with `drop_unlabelled` it is left out, and a warning says how many are. `schema`
     overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file, which may also say the
     unit of times. `like` is a schema that other data had, such as that of a model: the columns of tables that are
     categorical there are so here, even if all their values look like numbers. `every` and `how` are those of
@@ -100,8 +102,9 @@ def read(
     later = every is not None and repeated == "error"
     clock = Clock(time_format, day_first)
     options = Options(
-        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, clock
-    )
+        overrides, period, unit if time_unit is None else time_unit, missing, LATER if later else repeated, clock,
+        drop_unlabelled=drop_unlabelled,
+    )  # fmt: skip
     apart = labels is not None
     if is_array(source):
         if wide:
@@ -117,7 +120,9 @@ def read(
     how_read = HowRead(id, time, period, time_unit, time_format, day_first, repeated, wide=wide)
     panel = Panel._whole(parts, how_read)
     if apart:
-        y = match_labels(labels, panel, id=id, label=label, encoding=encoding)
+        y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
+    if drop_unlabelled and y is not None:
+        panel, y = without_unlabelled(panel, y)
     if every is not None:
         panel = panel.resample(every, how)
     return Read(panel, None if y is None else check_labels(y, panel))

@@ -12,7 +12,7 @@ from telltree.data.files.directory import files_of, is_path
 from telltree.data.files.opening import File
 from telltree.data.files.schema_file import load_overrides
 from telltree.data.how_read import HowRead
-from telltree.data.labels import check_labels
+from telltree.data.labels import check_labels, without_unlabelled
 from telltree.data.matching import match_labels
 from telltree.data.panel import Panel
 from telltree.data.reading import Read, as_elsewhere, rows_of, table_files
@@ -40,6 +40,7 @@ def scan(
     encoding: str | None = None,
     time_format: str | None = None,
     day_first: bool = False,
+    drop_unlabelled: bool = False,
 ) -> Read:
     """Read files that are larger than memory: `panel, y = scan(...)` gives what `read` gives, but values stay on disk.
 
@@ -58,7 +59,14 @@ def scan(
         raise DataError("scan takes files, which can be read in pieces; for standard input there is read")
     overrides, unit = load_overrides(schema)
     clock = Clock(time_format, day_first)
-    options = Options(overrides, period, unit if time_unit is None else time_unit, missing, clock=clock)
+    options = Options(
+        overrides,
+        period,
+        unit if time_unit is None else time_unit,
+        missing,
+        clock=clock,
+        drop_unlabelled=drop_unlabelled,
+    )
     apart = labels is not None
     hidden = [label] if apart and label is not None else []
     roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=static, hidden=hidden)
@@ -69,7 +77,9 @@ def scan(
         parts, y = gather(rows, roles, options)
     panel = Panel._whole(parts, HowRead(id, time, period, time_unit, time_format, day_first))
     if apart:
-        y = match_labels(labels, panel, id=id, label=label, encoding=encoding)
+        y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
+    if drop_unlabelled and y is not None:
+        panel, y = without_unlabelled(panel, y)
     on_disk.rest()
     return Read(panel, None if y is None else check_labels(y, panel))
 

@@ -245,14 +245,19 @@ def checked_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     return dict(fields)
 
 
+MOST_LISTED = 30
+"""How many names there are is told of more."""
+
+
 def require_known(name: object, known: Iterable[str], what: str) -> None:
-    """Raise a DataError that names the nearest known name, unless `name` is one of them."""
+    """Raise a DataError that lists the known names, the nearest first, unless `name` is one of them."""
     names = list(known)
     if name in names:
         return
     text = clip(name, LONGEST_NAME) if isinstance(name, str) else name
     near = alike(str(text), names)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {listed(names)}" if names else "; there are none"
+    there = f"there are {listed(names, MOST_LISTED)}" if names else "there are none"
+    hint = f"; did you mean {near[0]!r}? T{there[1:]}" if near else f"; {there}"
     raise DataError(f"unknown {what} {text!r:.{LONGEST_NAME}}{hint}")
 
 

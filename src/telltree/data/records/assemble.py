@@ -42,6 +42,7 @@ class Options:
     clock: Clock = ISO
     like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that may be absent
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
+    drop_unlabelled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse invalid options."""

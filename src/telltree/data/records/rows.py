@@ -145,7 +145,8 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
         warn(f"every record has one row, and dozens of columns are called like the steps of a series; {REMEDY}")
     if times is not None and options.repeated == "error":
         require_distinct(grouping, times)
-    y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping)
+    gaps = options.drop_unlabelled
+    y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping, gaps=gaps)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
     parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times))
@@ -157,18 +158,23 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     return parts, y
 
 
-def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
-    """Return the label of each record; one that is missing, or varies inside a record, is a DataError."""
+def labels_of(values: Values, name: str, grouping: Grouping, *, gaps: bool = False) -> Array:
+    """Return the label of each record; one that is missing, or varies inside a record, is a DataError.
+
+    With `gaps`, the label of a record is None if all its rows miss it.
+    """
     absent = grouping.arranged(absent_rows(values))
-    if absent.any():
-        raise _missing_labels(name, _ids_at(grouping, absent))
+    without = np.logical_and.reduceat(absent, grouping.starts()) if gaps else np.zeros(len(grouping.ids), np.bool_)
+    absent = absent & ~np.repeat(without, grouping.lengths)
+    if absent.any() or (gaps and without.all()):
+        raise _missing_labels(name, _ids_at(grouping, absent) or grouping.ids.tolist())
     if isinstance(values, Encoded):
         array = values.array
     else:
         array = values if isinstance(values, np.ndarray) else np.asarray(values.to_numpy())
     array = grouping.arranged(array)
     firsts = array[grouping.starts()]
-    differ = varying(array, firsts, grouping.lengths)
+    differ = varying(array, firsts, grouping.lengths) & ~np.repeat(without, grouping.lengths)
     if differ.any():
         ids = _ids_at(grouping, differ)
         raise DataError(
@@ -177,14 +183,24 @@ def labels_of(values: Values, name: str, grouping: Grouping) -> Array:
     if isinstance(values, Encoded) and values.type is not ColumnType.REAL:
         firsts = firsts == 1 if values.type is ColumnType.BOOLEAN else object_array(values.levels)[firsts]
     written: list[object] = firsts.tolist()
-    gaps = {label for label in set(written) if isinstance(label, str) and says_missing(label)}
-    if gaps:
-        raise _missing_labels(name, grouping.ids[[label in gaps for label in written]].tolist())
-    return firsts
+    blank = {label for label in set(written) if isinstance(label, str) and says_missing(label)}
+    without |= np.fromiter((label in blank for label in written), np.bool_, len(written))
+    if blank and not gaps:
+        raise _missing_labels(name, grouping.ids[without].tolist())
+    return _with_gaps(firsts, without) if without.any() else firsts
+
+
+def _with_gaps(labels: Array, without: Array) -> Array:
+    return object_array(None if gone else label for label, gone in zip(labels.tolist(), without.tolist(), strict=True))
 
 
 def _missing_labels(name: str, ids: list[object]) -> DataError:
-    return DataError(f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; leave them out")
+    return DataError(
+        f"label {name!r} is missing in {counted(len(ids), 'record')}: {listed(ids)}; {LEAVE_OUT_UNLABELLED}"
+    )
+
+
+LEAVE_OUT_UNLABELLED = "leave them out, or records without any label by drop_unlabelled (--drop-unlabelled)"
 
 
 def _ids_at(grouping: Grouping, rows: Array) -> list[object]:

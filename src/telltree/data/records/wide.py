@@ -35,7 +35,7 @@ def read_wide(
     roles, values = _settled(roles, values)
     count = len(next(iter(values.values()), ()))
     rows = _records(values, roles, ids, count)
-    y = None if roles.label is None else labels_of(values[roles.label], roles.label, rows)
+    y = None if roles.label is None else labels_of(values[roles.label], roles.label, rows, gaps=options.drop_unlabelled)
     attributes = [name for name in roles.attributes(values) if name not in roles.static]
     series = {
         name: _stacked(steps, values, rows, options.declared(name)) for name, steps in _series(attributes).items()
