@@ -1,9 +1,11 @@
 """Directories, globs, labels kept apart, Parquet, .ts files, and paths that lead nowhere."""
 
 import datetime
+import gzip
 import io
 import math
 import os
+import re
 import sys
 
 import numpy as np
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from telltree.data import ColumnType, Panel, Read, read
+from telltree.data import ColumnType, Panel, Read, read, scan
 from telltree.data.files import parquet
 from telltree.errors import DataError, MissingLibraryError
 
@@ -209,6 +211,57 @@ def test_damaged_parquet_is_a_data_error(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(DataError, match=r"cannot read '.*x.parquet'"):
             read(path, id="id")
+
+
+PAGE = b"\n<!DOCTYPE html><html><body>404 Not Found</body></html>"
+FOREIGN = [
+    ("a.arff", b"% Title\n@RELATION a\n@ATTRIBUTE x REAL\n@DATA\n1\n", "it is an ARFF file; .* as .ts files"),
+    ("a.csv", b"@relation a\n@attribute x real\n", "it is an ARFF file"),
+    ("a.arff.gz", gzip.compress(b"@relation a\n"), "it is an ARFF file"),
+    ("a.parquet", PAGE, r"it is a web page \(HTML\).*download the file again"),
+    ("a.csv", PAGE, r"it is a web page \(HTML\)"),
+    ("a.csv", b"\xef\xbb\xbf" + PAGE, r"it is a web page \(HTML\)"),
+    ("a.csv.gz", gzip.compress(PAGE), r"it is a web page \(HTML\)"),
+    ("a.parquet", b"id,x\n1,2\n", "its name says Parquet, but it does not begin as .*; if it is CSV, call it .csv"),
+    ("a.pq", b"", "its name says Parquet, but it is empty"),
+    ("a.csv", b"<?xml version='1.0'?><a/>", "it is XML; read it with pandas.read_xml"),
+    ("a.xlsx", b"PK\x03\x04rest", "it is a ZIP archive, or an Excel workbook"),
+    ("a.csv", b"PK\x03\x04rest", "it is a ZIP archive, or an Excel workbook"),
+    ("a.xls", b"a,b\n1,2\n", "it is an Excel workbook; save its sheet as CSV"),
+    ("a.json", b"[1]", "it is JSON; read it with pandas.read_json"),
+    ("a.npy", b"\x93NUMPY\x01\x00", "it is a NumPy array; read it with numpy.load"),
+    ("a.csv.bz2", b"BZh91AY", "it is packed by bzip2; unpack it"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), FOREIGN)
+@pytest.mark.parametrize("how", ["path", "list", "stream", "scan", "labels"])
+def test_files_of_other_formats_are_refused_by_name(tmp_path, how, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    (tmp_path / "x.csv").write_text("id,x\n1,2\n", encoding="utf-8")
+    with path.open("rb") as stream, pytest.raises(DataError, match=rf"cannot read .*{re.escape(name)}': {message}"):
+        if how == "labels":
+            read(tmp_path / "x.csv", id="id", labels=path, label="y")
+        elif how == "scan":
+            scan(path, id="id")
+        else:
+            read({"path": path, "list": [path], "stream": stream}[how], id="id")
+
+
+def test_a_web_page_instead_of_series_is_refused(tmp_path):
+    (tmp_path / "a.ts").write_bytes(PAGE)
+    with pytest.raises(DataError, match=r"cannot read .*a.ts': it is a web page"):
+        read(tmp_path / "a.ts")
+
+
+def test_parquet_inside_gzip_and_under_another_name(tmp_path):
+    path = write_parquet(tmp_path / "x.parquet", {"id": [1, 2], "x": [1.0, 2.0]})
+    (tmp_path / "x.parquet.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(DataError, match=r"it is Parquet, packed by gzip; unpack it first"):
+        read(tmp_path / "x.parquet.gz", id="id")
+    (tmp_path / "x.data").write_bytes(path.read_bytes())  # what it holds decides
+    assert len(read(tmp_path / "x.data", id="id").panel) == 2
 
 
 def test_parquet_types(tmp_path, monkeypatch):

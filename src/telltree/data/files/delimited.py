@@ -12,6 +12,7 @@ from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import Values
 from telltree.data.columns.text import KeyColumn, TextColumn, TimeColumn
 from telltree.data.columns.written import Clock, Writing
+from telltree.data.files.foreign import refuse_foreign_text
 from telltree.data.files.opening import MOST_LINE, File
 from telltree.data.on_disk import Empty, rest
 from telltree.data.records.rows import Plan, Use
@@ -135,6 +136,7 @@ def find_rows(lines: Iterator[str], file: File) -> tuple[TextRows, str]:
             bare = ""  # a blank line
         elif not _opens(bare) or length > MOST_LINE:
             break
+    refuse_foreign_text(bare, file)
     delimiter = max(DELIMITERS, key=bare.count)
     return TextRows(chain(taken, lines), delimiter, file), delimiter
 

@@ -18,6 +18,7 @@ from telltree.small_files import MOST_BYTES, small_text
 
 MOST_LINE = 1 << 24  # characters: a line of 100,000 cells has a tenth of this
 LONGEST_PATH = 300  # characters of a path in messages
+HEAD = 512  # bytes by which files are told apart
 GZIP, PARQUET = b"\x1f\x8b", b"PAR1"  # the first bytes of such files
 MARKS = {  # byte order marks; longer ones first, since one of UTF-32's begins like UTF-16's
     codecs.BOM_UTF32_LE: "utf-32",
@@ -59,11 +60,15 @@ class File:
 
     def is_parquet(self) -> bool:
         """Whether the first bytes say so; they stay unread. A text stream is never Parquet."""
+        return self.head().startswith(PARQUET)
+
+    def head(self) -> bytes:
+        """The first bytes, at most some hundreds; they stay unread. A text stream has none."""
         if self.is_path:
             with self.bytes() as stream:
-                return stream.peek(4)[:4] == PARQUET
+                return stream.peek(HEAD)[:HEAD]
         with _explained(self.name):
-            return _head(self.target).startswith(PARQUET)
+            return _head(self.target)
 
     @contextmanager
     def bytes(self) -> Iterator[io.BufferedReader]:
@@ -156,9 +161,9 @@ def _head(stream: Any) -> bytes:
     if _is_text(stream):
         return b""
     if hasattr(stream, "peek"):
-        return bytes(stream.peek(4)[:4])
+        return bytes(stream.peek(HEAD)[:HEAD])
     place = stream.tell()
-    head = bytes(stream.read(4))
+    head = bytes(stream.read(HEAD))
     stream.seek(place)
     return head
 

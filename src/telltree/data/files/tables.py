@@ -10,6 +10,7 @@ from telltree.data.columns.written import Writing
 from telltree.data.files.blocks import read_blocks
 from telltree.data.files.delimited import read_delimited
 from telltree.data.files.directory import require_one_kind
+from telltree.data.files.foreign import refuse_foreign
 from telltree.data.files.opening import File
 from telltree.data.on_disk import Empty
 from telltree.data.records.rows import Plan
@@ -34,6 +35,8 @@ def read_tables(
 def _read(
     files: Sequence[File], plan: Plan, types: Mapping[str, ColumnType], writing: Writing, empty: Empty
 ) -> tuple[dict[str, Values], list[int]]:
+    for file in files:
+        refuse_foreign(file)
     if not require_one_kind(files, [file.is_parquet() for file in files]):
         return read_blocks(files, plan, types, writing, empty) or read_delimited(files, plan, types, writing, empty)
     from telltree.data.files.parquet import read_parquet

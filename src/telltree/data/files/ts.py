@@ -13,6 +13,7 @@ from telltree.data.columns.encode import object_array
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn, plain
 from telltree.data.columns.written import ISO, Clock
+from telltree.data.files.foreign import refuse_foreign_text
 from telltree.data.files.opening import File
 from telltree.data.records.rows import Rows
 from telltree.data.schema import require_known
@@ -42,6 +43,8 @@ def read_ts(file: File, names: list[str] | None, encoding: str | None, clock: Cl
 
     With time stamps, the rows have a column called "time".
     """
+    if file.left() is not None:  # a pipe is opened once
+        refuse_foreign_text(file.head().decode("utf-8", "replace"), file)
     found = _Series(file, times=TimeColumn(TIME, clock))
     with file.lines(encoding) as lines:
         numbered = enumerate(lines, 1)
