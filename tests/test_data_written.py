@@ -8,7 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from telltree import DataError, Panel, read
+from telltree import DataError, DataWarning, GrammarTreeClassifier, MonteCarlo, Panel, PanelMaker, load, read, scan
+from telltree.data.files import blocks, delimited
+from telltree.data.part import part_of
 
 
 def dates(*cells, **options):
@@ -51,15 +53,88 @@ def test_offsets_from_utc_are_read_by_a_format():
     assert panel.dates(0).tolist()[0] == APRIL
 
 
-def test_a_date_in_doubt_is_an_error_that_names_the_options():
-    with pytest.raises(DataError) as caught:
-        dates("03/04/2025 12:30")
-    for piece in ("'03/04/2025 12:30' in line 2", "not certain", "--day-first", "--time-format) '%m/%d/%Y %H:%M'"):
-        assert piece in str(caught.value)
-    with pytest.raises(DataError, match=r"say day_first \(--day-first\)$"):
-        dates("13.04.2025")
-    with pytest.raises(DataError, match="'%m-%d-%y'"):
-        dates("04-13-25")
+JANUARY = [datetime.datetime(2013, 1, day) for day in (1, 2, 13)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "day_first"),
+    [
+        (("01.01.2013", "02.01.2013", "13.01.2013"), True),
+        (("1/1/2013", "1/2/2013", "1/13/2013"), False),
+        (("01-01-13", "2013-01-02", "13-01-13"), True),
+    ],
+)
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+@pytest.mark.parametrize("cells_at_once", [1, 1 << 18])
+def test_one_row_tells_whether_the_day_comes_first(monkeypatch, cells, day_first, order, cells_at_once):
+    monkeypatch.setattr(delimited, "CELLS", cells_at_once)
+    lines = "".join(f"{number},{cell},{number}.5\n" for number, cell in enumerate(cells[order]))
+    panel = read(io.StringIO(f"id,t,x\n{lines}"), id="id", time="t").panel
+    assert [panel.dates(k).tolist()[0] for k in range(3)] == JANUARY[order]
+    assert panel.how_read.day_first is day_first
+
+
+def test_large_files_tell_it_at_their_end_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "WORTH", 1)
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    days = [f"1/{day}/2013" for day in range(1, 32)]
+    path = tmp_path / "a.csv"
+    path.write_text("id,t,x\n" + "".join(f"1,{day},2.5\n" for day in days), encoding="utf-8")
+    for function in (read, scan):
+        panel = function(path, id="id", time="t").panel
+        assert panel.dates(0).astype("M8[D]").astype(str).tolist() == [f"2013-01-{day:02}" for day in range(1, 32)]
+        assert panel.how_read.day_first is False
+
+
+def test_where_no_row_tells_the_day_is_taken_to_come_first_and_that_is_said():
+    with pytest.warns(DataWarning, match=r"'03/04/2025 12:30', and no row tells.*this is 2025-04-03; .*--month-first"):
+        assert dates("03/04/2025 12:30") == [APRIL]
+    assert dates("03/04/2025 12:30", day_first=True) == [APRIL]
+    assert dates("03/04/2025 12:30", day_first=False) == [MARCH]
+    assert dates("03.03.2025", "2025-03-04")[1] == datetime.datetime(2025, 3, 4)  # without a question, nor a warning
+
+
+def test_rows_that_contradict_each_other_are_refused():
+    with pytest.raises(
+        DataError, match=r"day first, as '13.01.2013' in line 3 .*month first, as '01.13.2013' in line 4"
+    ):
+        dates("01.01.2013", "13.01.2013", "01.13.2013")
+    with pytest.raises(DataError, match=r"'01.13.2013' in line 2.*, the day first; write it so"):
+        dates("01.13.2013", day_first=True)
+    with pytest.raises(DataError, match=r"'13.01.2013' in line 2.*, the month first; write it so"):
+        dates("13.01.2013", day_first=False)
+    with pytest.raises(DataError, match="neither a number nor a date"):
+        dates("31.31.2013")
+    with pytest.raises(DataError, match="day_first must be True, False or None, got 'maybe'"):
+        dates("1.1.2013", day_first="maybe")
+
+
+def test_a_model_reads_other_dates_as_its_own(tmp_path):
+    for name, days in (("learnt", ("1/1/2013", "1/13/2013")), ("other", ("1/2/2013", "1/3/2013"))):
+        rows = [f"{record},{day},{record % 2}.5,{record % 2}" for record in range(20) for day in days]
+        (tmp_path / f"{name}.csv").write_text("id,t,x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    panel, y = read(tmp_path / "learnt.csv", id="id", time="t", label="y")
+    tree = GrammarTreeClassifier("Start ::= F(x > 1)", MonteCarlo(evaluations=1)).fit(panel, y)
+    tree.save(tmp_path / "model.json")
+    how = load(tmp_path / "model.json").tree_.how_read.given()
+    assert how["day_first"] is False
+    again = read(tmp_path / "other.csv", **how).panel
+    assert again.dates(0).astype("M8[D]").astype(str).tolist() == ["2013-01-02", "2013-01-03"]
+
+
+def test_a_panel_maker_reads_other_dates_as_those_it_was_fitted_to():
+    def table(*days):
+        return pd.DataFrame({"id": [1] * len(days), "t": days, "x": np.arange(len(days)) + 0.5})
+
+    maker = PanelMaker(id="id", time="t").fit(table("1/1/2013", "1/13/2013"))
+    assert maker.transform(table("1/2/2013", "1/3/2013")).times(0).tolist() == [0, 86400]
+
+
+def test_parts_of_a_file_are_read_as_the_whole(tmp_path):
+    table = pd.DataFrame({"id": [1, 1, 2, 2], "t": ["1/2/2013", "1/3/2013", "1/2/2013", "1/13/2013"], "x": 0.5})
+    table.to_parquet(tmp_path / "a.parquet")
+    panel = read(tmp_path / "a.parquet", id="id", time="t").panel
+    assert part_of(panel[:1]).read().times(0).tolist() == [0, 86400]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +159,12 @@ def test_dates_that_dataframes_have_as_text(make):
     panel = Panel.from_frame(make(table), id="id", time="t", day_first=True)
     assert panel.dates(0).astype("M8[D]").astype(str).tolist() == ["2025-04-03", "2025-04-04"]
     assert panel.daily
-    with pytest.raises(DataError, match=r"'03.04.2025' in row 0 \(counted from 0\).*--day-first"):
-        Panel.from_frame(make(table), id="id", time="t")
+    with pytest.warns(DataWarning, match=r"'03.04.2025', and no row tells.*--day-first"):
+        assert Panel.from_frame(make(table), id="id", time="t") == panel
+    assert (
+        Panel.from_frame(make({**table, "t": ["1/4/2025", "1/13/2025", "1/5/2025"]}), id="id", time="t").times(0)[1]
+        == 777600
+    )
     iso = make({"id": [1, 1], "t": ["2025-04-03", "2025-04-04"], "x": [1.5, 2.5]})
     assert Panel.from_frame(iso, id="id", time="t").times(0).tolist() == [0, 86400]
     whole = make({"id": [1, 1], "t": [20250403, 20250404], "x": [1.5, 2.5]})

@@ -240,13 +240,16 @@ def test_files_of_other_formats_are_refused_by_name(tmp_path, how, name, content
     path = tmp_path / name
     path.write_bytes(content)
     (tmp_path / "x.csv").write_text("id,x\n1,2\n", encoding="utf-8")
-    with path.open("rb") as stream, pytest.raises(DataError, match=rf"cannot read .*{re.escape(name)}': {message}"):
-        if how == "labels":
-            read(tmp_path / "x.csv", id="id", labels=path, label="y")
-        elif how == "scan":
-            scan(path, id="id")
-        else:
-            read({"path": path, "list": [path], "stream": stream}[how], id="id")
+    with path.open("rb") as stream:
+        ways = {
+            "path": lambda: read(path, id="id"),
+            "list": lambda: read([path], id="id"),
+            "stream": lambda: read(stream, id="id"),
+            "scan": lambda: scan(path, id="id"),
+            "labels": lambda: read(tmp_path / "x.csv", id="id", labels=path, label="y"),
+        }
+        with pytest.raises(DataError, match=rf"cannot read .*{re.escape(name)}': {message}"):
+            ways[how]()
 
 
 def test_a_web_page_instead_of_series_is_refused(tmp_path):

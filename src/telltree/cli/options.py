@@ -56,7 +56,13 @@ class DataOptions:
     time_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help='How dates are written, such as "%d.%m.%Y %H:%M".')
     ] = None
-    day_first: Annotated[bool, typer.Option("--day-first", help="Dates such as 3/4/2025 begin with the day.")] = False
+    day_first: Annotated[
+        bool | None,
+        typer.Option(
+            "--day-first/--month-first",
+            help="Dates such as 3/4/2025 begin with the day, or the month; by default as the rows tell.",
+        ),
+    ] = None
     repeated: Annotated[
         Literal["error", "first", "last", "mean"],
         typer.Option(help="What to make of rows that repeat a time of their record; --every resolves them too."),

@@ -45,7 +45,7 @@ class HowRead:
     period: float | None = None
     time_unit: str | None = None
     time_format: str | None = None
-    day_first: bool = False
+    day_first: bool | None = None
     repeated: str = "error"
     every: str | None = None
     how: str | tuple[tuple[str, str], ...] = "last"

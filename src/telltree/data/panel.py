@@ -28,7 +28,7 @@ from telltree.data.records.decode import arrays_of, decoded, frame_of, frames_of
 from telltree.data.records.frames import frame_per_record, long_frame
 from telltree.data.records.origin import Origin
 from telltree.data.records.resample import How, resampled
-from telltree.data.records.rows import Roles, gather
+from telltree.data.records.rows import Roles, Rows, gather
 from telltree.data.records.wide import read_wide
 from telltree.data.schema import ColumnType, Schema, listed, require_known
 from telltree.data.statistics import Statistics
@@ -97,7 +97,7 @@ class Panel:
         missing: Literal["allow", "error"] = "allow",
         repeated: Repeated = "error",
         time_format: str | None = None,
-        day_first: bool = False,
+        day_first: bool | None = None,
     ) -> "Panel":
         """Read a long table (pandas, polars, pyarrow): one row per step, `id` tells the records apart.
 
@@ -109,12 +109,18 @@ class Panel:
 
         Rows that repeat a time of their record are a DataError, unless `repeated` says what to make of them, column by
         column: the "first" or the "last" value that is there, or the "mean" of real ones (the last of others). Times
-        that are text are dates as ISO 8601 has them; `day_first` reads 3/4/2025 and 3.4.2025 12:30, and `time_format`
-        any other, such as "%m/%d/%Y %H:%M".
+        that are text are dates as ISO 8601 has them, or such as 3/4/2025 and 3.4.2025 12:30: whether these begin with
+        the day is told by the rows, as 13.4.2025 does, or by `day_first`; where no row tells, they are taken to, with a
+        DataWarning. `time_format` reads any other, such as "%d %b %Y".
         """
         options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = long_frame(frame, id=id, time=time)
-        return cls._whole(gather(rows, Roles.of(id, time, columns=columns, static=static), options)[0])
+        return cls._gathered(rows, Roles.of(id, time, columns=columns, static=static), options)
+
+    @classmethod
+    def _gathered(cls, rows: Rows, roles: Roles, options: Options) -> "Panel":
+        parts = gather(rows, roles, options)[0]
+        return cls._whole(parts, HowRead(day_first=options.clock.settled().day_first))
 
     @classmethod
     def from_frames(
@@ -131,7 +137,7 @@ class Panel:
         missing: Literal["allow", "error"] = "allow",
         repeated: Repeated = "error",
         time_format: str | None = None,
-        day_first: bool = False,
+        day_first: bool | None = None,
     ) -> "Panel":
         """Read one frame per record: a list (with `ids`, or numbered from 0) or a dict id -> frame.
 
@@ -139,7 +145,7 @@ class Panel:
         """
         options = Options(schema, period, time_unit, missing, repeated, Clock(time_format, day_first))
         rows = frame_per_record(frames, time=time, ids=ids)
-        return cls._whole(gather(rows, Roles.of(None, time, columns=columns, static=static), options)[0])
+        return cls._gathered(rows, Roles.of(None, time, columns=columns, static=static), options)
 
     @classmethod
     def from_arrays(

@@ -59,7 +59,7 @@ def read(
     encoding: str | None = None,
     repeated: Repeated = "error",
     time_format: str | None = None,
-    day_first: bool = False,
+    day_first: bool | None = None,
     wide: bool = False,
     drop_unlabelled: bool = False,
 ) -> Read:
@@ -85,7 +85,8 @@ def read(
     tables, unless the levels in `schema` or `like` have them; a category called 1.0 is "1". Columns are
     Boolean if they have only true and false, yes and no, on and off, y and n, or t and f, in any capitals, or only 0
     and 1, without a decimal point; in dataframes and arrays, these must be of an integer type. Times are numbers, or
-    dates such as 2024-02-29T12:30:00, or as `day_first` or `time_format` say. The delimiter is found in the header, and
+    dates such as 2024-02-29T12:30:00, or 29.2.2024 12:30, where the rows or `day_first` tell that the day comes first,
+    or as `time_format` says. The delimiter is found in the header, and
     files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. A unit behind a name, such as
     "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is.
 
@@ -117,7 +118,7 @@ def read(
         options = as_elsewhere(options, like)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
-    how_read = HowRead(id, time, period, time_unit, time_format, day_first, repeated, wide=wide)
+    how_read = HowRead(id, time, period, time_unit, time_format, clock.settled().day_first, repeated, wide=wide)
     panel = Panel._whole(parts, how_read)
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)

@@ -39,7 +39,7 @@ def scan(
     missing: Literal["allow", "error"] = "allow",
     encoding: str | None = None,
     time_format: str | None = None,
-    day_first: bool = False,
+    day_first: bool | None = None,
     drop_unlabelled: bool = False,
 ) -> Read:
     """Read files that are larger than memory: `panel, y = scan(...)` gives what `read` gives, but values stay on disk.
@@ -75,7 +75,7 @@ def scan(
     rows, lengths = rows_of(files, roles, options, encoding, many=many, empty=on_disk.empty)
     with _placed(files, lengths, rows, roles):
         parts, y = gather(rows, roles, options)
-    panel = Panel._whole(parts, HowRead(id, time, period, time_unit, time_format, day_first))
+    panel = Panel._whole(parts, HowRead(id, time, period, time_unit, time_format, clock.settled().day_first))
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)
     if drop_unlabelled and y is not None:

@@ -54,7 +54,7 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
         missing: Literal["allow", "error"] = "allow",
         repeated: Repeated = "error",
         time_format: str | None = None,
-        day_first: bool = False,
+        day_first: bool | None = None,
     ) -> None:
         self.layout = layout
         self.id = id
@@ -89,35 +89,38 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
             remedy = split if self.id is not None else ""
             raise DataError(f"got {counted(len(y), 'label')} for {counted(len(panel), 'record')}{remedy}")
         self.schema_ = panel.schema
+        self._day_first = panel.how_read.day_first
         remember(self, panel, panel)
         return panel
 
     def transform(self, X: Any) -> Panel:
         """Make a panel with the columns that `fit` found."""
         check_is_fitted(self, "schema_")
-        return self._read(X).aligned(self.schema_)
+        return self._read(X, self._day_first).aligned(self.schema_)
 
     def set_output(self, *, transform: Any = None) -> "PanelMaker":
         """Do nothing: the output is a Panel, whatever output the other steps of a pipeline are set to."""
         return self
 
-    def _read(self, X: Any) -> Panel:
+    def _read(self, X: Any, day_first: bool | None = None) -> Panel:
+        """Make a panel; `day_first`: what the rows told when `fit` read others."""
         if isinstance(X, Panel):
             return X
         if is_frame(X):
-            return self._read_long(X)
+            return self._read_long(X, day_first)
         if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1:
             X = list(X)
         if isinstance(X, Mapping) or (isinstance(X, list | tuple) and X and is_frame(X[0])):
             self._refuse("frames, one a record", "id", "layout")
-            return Panel.from_frames(X, time=self.time, columns=self.columns, static=self.static, **self._clocked())
+            chosen = {"columns": self.columns, "static": self.static} | self._clocked(day_first)
+            return Panel.from_frames(X, time=self.time, **chosen)
         return self._read_arrays(X)
 
-    def _read_long(self, X: Any) -> Panel:
+    def _read_long(self, X: Any, day_first: bool | None) -> Panel:
         if self.id is None:
             raise SettingsError("say which column of the table tells records apart: PanelMaker(id=...)")
         self._refuse("a long table", "layout")
-        chosen = {"columns": self.columns, "static": self.static} | self._clocked()
+        chosen = {"columns": self.columns, "static": self.static} | self._clocked(day_first)
         return Panel.from_frame(X, id=self.id, time=self.time, **chosen)
 
     def _read_arrays(self, X: Any) -> Panel:
@@ -137,5 +140,6 @@ class PanelMaker(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  
     def _options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("schema", "period", "time_unit", "missing")}
 
-    def _clocked(self) -> dict[str, Any]:
-        return self._options() | {name: getattr(self, name) for name in ("repeated", "time_format", "day_first")}
+    def _clocked(self, day_first: bool | None) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("repeated", "time_format", "day_first")}
+        return self._options() | own | ({} if day_first is None else {"day_first": day_first})

@@ -16,11 +16,12 @@ from telltree.data.columns.encode import EXACT, Encoded, Values, count_rounded, 
 from telltree.data.columns.growing import Growing
 from telltree.data.columns.levels import renumbered
 from telltree.data.columns.naming import says_missing
-from telltree.data.columns.written import ISO, Clock
+from telltree.data.columns.written import Clock
 from telltree.data.dates import SECONDS, stamped
 from telltree.data.on_disk import Empty, piecewise
 from telltree.data.schema import ColumnType
 from telltree.data.store import MISSING, Array, Code, Flag, Real
+from telltree.data.warn import warn
 from telltree.errors import DataError
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # an integer as Python writes it
@@ -169,9 +170,12 @@ class KeyColumn(TextColumn):
 
 
 class TimeColumn:
-    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError."""
+    """Times: numbers, or dates as the clock writes them; a cell that is neither, or missing, is a DataError.
 
-    def __init__(self, name: str, clock: Clock = ISO, empty: Empty = np.empty) -> None:
+    Dates such as 3/4/2025 are kept with the day first and with the month first, until a row tells which it is.
+    """
+
+    def __init__(self, name: str, clock: Clock, empty: Empty = np.empty) -> None:
         """Start an empty column; `empty` makes room for it."""
         self._name = name
         self._empty = empty
@@ -179,6 +183,9 @@ class TimeColumn:
         self._room = 0
         self._dated: set[bool] = set()  # whether times were dates
         self._values: Growing | None = None
+        self._month_first: Growing | None = None  # the same times read so, where they differ
+        self._doubtful: tuple[str, datetime.datetime] | None = None  # a cell that may be two dates, and the first
+        self._told: dict[bool, str] = {}  # whether the day comes first -> the cell that shows it, and its place
 
     def expect(self, count: int) -> None:
         """Make room for about so many cells."""
@@ -194,7 +201,7 @@ class TimeColumn:
         """Take the next cells."""
         at_once = self._at_once(cells, comma) if self._clock.format is None else None
         if at_once is not None:
-            self._keep(at_once)
+            self._keep(at_once, at_once)
             return
         distinct, which = cells.coded()
 
@@ -202,19 +209,51 @@ class TimeColumn:
             return place(int(np.argmax(which == code)))
 
         values = [self._read(cell, code, where, comma) for code, cell in enumerate(distinct)]
-        dated = [isinstance(value, datetime.datetime) for value in values]
+        dated = [not isinstance(value, float) for value in values]
         if any(dated) and not all(dated):
             odd = dated.index(not dated[0])
             raise DataError(
                 f"the time column {self._name!r} mixes dates and numbers: {distinct[odd]!r} in {where(odd)}"
             )
-        self._keep((_ticks(values) if any(dated) else np.array(values, Real))[which])
+        if not any(dated):
+            numbers = np.array(values, Real)[which]
+            self._keep(numbers, numbers)
+            return
+        pairs: list[Any] = values
+        self._learn_order(distinct, pairs, where)
+        first, second = ([pair[order] or pair[1 - order] for pair in pairs] for order in (0, 1))
+        times = _ticks(first)[which]
+        self._keep(times, times if first == second else _ticks(second)[which])
 
-    def _keep(self, times: Array) -> None:
+    def _learn_order(self, distinct: Sequence[str], pairs: Sequence[Any], where: Place) -> None:
+        """Learn from each date that can be read in one way only; two that tell differently are a DataError."""
+        if self._clock.format is not None or self._clock.day_first is not None:
+            return
+        for code, (day_first, month_first) in enumerate(pairs):
+            if day_first == month_first:
+                continue
+            if day_first is not None and month_first is not None:
+                self._doubtful = self._doubtful or (distinct[code], day_first)
+                continue
+            self._told.setdefault(month_first is None, f"{distinct[code]!r} in {where(code)}")
+        if len(self._told) == 2:
+            raise DataError(
+                f"the time column {self._name!r} has the day first, as {self._told[True]} shows, and the month first, "
+                f"as {self._told[False]} shows; write all dates in one way, best as 2024-02-29"
+            )
+
+    def _keep(self, times: Array, month_first: Array) -> None:
         self._dated.add(times.dtype.names is not None)
+        if len(self._dated) > 1:
+            return
+        if month_first is not times and self._month_first is None:
+            before = times[:0] if self._values is None else self._values.finish()
+            self._month_first = Growing(before, self._room, self._empty)
+        if self._month_first is not None:
+            self._month_first.add(month_first)
         if self._values is None:
             self._values = Growing(times, self._room, self._empty)
-        elif len(self._dated) == 1:
+        else:
             self._values.add(times)
 
     @staticmethod
@@ -247,7 +286,18 @@ class TimeColumn:
         """Give the whole column: whole numbers, floats, dates, or dates with offsets from UTC as they were written."""
         if len(self._dated) > 1:
             raise DataError(f"the time column {self._name!r} mixes dates and numbers; write all in one way")
-        whole = np.empty(0, Real) if self._values is None else self._values.finish()
+        day_first = not self._told.get(False)
+        if self._doubtful is not None or self._told:
+            self._clock.tell(day_first=day_first)
+        if self._doubtful is not None and not self._told:
+            cell, date = self._doubtful
+            warn(
+                f"the time column {self._name!r} has dates such as {cell!r:.60}, and no row tells whether they begin "
+                f"with the day or the month: taken to begin with the day, so that this is {date.date().isoformat()}; "
+                "say so by day_first=True (--day-first), or day_first=False (--month-first) if they begin with the month"
+            )
+        found = self._values if day_first or self._month_first is None else self._month_first
+        whole = np.empty(0, Real) if found is None else found.finish()
         return _with_offsets(whole) if self._dated == {True} else whole
 
 

@@ -1,4 +1,4 @@
-"""Files that hold no table that telltree reads, known by their names and first bytes: refused by name, with a remedy."""
+"""Files that hold no table that telltree reads: known by name and first bytes, and refused with a remedy."""
 
 import os
 import zlib
@@ -9,8 +9,8 @@ from telltree.errors import DataError
 
 PARQUET_NAMES = (".parquet", ".pq")
 _ARFF = (
-    "an ARFF file; the UCR and UEA archives have the same data as .ts files, which are read; others can be saved as CSV, "
-    "such as by pandas.DataFrame(scipy.io.arff.loadarff(path)[0]).to_csv(...)"
+    "an ARFF file; the UCR and UEA archives have the same data as .ts files, which are read; others can be saved as "
+    "CSV, such as by pandas.DataFrame(scipy.io.arff.loadarff(path)[0]).to_csv(...)"
 )
 _PAGE = "a web page (HTML), perhaps of an error or a login, and not the data; download the file again"
 _NAMES = {  # how a path may end -> what such a file is, and what to do

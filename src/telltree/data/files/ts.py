@@ -12,7 +12,7 @@ from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import object_array
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn, plain
-from telltree.data.columns.written import ISO, Clock
+from telltree.data.columns.written import Clock
 from telltree.data.files.foreign import refuse_foreign_text
 from telltree.data.files.opening import File
 from telltree.data.records.rows import Rows
@@ -31,14 +31,14 @@ class _Series:
     """What was read of a file so far."""
 
     file: File
+    times: TimeColumn
     tags: dict[str, bool] = field(default_factory=lambda: dict(TAGS))
     classes: list[str] = field(default_factory=list)
     records: list[Array] = field(default_factory=list)  # each (columns, steps)
     labels: list[str] = field(default_factory=list)
-    times: TimeColumn = field(default_factory=lambda: TimeColumn(TIME))
 
 
-def read_ts(file: File, names: list[str] | None, encoding: str | None, clock: Clock = ISO) -> tuple[Rows, Array | None]:
+def read_ts(file: File, names: list[str] | None, encoding: str | None, clock: Clock) -> tuple[Rows, Array | None]:
     """Read a whole file; columns are called x1, x2, ... unless `names` are given. Labels are None without classes.
 
     With time stamps, the rows have a column called "time".

@@ -15,7 +15,7 @@ from telltree.data.columns.encode import Encoded, Values, encode
 from telltree.data.columns.header import proposals
 from telltree.data.columns.levels import align_codes
 from telltree.data.columns.truth import is_zero_one
-from telltree.data.columns.written import ISO, Clock
+from telltree.data.columns.written import Clock
 from telltree.data.on_disk import by_records, pieces, rest
 from telltree.data.records.grouping import Grouping
 from telltree.data.records.repeated import LATER, WAYS, merged
@@ -39,7 +39,7 @@ class Options:
     time_unit: str | None = None
     missing: str = "allow"
     repeated: str = "error"  # or one of `repeated.WAYS`, or LATER
-    clock: Clock = ISO
+    clock: Clock = field(default_factory=Clock)
     like: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # overrides of columns that may be absent
     known: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that columns have elsewhere
     drop_unlabelled: bool = False

@@ -136,6 +136,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     """Group the rows into records; returns the parts of their panel, and the labels if a column holds them."""
     uses = (roles.long_plan if rows.lengths is None else roles.plan)(list(rows.values))
     times = None if roles.time is None else _times(rows.values[roles.time], roles.time, options.clock)
+    options = dataclasses.replace(options, clock=options.clock.settled())  # parts of the rows are read alike
     if rows.lengths is None and roles.id is not None:
         grouping = by_id(rows.values[roles.id], roles.id, times)
     else:

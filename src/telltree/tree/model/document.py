@@ -242,7 +242,7 @@ class HowReadEntry(Entry):
     period: Annotated[float, Field(gt=0)] | None = None
     time_unit: str | None = None
     time_format: str | None = None
-    day_first: bool = False
+    day_first: bool | None = None
     repeated: Literal["error", "first", "last", "mean"] = "error"
     every: Annotated[str, Field(max_length=100)] | None = None
     how: Literal["last", "mean", "any"] | Many[WayEntry] = "last"
