@@ -35,7 +35,7 @@ def test_errors_name_the_options(table):
     ended = telltree("inspect", table, *KEYS)
     assert ended.returncode == DATA
     assert "--day-first" in ended.stderr
-    assert "--time-format" in ended.stderr
+    assert "--month-first" in ended.stderr
     ended = telltree("inspect", table, *KEYS, "--time-format", "%d/%m/%Y")
     assert ended.returncode == DATA
     assert "--repeated" in ended.stderr

@@ -10,7 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from telltree import Column, DataError, DataWarning, Formula, GrammarTreeClassifier, Panel, Schema, read
+from telltree import (
+    Column,
+    DataError,
+    DataWarning,
+    Formula,
+    GrammarTreeClassifier,
+    MonteCarlo,
+    Panel,
+    Schema,
+    read,
+    scan,
+)
 from telltree.data import UNSEEN
 
 NAN = math.nan
@@ -51,6 +62,9 @@ def from_parquet(values):
         (("1", "1"), "real"),
         (("", "0"), "real"),
         (("0.0", "1.0"), "real"),
+        (("0.0", "", "1.0"), "Boolean"),
+        (("0.0", "", "0.0"), "real"),
+        (("0.0", "", "1.5"), "real"),
         (("0", "1", "0.5"), "real"),
         (("0", "1", "2"), "real"),
         (("-1", "1"), "real"),
@@ -90,9 +104,61 @@ def test_integers_with_missing_values_are_whole_numbers_still():
     assert from_values(pd.array([0, None, 1], "Int64")).column("x").tolist() == [0, -1, 1]
     assert from_values([0, None, 1], pl.DataFrame).column("x").tolist() == [0, -1, 1]
     assert from_parquet([0, None, 1]).column("x").tolist() == [0, -1, 1]
-    pandas = from_values([0, None, 1])  # pandas has made floats of them
-    assert pandas.schema["x"].type == "real"
-    assert 'type = "Boolean" in the schema' in pandas.notes[0]
+
+
+GAPPED = [0.0, NAN, 1.0]
+ZERO_ONE = (
+    "column 'x': only 0 and 1, some missing, read as Boolean; if that is wrong, say type = \"real\" in the schema"
+)
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        lambda **told: Panel.from_frame(pd.DataFrame({"id": "r", "x": [0, None, 1]}), id="id", **told),
+        lambda **told: Panel.from_frame(
+            pd.DataFrame({"id": "r", "x": pd.Series(GAPPED, dtype=object)}), id="id", **told
+        ),
+        lambda **told: Panel.from_frame(pl.DataFrame({"id": ["r"] * 3, "x": [0.0, None, 1.0]}), id="id", **told),
+        lambda **told: Panel.from_frames([pd.DataFrame({"x": GAPPED})], **told),
+        lambda **told: Panel.from_arrays([np.array([[0.0], [None], [1.0]], dtype=object)], columns=["x"], **told),
+        lambda **told: read(io.StringIO("id,x\nr,0.0\nr,\nr,1.0\n"), id="id", **told).panel,
+        lambda **told: read(io.StringIO("id;x\nr;0,0\nr;NaN\nr;1,0\n"), id="id", **told).panel,
+        lambda **told: read(io.StringIO("x_0,x_1,x_2\n0.0,,1.0\n"), wide=True, **told).panel,
+    ],
+)
+def test_zeros_and_ones_with_gaps_are_boolean_even_as_floats(panel):
+    found = panel()
+    (name,) = found.schema
+    assert found.schema[name].type == "Boolean"
+    assert found.column(name).tolist() == [0, -1, 1]
+    assert found.notes == (ZERO_ONE.replace("'x'", repr(name)),)
+    real = panel(schema={name: {"type": "real"}})
+    assert np.array_equal(real.column(name), GAPPED, equal_nan=True)
+
+
+def test_floats_with_gaps_in_files_larger_than_memory(tmp_path):
+    table = pd.DataFrame({"id": np.repeat(np.arange(4), 3), "x": GAPPED * 4, "z": [0.0, 1.0, 1.0] * 4})
+    table.to_parquet(tmp_path / "a.parquet")
+    for function in (read, scan):
+        assert [c.type for c in function(tmp_path / "a.parquet", id="id").panel.schema.values()] == ["Boolean", "real"]
+
+
+def test_floats_without_gaps_stay_real_and_that_is_noted():
+    for panel in (from_values([0.0, 1.0]), from_csv(("0.0", "1.0")), from_values([0.0, NAN, 0.0])):
+        assert panel.schema["x"].type == "real"
+    assert 'read as real, since they are floats; else say type = "Boolean"' in from_csv(("0.0", "1.0")).notes[0]
+    assert Panel.from_arrays([np.array([[0.0], [NAN], [1.0]])]).schema["x1"].type == "real"  # one type for all columns
+
+
+def test_a_model_takes_zeros_and_ones_with_and_without_gaps():
+    frame = pd.DataFrame({"id": np.repeat(np.arange(30), 2), "x": [0.0, 1.0, 0.0, 0.0, NAN, 0.0] * 10})
+    y = np.arange(30) % 3 == 0
+    whole = frame.fillna(0)
+    for learnt, other in ((frame, whole), (whole, frame)):
+        grammar = "Start ::= F(x)" if learnt is frame else "Start ::= F(x > 0.5)"
+        model = GrammarTreeClassifier(grammar, MonteCarlo(evaluations=1)).fit(Panel.from_frame(learnt, id="id"), y)
+        assert model.predict(Panel.from_frame(other, id="id")).tolist() == y.tolist()
 
 
 def test_declared_categories_stay_categories():

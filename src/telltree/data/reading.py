@@ -84,7 +84,8 @@ def read(
     In CSV, columns of numbers are real, of text categorical. Blank text, NA, NaN and null are missing, in all
     tables, unless the levels in `schema` or `like` have them; a category called 1.0 is "1". Columns are
     Boolean if they have only true and false, yes and no, on and off, y and n, or t and f, in any capitals, or only 0
-    and 1, without a decimal point; in dataframes and arrays, these must be of an integer type. Times are numbers, or
+    and 1, without a decimal point unless some are missing; in dataframes they must be of an integer type, or floats of
+    which some are missing, in arrays of an integer type. Times are numbers, or
     dates such as 2024-02-29T12:30:00, or 29.2.2024 12:30, where the rows or `day_first` tell that the day comes first,
     or as `time_format` says. The delimiter is found in the header, and
     files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. A unit behind a name, such as

@@ -28,7 +28,8 @@ class Encoded:
     """A column as a panel keeps it.
 
     `whole`: it came from integers. `text`: it came from text that was not declared to be categories. `rounded`: how
-    many integers lost digits as floats. `gaps`: which words were read as missing values.
+    many integers lost digits as floats. `gaps`: which words were read as missing values. `tabular`: it came from
+    something whose columns have types of their own, where whole numbers with gaps are often kept as floats.
     """
 
     type: ColumnType
@@ -38,6 +39,7 @@ class Encoded:
     text: bool = False
     rounded: int = 0
     gaps: tuple[str, ...] = ()
+    tabular: bool = False
 
     def __len__(self) -> int:
         """Count the values."""
@@ -73,7 +75,7 @@ def as_it_is(
     elif isinstance(values, np.ndarray):
         found = _from_array(name, values, owner, wanted)
     else:
-        found = _from_series(name, values, owner, wanted)
+        found = dataclasses.replace(_from_series(name, values, owner, wanted), tabular=True)
     if found.type is not ColumnType.CATEGORICAL:
         return found
     codes, levels = named_codes(found.array, found.levels, declared)
@@ -83,8 +85,8 @@ def as_it_is(
 
 def _told_true(found: Encoded) -> Encoded:
     """Make a column Boolean if its values are, by the rule in `truth`."""
-    if found.type is ColumnType.REAL and found.whole and is_zero_one(found.array):
-        return Encoded(ColumnType.BOOLEAN, flags(found.array), whole=True)
+    if found.type is ColumnType.REAL and (found.whole or found.tabular) and is_zero_one(found.array, found.whole):
+        return Encoded(ColumnType.BOOLEAN, flags(found.array), whole=True, tabular=not found.whole)
     if found.type is ColumnType.CATEGORICAL and found.text and says_truth(found.levels):
         return Encoded(ColumnType.BOOLEAN, word_flags(found.array, found.levels), text=True)
     return found
@@ -245,7 +247,8 @@ def _from_objects(name: str, values: Array, owner: Owner, wanted: ColumnType | N
     except OverflowError:
         raise DataError(f"column {name!r} holds a whole number too large for a float; scale it, or use text") from None
     whole = kind is ColumnType.REAL and all(issubclass(cls, numbers.Integral) for cls in found)
-    return Encoded(kind, encoded.array, whole=whole, rounded=count_rounded(there) if kind is ColumnType.REAL else 0)
+    rounded = count_rounded(there) if kind is ColumnType.REAL else 0
+    return Encoded(kind, encoded.array, whole=whole, rounded=rounded, tabular=True)
 
 
 def _family(kind: type) -> ColumnType | None:

@@ -147,7 +147,7 @@ class TextColumn:
             array = renumbered(array, self._levels, levels)
         whole = self._whole and self._type is ColumnType.REAL
         text = kind is ColumnType.CATEGORICAL and not self._as_text
-        return Encoded(kind, array, levels, whole, text, self._rounded)
+        return Encoded(kind, array, levels, whole, text, self._rounded, tabular=True)
 
 
 class KeyColumn(TextColumn):
@@ -294,7 +294,7 @@ class TimeColumn:
             warn(
                 f"the time column {self._name!r} has dates such as {cell!r:.60}, and no row tells whether they begin "
                 f"with the day or the month: taken to begin with the day, so that this is {date.date().isoformat()}; "
-                "say so by day_first=True (--day-first), or day_first=False (--month-first) if they begin with the month"
+                "say so by day_first=True (--day-first), or day_first=False (--month-first) if the month comes first"
             )
         found = self._values if day_first or self._month_first is None else self._month_first
         whole = np.empty(0, Real) if found is None else found.finish()

@@ -5,9 +5,11 @@
   count only where both occur: one letter alone may be the name of anything.
 - Whole numbers that are 0 and 1 alone, where both occur: of an integer type, or in files of text written without a
   decimal point.
+- Floats of a dataframe, a file or an array of objects, such as 1.0, that are 0 and 1 alone, where both occur and some
+  are missing: many programs make floats of whole numbers with gaps.
 
-Missing values change nothing. Floats stay real whatever their values. Declared categories of a dataframe or a file stay
-categorical.
+Missing values change nothing else. Other floats stay real whatever their values, and so do those of arrays of
+floats, which have one type for all columns. Declared categories of a dataframe or a file stay categorical.
 """
 
 import math
@@ -37,17 +39,19 @@ def says_truth(levels: tuple[str, ...]) -> bool:
     return any(words <= set(pair) and len(words) >= (1 if len(pair[0]) > 1 else 2) for pair in PAIRS)
 
 
-def is_zero_one(numbers: Array) -> bool:
-    """Whether these floats are only 0 and 1, and both occur; NaN is a missing value."""
+def is_zero_one(numbers: Array, complete: bool = True) -> bool:
+    """Whether these floats are only 0 and 1, and both occur; unless `complete` will do, NaN, a missing value, must too."""
     if len(numbers) > HEAD and not _fit(numbers[:HEAD]).all():  # most long columns need no second look
         return False
     found: set[float] = set()
+    gaps = complete
     for piece in pieces(numbers):
         some = numbers[piece]
         if not _fit(some).all():
             return False
         found |= {truth for truth in (0, 1) if (some == truth).any()}
-    return len(found) == 2
+        gaps = gaps or bool(np.isnan(some).any())
+    return len(found) == 2 and gaps
 
 
 def _fit(numbers: Array) -> Array:

@@ -203,7 +203,7 @@ class _Real(_Column):
             self.rounded += count_rounded(object_array(batch.filter(pa.array(large)).to_pylist()))
 
     def finish(self) -> Values:
-        return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded)
+        return Encoded(ColumnType.REAL, self.array, whole=self.whole, rounded=self.rounded, tabular=True)
 
 
 class _Boolean(_Column):

@@ -230,7 +230,8 @@ def _doubt(encoded: Encoded) -> str:
     if encoded.gaps:
         return f"{listed(encoded.gaps)} taken for missing; if that is a name, say so by levels = [...] in the schema"
     if encoded.type is ColumnType.BOOLEAN and (encoded.whole or encoded.text):
-        have, other = ("only 0 and 1", "real") if encoded.whole else ("only words for true and false", "categorical")
+        have, other = ("only words for true and false", "categorical") if encoded.text else ("only 0 and 1", "real")
+        have += ", some missing" if encoded.tabular else ""
         return f'{have}, read as Boolean; if that is wrong, say type = "{other}" in the schema'
     if encoded.type is not ColumnType.REAL:
         return ""

@@ -132,7 +132,8 @@ def _stacked(steps: Sequence[str], values: Mapping[str, Values], rows: Grouping,
     text = all(found.text or not found.levels for found in columns.values())
     rounded = sum(found.rounded for found in columns.values())
     gaps = tuple(dict.fromkeys(word for found in columns.values() for word in found.gaps))
-    return Encoded(kind, np.stack(arrays, axis=1).reshape(-1), levels, whole, text, rounded, gaps)
+    tabular = all(found.tabular for found in columns.values())
+    return Encoded(kind, np.stack(arrays, axis=1).reshape(-1), levels, whole, text, rounded, gaps, tabular)
 
 
 def _lengths(series: Sequence[Encoded], count: int) -> Array:
