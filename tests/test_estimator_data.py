@@ -248,3 +248,54 @@ def test_any_category_name_and_label_will_do():
     search = MonteCarlo(evaluations=len(levels))
     clf = tree(grammar="A ::= F(c = levels)", search=search, max_depth=30).fit(panel, y)
     assert clf.predict(panel).tolist() == y
+
+
+def long_table(records=12, steps=5, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(2, steps + 1, records)
+    table = pd.DataFrame(
+        {
+            "run": np.repeat(rng.permutation(1000)[:records], lengths),
+            "t": np.concatenate([np.arange(length) for length in lengths]),
+            "x": rng.normal(size=lengths.sum()),
+        }
+    )
+    return table, np.repeat(np.arange(records) % 2, lengths)
+
+
+def asks_for_a_panel(X, y, match):
+    with pytest.raises(
+        DataError, match=f"this looks like a long table, with one row a step: {match}.*Panel.from_table"
+    ):
+        tree(search=MonteCarlo(evaluations=20)).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [lambda table: table, pl.from_pandas, lambda table: table.astype({"run": str})])
+def test_a_long_table_is_not_learned_row_by_row(make):
+    table, y = long_table()
+    asks_for_a_panel(make(table), y, r"column 'run' tells 12 records apart in \d+ rows.*time='t'\)")
+
+
+def test_long_tables_of_other_forms_are_refused_too():
+    table, y = long_table()
+    asks_for_a_panel(table.to_numpy(), y, "column 'x1' .*time='x2'")
+    asks_for_a_panel(table.sort_values("t", kind="stable"), y[np.argsort(table["t"], kind="stable")], "column 'run'")
+    asks_for_a_panel(table.set_index(["run", "t"]), y, "the first level of its index tells 12 records apart")
+    later = table.assign(t=np.arange(len(table)))  # it never begins anew, but is called t
+    asks_for_a_panel(later, y, "column 'run'")
+    asks_for_a_panel(table, np.where(y, "up", "down"), "column 'run'")
+
+
+def test_a_table_of_records_stays_one():
+    table, y = long_table()
+    rows = {
+        "a label for each row": (table, np.arange(len(table)) % 2),
+        "no time": (table[["run", "x"]], y),
+        "a row number": (table[["run", "x"]].assign(number=np.arange(len(table))), y),
+        "as many keys as classes": (table.assign(run=y), y),
+        "out of order": (table.iloc[::-1].assign(t=table["t"].to_numpy()[::-1]), y[::-1]),
+        "a panel, said to be so": (Panel.from_table(table), y),
+        "one row a record": (table.assign(run=np.arange(len(table))), y),
+    }
+    for X, labels in rows.values():
+        tree(search=MonteCarlo(evaluations=20), fitness=GiniSize(), max_depth=1).fit(X, labels)

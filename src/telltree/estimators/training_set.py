@@ -9,6 +9,7 @@ from telltree.amounts import counted
 from telltree.data import Panel
 from telltree.data.warn import warn
 from telltree.estimators.inputs import read_labels, read_training
+from telltree.estimators.long_table import refuse_long
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.tree.target import ClassLabels, ClassTarget
 
@@ -46,6 +47,8 @@ def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
     """Records of weight 0 are left out, but their classes stay."""
     panel = read_training(X)
     labels = read_labels(y, panel, X)
+    if not isinstance(X, Panel):
+        refuse_long(X, panel, labels)
     classes, codes = np.unique(labels, return_inverse=True)
     _warn_of_singles(np.bincount(codes))
     weights = record_weights(labels, sample_weight, class_weight)
