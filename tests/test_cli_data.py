@@ -47,7 +47,7 @@ def test_inspect_shows_units_flags_and_how_to_bring_columns_back(table, tmp_path
     assert ended.returncode == 0, ended.stderr
     rows = {line.split("  ")[0]: line.split() for line in ended.stdout.splitlines()}
     assert rows["speed (km/h)"][2:5] == ["real", "km/h", "speed"]
-    assert rows["open"][1] == rows["warm"][1] == "Boolean"
+    assert rows["open"][1:3] == rows["warm"][1:3] == ["Boolean,", "static"]
     assert "to bring back 'still': give records in which it differs; or name the column in a grammar" in ended.stdout
     assert "to bring back 'code': say in the schema which levels = [...] matter" in ended.stdout
     assert "dates: 2025-04-01 to 2025-04-02" in ended.stdout

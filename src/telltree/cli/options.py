@@ -47,6 +47,7 @@ class DataOptions:
         bool, typer.Option("--drop-unlabelled", help="Leave out records without a label, which are an error else.")
     ] = False
     columns: Annotated[list[str] | None, _column("To learn from (repeatable); by default all.", "--column")] = None
+    drop: Annotated[list[str] | None, _column("Not to learn from (repeatable).", "--drop")] = None
     static: Annotated[list[str] | None, _column("Has one value a record (repeatable).", "--static")] = None
     schema: Annotated[
         str | None, typer.Option(metavar="FILE", help="What columns are, as `telltree inspect -o` writes it.")

@@ -22,6 +22,7 @@ def read_sources(sources: list[str], options: DataOptions, like: "Schema | None"
 
     chosen = {
         "columns": options.columns or None,
+        "drop": options.drop or (),
         "static": options.static or (),
     }  # an option not given is an empty list
     given: dict[str, Any] = {**vars(options), **chosen, "like": like}

@@ -26,7 +26,7 @@ from telltree.data.records.repeated import LATER
 from telltree.data.records.resample import How
 from telltree.data.records.rows import Roles, Rows, gather
 from telltree.data.records.wide import read_wide, wide_plan
-from telltree.data.schema import Column, ColumnType, Schema, checked_fields
+from telltree.data.schema import Column, ColumnType, Schema, checked_fields, unique_names
 from telltree.data.store import Array
 from telltree.errors import DataError
 
@@ -46,6 +46,7 @@ def read(
     label: str | None = None,
     labels: Any = None,
     columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
     static: Any = (),
     schema: Any = None,
     like: Schema | None = None,
@@ -91,14 +92,14 @@ def read(
     files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. A unit behind a name, such as
     "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is.
 
-    `label` names the column of labels, which have one value per record. Labels that are kept apart come as `labels`: a
-    path or frame with columns of ids and labels, a dict id -> label, or a list with one label per record. A record
-    without a label is an error; with `drop_unlabelled` it is left out, and a warning says how many are. `schema`
-    overrides what is inferred: a Schema, a dict of fields by column, or the path of a TOML file, which may also say the
-    unit of times. `like` is a schema that other data had, such as that of a model: the columns of tables that are
-    categorical there are so here, even if all their values look like numbers. `every` and `how` are those of
-    `Panel.resample`, which also makes one step of rows that repeat a time; `ids` name the records of a list, an array
-    or a wide table, and all else is as in `Panel.from_frame`.
+    `drop` names columns of tables to leave out. `label` names the column of labels, which have one value per record.
+    Labels that are kept apart come as `labels`: a path or frame with columns of ids and labels, a dict id -> label, or
+    a list with one label per record. A record without a label is an error; with `drop_unlabelled` it is left out, and
+    a warning says how many are. `schema` overrides what is inferred: a Schema, a dict of fields by column, or the path
+    of a TOML file, which may also say the unit of times. `like` is a schema that other data had, such as that of a
+    model: the columns of tables that are categorical there are so here, even if all their values look like numbers.
+    `every` and `how` are those of `Panel.resample`, which also makes one step of rows that repeat a time; `ids` name
+    the records of a list, an array or a wide table, and all else is as in `Panel.from_frame`.
     """
     overrides, unit = load_overrides(schema)
     later = every is not None and repeated == "error"
@@ -111,11 +112,15 @@ def read(
     if is_array(source):
         if wide:
             raise DataError("wide is for tables; arrays say by layout how they lie")
+        if unique_names(drop):
+            raise DataError("drop is for tables; leave columns out of arrays before")
         parts, y = _from_arrays(source, options, layout=layout, columns=columns, ids=ids, static=static), None
     else:
         hidden = [label] if apart and label is not None else []
         named = () if static is None else static
-        roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden)
+        roles = Roles.of(
+            id, time, label=None if apart else label, columns=columns, static=named, hidden=hidden, drop=drop
+        )
         options = as_elsewhere(options, like)
         read_rows = _from_wide if wide else _from_rows
         parts, y = read_rows(source, roles, options, ids=ids, labels=labels, encoding=encoding)
@@ -170,7 +175,7 @@ def _from_rows(
     elif is_path(source) and _is_ts(source):
         return _from_ts(File.at(source), roles, options, ids, encoding)
     elif is_path(source) or is_path(first) or hasattr(source, "read"):
-        rows = _from_files(source, roles, options, labels, encoding)
+        rows, roles = _from_files(source, roles, options, labels, encoding), roles.dropped()
     elif isinstance(source, Mapping | list | tuple):
         rows = frame_per_record(source, time=roles.time, ids=ids)
         return gather(rows, roles, options)
@@ -192,7 +197,7 @@ def _from_wide(
     files = table_files(source, labels)
     types = declared_types({**options.like, **(options.schema or {})})
     values, _ = read_tables(files, lambda names: wide_plan(roles, names), types, Writing(encoding, wide=True))
-    return read_wide(values, roles, options, ids)
+    return read_wide(values, roles.dropped(), options, ids)
 
 
 def _indexed(frame: Any, roles: Roles) -> tuple[Any, Roles]:
@@ -247,7 +252,7 @@ def _from_ts(file: File, roles: Roles, options: Options, ids: Any, encoding: str
     rows, y = read_ts(file, names, encoding, options.clock)
     stamped = TIME if TIME in rows.values else None
     rows = dataclasses.replace(rows, ids=ids)
-    parts, _ = gather(rows, Roles.of(time=stamped, static=roles.static), options)
+    parts, _ = gather(rows, Roles.of(time=stamped, static=roles.static, drop=roles.drop), options)
     return parts, y
 
 

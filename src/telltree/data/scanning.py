@@ -31,6 +31,7 @@ def scan(
     label: str | None = None,
     labels: Any = None,
     columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
     static: Iterable[str] = (),
     schema: Any = None,
     like: Schema | None = None,
@@ -69,12 +70,12 @@ def scan(
     )
     apart = labels is not None
     hidden = [label] if apart and label is not None else []
-    roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=static, hidden=hidden)
+    roles = Roles.of(id, time, label=None if apart else label, columns=columns, static=static, hidden=hidden, drop=drop)
     options = as_elsewhere(options, like)
     files, many = table_files(source, labels), files_of(source)[1]
     rows, lengths = rows_of(files, roles, options, encoding, many=many, empty=on_disk.empty)
     with _placed(files, lengths, rows, roles):
-        parts, y = gather(rows, roles, options)
+        parts, y = gather(rows, roles.dropped(), options)
     panel = Panel._whole(parts, HowRead(id, time, period, time_unit, time_format, clock.settled().day_first))
     if apart:
         y = match_labels(labels, panel, id=id, label=label, encoding=encoding, gaps=drop_unlabelled)

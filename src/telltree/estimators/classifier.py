@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted, size_of
 from telltree.data import Panel, unusable
+from telltree.data.leaks import warn_of_leaks
 from telltree.data.schema import listed
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
@@ -291,6 +292,8 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         if known is not None and self.random_state is None:  # any seed will do, so that of the file will
             seed = seed_said(known, seed)
         grammar = self._known_grammar(training)
+        if grammar is not None and self._suits_data:
+            warn_of_leaks(panel, classes[coded.codes], grammar.attributes)
         parts = self._folds(coded, given.of_weighing(groups), seed, given.weighing)
         if known is not None:
             known.require(self._about(training, grammar, seed, parts))

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from telltree.amounts import counted
+from telltree.data.leaks import warn_of_leaks
 from telltree.data.usable import doubtful
 from telltree.data.warn import warn
 from telltree.errors import SettingsError
@@ -119,6 +120,8 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         given = read_given(X, y, sample_weight, template.class_weight)
         seed = int(generator.randint(2**31 - 1))
         ground = self._ground(given, template, seed, groups)
+        if template.grammar is None and ground.grammar is not None:
+            warn_of_leaks(given.training.panel, given.classes[given.training.labels.codes], ground.grammar.attributes)
         found: dict[int, Grown] = {}
         with Interruption() as interruption:
             interruption.unless_asked(lambda: self._grow(ground, client, found))

@@ -56,9 +56,11 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
 
     from telltree.data import unusable
     from telltree.data.clock import date_range
+    from telltree.data.leaks import leaks
     from telltree.data.usable import remedy
 
     left_out, missing = unusable(panel), panel.missing()
+    given_away = {} if labels is None else leaks(panel, labels)
     columns = [
         {
             "name": column.name,
@@ -71,6 +73,7 @@ def _summary(panel: "Panel", labels: Any) -> dict[str, Any]:
             "values": _values(panel, column.name),
             "left_out": left_out.get(column.name),
             "bring_back": remedy(left_out[column.name]) if column.name in left_out else None,
+            "leak": given_away.get(column.name),
         }
         for column in panel.schema.values()
     ]
@@ -103,6 +106,7 @@ def _values(panel: "Panel", name: str) -> Any:
 
 def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     from telltree.data.clock import duration_text
+    from telltree.data.leaks import told_leaks
     from telltree.data.usable import remedies
 
     steps = found["steps"]
@@ -134,7 +138,9 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     words = ("unit", "phrase") if phrases else ("unit",)
     lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
-    notes = [*remedies(left_out), *(f"note: {note}" for note in found["notes"])]
+    leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
+    warned = [f"warning: {told_leaks(leaking)}"] if leaking else []
+    notes = [*warned, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)
 

@@ -40,7 +40,7 @@ def says_truth(levels: tuple[str, ...]) -> bool:
 
 
 def is_zero_one(numbers: Array, complete: bool = True) -> bool:
-    """Whether these floats are only 0 and 1, and both occur; NaN, a missing value, must too unless `complete` will do."""
+    """Whether these floats are only 0 and 1, and both occur; so must NaN, a missing value, if not `complete`."""
     if len(numbers) > HEAD and not _fit(numbers[:HEAD]).all():  # most long columns need no second look
         return False
     found: set[float] = set()

@@ -27,6 +27,8 @@ from telltree.errors import DataError
 if TYPE_CHECKING:
     from telltree.data.records.origin import Origin
 
+ENOUGH = 10  # records of several steps that show whether a column changes within records
+FIRST = 1000  # records that are looked at before all are: most columns change in them
 FEW = 10  # an integer column with at most this many values may really be categorical
 
 
@@ -133,12 +135,16 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
             codes = align_codes(encoded.array, encoded.levels, column.levels)
             unseen += unseen_levels(name, encoded.levels, encoded.array, codes)
             encoded = dataclasses.replace(encoded, array=codes, levels=column.levels)
+        array = encoded.array if name in source.static else grouping.arranged(encoded.array)
         if name in source.static:
-            static[name] = frozen(encoded.array)
+            static[name] = frozen(array)
         elif name in constant:
-            static[name] = frozen(_per_record(name, grouping.arranged(encoded.array), grouping))
+            static[name] = frozen(_per_record(name, array, grouping))
+        elif "static" not in fields and _is_still(array, grouping):
+            static[name] = frozen(array[grouping.starts()])
+            doubts.setdefault(_STILL, []).append(name)
         else:
-            rows[name] = frozen(grouping.arranged(encoded.array))
+            rows[name] = frozen(array)
         still = name in static
         columns.append(column if column.static is still else dataclasses.replace(column, static=still))
         if encoded.gaps or wanted_type(name, fields) is None:
@@ -210,6 +216,26 @@ def _per_record(name: str, array: Array, grouping: Grouping) -> Array:
             f"static column {name!r} varies inside {counted(len(ids), 'record')}: {listed(ids)}; is it static?"
         )
     return values
+
+
+_STILL = (
+    "one value in each record, read as static; if that may change within a record, say static = false in the schema"
+)
+
+
+def _is_still(array: Array, grouping: Grouping) -> bool:
+    """Whether a column has one value in each record, and not in all of them, as far as enough records show."""
+    lengths = grouping.lengths
+    if np.count_nonzero(lengths > 1) < ENOUGH:
+        return False
+    for some in (FIRST, len(lengths)):
+        few = lengths[:some]
+        rows = array[: int(few.sum())]
+        firsts = rows[np.cumsum(few) - few]
+        if varying(rows, firsts, few).any():
+            return False
+    absent = is_missing(firsts)
+    return bool((absent != absent[0]).any() or (firsts[~absent] != firsts[~absent][:1]).any())
 
 
 def varying(array: Array, firsts: Array, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -73,6 +73,7 @@ class Roles:
     columns: tuple[str, ...] | None = None  # None: all without another role
     static: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()  # never attributes, unless named
+    drop: tuple[str, ...] = ()  # never attributes, and not read
 
     @classmethod
     def of(
@@ -84,11 +85,14 @@ class Roles:
         columns: Iterable[str] | None = None,
         static: Iterable[str] = (),
         hidden: Iterable[str] = (),
+        drop: Iterable[str] = (),
     ) -> "Roles":
         """Store what the user said; names that are numbers become text, as in frames."""
         key, clock, answer = (None if name is None else str(name) for name in (id, time, label))
         chosen = None if columns is None else tuple(unique_names(columns))
-        return cls(key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden))
+        return cls(
+            key, clock, answer, chosen, tuple(unique_names(static)), frozenset(hidden), tuple(unique_names(drop))
+        )
 
     def plan(self, names: list[str]) -> dict[str, Use]:
         """What to read of a table with these names; a role that names no column is a DataError."""
@@ -99,6 +103,10 @@ class Roles:
         return {name: use for name, use in roles if name is not None} | dict.fromkeys(
             self.attributes(names), Use.ATTRIBUTE
         )
+
+    def dropped(self) -> "Roles":
+        """The same after a file was read, without the columns to drop."""
+        return dataclasses.replace(self, hidden=self.hidden | set(self.drop), drop=())
 
     def long_plan(self, names: list[str]) -> dict[str, Use]:
         """What to read of a long table, which needs an id."""
@@ -111,6 +119,11 @@ class Roles:
         """Return the attributes, in order."""
         taken = {name for name in (self.id, self.time, self.label) if name is not None}
         free = [name for name in names if name not in taken]
+        for name in self.drop:
+            require_known(name, free, "column to drop:")
+            if name in (*(self.columns or ()), *self.static):
+                raise DataError(f"column {name!r} is named both to be used and to be dropped; leave out one of the two")
+        free = [name for name in free if name not in self.drop]
         known = set(free)
         chosen = [name for name in free if name not in self.hidden] if self.columns is None else list(self.columns)
         chosen += sorted(set(self.static) - set(chosen), key=self.static.index)
@@ -124,7 +137,7 @@ class Roles:
 
     def told(self, options: Options, attributes: Collection[str]) -> Options:
         """Drop what a schema says about columns that have another role, or were not selected."""
-        idle = {self.id, self.time, self.label, *self.hidden} - set(attributes)
+        idle = {self.id, self.time, self.label, *self.hidden, *self.drop} - set(attributes)
         schema = {name: change for name, change in options.like.items() if name in attributes}
         for name, change in (options.schema or {}).items():
             if name in attributes or (self.columns is None and name not in idle):  # an absent column is a mistake
