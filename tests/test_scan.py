@@ -2,6 +2,9 @@
 
 import dataclasses
 import gzip
+import re
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -155,7 +158,8 @@ def test_folds_weights_and_checkpoints_take_it(tmp_path):
 @pytest.fixture
 def no_overhead(monkeypatch):
     """Reckon with records and planes alone, so that a few kilobytes decide how many shards there are."""
-    for name, value in {"_memory_now": lambda: 0, "_SEARCH": 0, "_A_RECORD": 0, "_FEWEST": 1}.items():
+    nothing = {"_memory_now": lambda: 0, "_SEARCH": 0, "_SIGNALS_A_COLUMN": 0, "_A_RECORD": 0, "_FEWEST": 1}
+    for name, value in nothing.items():
         monkeypatch.setattr(turns, name, value)
 
 
@@ -201,6 +205,33 @@ def test_memory_that_cannot_be(tmp_path, size, message):
     panel, y = telltree.scan(in_files(long_table(), tmp_path / "data", "parquet"), **NAMES)
     with pytest.raises(telltree.SettingsError, match=message):
         GrammarTreeClassifier(random_state=1).fit(panel, y, max_memory=size)
+
+
+def test_memory_is_told_by_the_data(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(turns, "_memory_now", lambda: 0)
+    told = []
+    for records in (100, 2_000):
+        panel, y = telltree.scan(in_files(long_table(records=records, longest=60), tmp_path / "data", "csv"), **NAMES)
+        GrammarTreeClassifier(search=MonteCarlo(evaluations=50), max_depth=1, random_state=1).fit(panel, y)
+        told.append(int(re.search(r"about (\d+) MB of memory", caplog.records[-1].getMessage())[1]))
+    assert told[0] < 220  # for code and populations, which any search has
+    assert told[1] - told[0] > 10 * (told[0] - turns._SEARCH / 1e6)
+
+
+def test_little_memory_is_enough_for_few_records(tmp_path):
+    source = in_files(long_table(records=700, longest=50), tmp_path / "data", "csv")
+    script = (
+        "import sys, telltree, pathlib\n"
+        "from telltree.search import MonteCarlo\n"
+        "panel, y = telltree.scan(sys.argv[1], id='run', time='t', label='end')\n"
+        "model = telltree.GrammarTreeClassifier(search=MonteCarlo(evaluations=300), max_depth=2, random_state=1)\n"
+        "model.fit(panel, y, max_memory='650 MB')\n"
+        "status = pathlib.Path('/proc/self/status')\n"
+        "peak = status.read_text().split('VmHWM:')[1].split()[0] if status.exists() else 0\n"
+        "print(int(peak) // 1024)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(source)], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) < 650
 
 
 def test_views_of_a_scanned_panel(tmp_path):

@@ -32,7 +32,8 @@ from telltree.tree.sharded import Message, Places, ShardedBench, answered, even_
 
 logger = logging.getLogger("telltree")
 _ATOMS = 2048  # planes to reckon with if a grammar does not number its atoms
-_SEARCH = 400 << 20  # bytes for populations, what was tried before, signals of one shard, and compiled code
+_SEARCH = 192 << 20  # bytes for populations, what was tried before, and compiled code, which may have to be compiled
+_SIGNALS_A_COLUMN = 6  # that a shard keeps, where a column is asked about in as many ways as in our own languages
 _A_RECORD = 300  # bytes for what is known of each record at the nodes at hand
 _FILES = 12  # that a shard may have open: for planes of all records, and of the nodes at hand
 _FEWEST = 4096  # steps that are worth a shard
@@ -85,7 +86,7 @@ class Shares:
     def of(cls, panel: Panel, grammar: Grammar, most: int, *, firm: bool) -> "Shares":
         """As many shards as are needed for the process to take `most` bytes of memory, or a little more if that is not
         `firm`."""
-        taken = _memory_now() + _SEARCH + _A_RECORD * len(panel)
+        taken = _memory_now() + _beside_planes(panel)
         atoms = int(grammar.tables.atoms[0]) or _ATOMS
         longest = np.sort(panel.lengths)[::-1][::LANES]  # of each block
         plane = 8 * int((-(-longest // VECTOR) * VECTOR).sum())
@@ -129,7 +130,7 @@ def local_bench(
         plane = panel.steps / LANES * 8
         if atoms * plane <= usual_memory(panel):  # of two atoms, one is often the complement of the other
             return LocalBench(panel, grammar, threads)
-        most = _memory_now() + _SEARCH + _A_RECORD * len(panel) + usual_memory(panel)
+        most = _memory_now() + _beside_planes(panel) + usual_memory(panel)
     else:
         most = _physical_memory() // 2 if max_memory is None else max_memory
     shares = Shares.of(panel, grammar, most, firm=firm and max_memory is not None)
@@ -139,6 +140,12 @@ def local_bench(
         return LocalBench(panel, grammar, threads, memory=shares.planes)
     places = Turns(panel, grammar, shares.bounds, threads=threads, memory=shares.planes)
     return ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+
+
+def _beside_planes(panel: Panel) -> int:
+    """The bytes that learning takes beside the planes and numbers of its records."""
+    signals = min(SIGNALS, 8 * _SIGNALS_A_COLUMN * len(panel.schema) * panel.steps)
+    return _SEARCH + signals + _A_RECORD * len(panel)
 
 
 def _memory_now() -> int:
