@@ -467,8 +467,10 @@ def test_how_columns_were_resampled_comes_back(tmp_path):
         for k in range(30)
         for t in range(4)
     ]
+    moving = {"x": {"static": False}, "y": {"static": False}}
+    how = {"x": "mean", "y": "last"}
     panel, y = read(
-        pd.DataFrame(rows), id="id", time="t", label="label", time_unit="s", every="2 s", how={"x": "mean", "y": "last"}
+        pd.DataFrame(rows), id="id", time="t", label="label", time_unit="s", every="2 s", how=how, schema=moving
     )
     model = forest(GrammarTreeClassifier(search=FEW, min_members=1), 4).fit(panel, y)
     assert len({tree.how_read for tree in model.trees_}) > 1  # each knows of its own columns alone

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.data.usable import FIRST, unchanging
-from telltree.errors import SettingsError
+from telltree.errors import DataWarning, SettingsError
 from telltree.grammar.languages.cuts import cuts
 from telltree.grammar.languages.fitting import FEW_RECORDS
 
@@ -135,7 +135,9 @@ def test_what_does_not_change_is_asked_for_once():
 def test_columns_that_nobody_called_static_are_found_to_be():
     series = [{"site": ["north" if i % 2 else "south"] * 4, "y": (np.arange(4.0) + i) % 7} for i in range(40)]
     labels = [one["site"][0] == "north" for one in series]
-    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), random_state=0).fit(panel_of(series), labels)
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=500), random_state=0)
+    with pytest.warns(DataWarning, match="'site' has one value for each label"):
+        clf.fit(panel_of(series), labels)
     assert clf.tree_.outline().splitlines()[0] in ("site is north?", "site is south?")
 
 
@@ -161,7 +163,9 @@ def test_levels_that_go_with_a_class_are_asked_for_together():
     series = [{"town": [towns[rng.integers(18)]] * 3, "x": rng.normal(size=3)} for _ in range(300)]
     labels = [int(one["town"][0].split()[1]) < 7 for one in series]
     panel = panel_of(series)
-    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=3_000), random_state=0).fit(panel, labels)
+    clf = GrammarTreeClassifier(search=MonteCarlo(evaluations=3_000), random_state=0)
+    with pytest.warns(DataWarning, match="'town' has only values that each occur with one label alone"):
+        clf.fit(panel, labels)
     assert clf.score(panel, labels) == 1
     assert len(clf.tree_.leaves) == 2
     without = Grammar.for_panel(panel)
