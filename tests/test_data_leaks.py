@@ -114,6 +114,7 @@ def test_too_few_records_show_nothing():
     assert leaks(panel, y)
     assert leaks(panel[:10], y[:10]) == {}
     assert leaks(panel, np.full(RECORDS, "same")) == {}
+    assert leaks(panel.select(["copy"]), y) == {}  # there is nothing else to learn from
 
 
 def test_fit_warns_of_the_columns_that_it_may_ask_about():

@@ -424,10 +424,14 @@ C ::= 1 | 2 "two"
         ("F(wind < 2)", "once, the wind is under two feet per second"),
         ("F(rate < 1 and on)", "while we act, {at least once}, the vertical rate is under 1 feet per second"),
         ("not F(on)", "it is not so that “once, we act”"),
-        ("F(on) and G(rate < 1)",
-         "“once, we act”; and it is always the case that “the vertical rate is under 1 feet per second”"),
-        ("F(on) and G(not rate < 1)",
-         "“once, we act”; and it is never the case that “the vertical rate is under 1 feet per second”"),
+        (
+            "F(on) and G(rate < 1)",
+            "“once, we act”; and it is always the case that “the vertical rate is under 1 feet per second”",
+        ),
+        (
+            "F(on) and G(not rate < 1)",
+            "“once, we act”; and it is never the case that “the vertical rate is under 1 feet per second”",
+        ),
     ],
 )
 def test_a_rule_speaks_for_itself(text, sentence):
@@ -651,8 +655,10 @@ VALVE = Schema(
         ("G(not open and not stuck and x < 3)", "the valve is never open or stuck, and x is always below 3 ft"),
         ("G(not open and stuck)", "the valve is never open, and the valve is always stuck"),
         ("G(open and stuck and hot and x < 3)", "the valve is always open, stuck and hot; and x is always below 3 ft"),
-        ("G(not open and not odd)",
-         "the valve is never open, and it is never the case that “the valve is open or shut”"),
+        (
+            "G(not open and not odd)",
+            "the valve is never open, and it is never the case that “the valve is open or shut”",
+        ),
     ],
 )
 def test_a_subject_that_sentences_share_is_said_once(text, words):

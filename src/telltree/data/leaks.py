@@ -30,10 +30,10 @@ def leaks(panel: Panel, labels: Any, columns: Iterable[str] | None = None) -> di
     `columns` are those to look at, by default all.
     """
     classes, codes = np.unique(np.asarray(labels), return_inverse=True)
-    if len(panel) < FEWEST or len(classes) < 2:
-        return {}
     names = list(panel.schema if columns is None else columns)
-    still = unchanging(panel.select(names)) if names else frozenset()
+    if len(panel) < FEWEST or len(classes) < 2 or len(names) < 2:  # who has one column wants to learn from it
+        return {}
+    still = unchanging(panel.select(names))
     found = {name: _reason(panel, name, codes, classes.tolist(), still=name in still) for name in names}
     return {name: reason for name, reason in found.items() if reason is not None}
 
