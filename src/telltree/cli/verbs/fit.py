@@ -25,6 +25,7 @@ from telltree.small_files import read_small
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from telltree.data import Panel
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
     from telltree.search import Search
@@ -195,6 +196,8 @@ def fit(
     if data.missing == "unknown":
         classifier.set_params(missing="unknown")
     records = read_records(source, data.reading, judge, tree.random_state)
+    if data.missing == "unknown":
+        _say_how_slow(records.panel)
     from telltree.tree.interruption import Interruption  # loads what learning needs
 
     cv = None if tree.preset else records.cv
@@ -223,6 +226,18 @@ def fit(
         put(f"\n{judgement}")
     if interrupted or not saved:
         raise typer.Exit(INTERRUPTED if saved else FAILURE)
+
+
+def _say_how_slow(panel: "Panel") -> None:
+    """Say beforehand what three-valued answers cost, and of which columns."""
+    from telltree.data.schema import listed
+
+    missed = [name for name, gaps in panel.missing().items() if gaps]
+    if missed:
+        say(
+            f"telltree: values of {listed(missed)} are missing; with --missing unknown, trying a formula about them "
+            "takes about 30 times as long as with --missing allow. --search-seconds sets a limit for each question"
+        )
 
 
 def _put_tree(classifier: "GrammarTreeClassifier") -> None:
