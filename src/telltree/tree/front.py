@@ -46,11 +46,11 @@ class Pruning:
     tree: Tree
     price: float
     """The lowest price of a bit of a formula for which this tree is the best."""
+    score: Score | None = None
+    """How well it did in cross-validation, if there was any."""
     worth: float | None = None
     """The bits of labels that its least worthy branch saves for each bit that it takes to say: the price at which it
     would be cut. None for a single leaf."""
-    score: Score | None = None
-    """How well it did in cross-validation, if there was any."""
     own: Tree | None = None
     """The model's own tree if this is the one that was taken: without questions of little worth whose answers predict
     the same."""
