@@ -190,6 +190,7 @@ def fit(
       telltree fit 'flights/*.parquet' --id flight --label nmac --scan --max-memory 4GB -o model.json
     """
     check_output(output, force=force)
+    check_output(checkpoint, force=True)  # one that exists is gone on from
     judge.check()
     weights, recall = class_weights(tree.class_weight), recall_floors(tree.recall)
     classifier = _classifier(tree)
