@@ -19,6 +19,7 @@ from telltree.explain.groups import grouped, groups_text
 from telltree.export import export_model
 from telltree.logic import Formula
 from telltree.search import MonteCarlo
+from telltree.speech import repeats
 from telltree.tree import Node
 
 SCHEMA = Schema([Column("x", "real", unit="m", phrase="height"), Column("a", "Boolean", phrase="it rains")])
@@ -273,6 +274,37 @@ def test_what_sets_a_category_apart_is_said_once_with_its_headline():
     beside = replace(told, headline=f"{apart} (all of its members)").beside("[1] and [2]")
     assert beside.count(apart) == 1
     assert f"unlike [1] and [2]: {apart} (all of its members)" in beside
+
+
+def test_a_headline_that_repeats_a_line_with_other_digits_is_left_out(tree):
+    told = categorize(tree, PANEL)[2].told
+    assert told.whole.english == "height is always at least 4 m"
+    near = replace(told, headline="height is always at least 4.1 m (all of its members)")
+    assert near.alone() == replace(told, headline=None).alone()
+    far = replace(told, headline="height is always at least 3 m (all of its members)")
+    assert "at least 3 m (all" in far.alone()
+    beside = categorize(tree, PANEL)[1].told
+    near = replace(beside, headline="height is always at least 2.05 m (all of its members)")
+    assert near.beside("[1]") == replace(beside, headline=None).beside("[1]")
+    above = replace(beside, headline="at some point height is below 4.01 m (all of its members)")
+    assert above.without_what_is_shared.headline is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("x is above 750 ft", "x is above 752 ft", True),
+        ("x is above 750 ft", "x is above 752 m", False),
+        ("x is above 750 ft", "x is above 800 ft", False),
+        ("x1 is above 2", "x2 is above 2", False),
+        ("x is above −750 ft", "x is above 750 ft", False),
+        ("x is above 1,500 ft", "x is above 1505.5 ft", True),
+        ("x is above 0", "x is above 0.1", False),
+        ("on is true", "on is true", True),
+    ],
+)
+def test_sentences_that_repeat_each_other(one, other, expected):
+    assert repeats(one, other) is repeats(other, one) is expected
 
 
 def test_a_headline_that_others_share_is_not_repeated():

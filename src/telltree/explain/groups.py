@@ -6,6 +6,7 @@ from functools import reduce
 from typing import NamedTuple, Protocol, TypeVar
 
 from telltree.explain.occurrence import Occurrence
+from telltree.speech import repeats
 from telltree.tree.tree import Branch, are_siblings
 
 
@@ -82,6 +83,9 @@ class Telling:
 
     def alone(self, *, whole: bool = False) -> str:
         """With the short description, if there is one, or the whole sentence."""
+        own = self.without_repeats(self.whole.english, *([] if self.short is None else [self.short]))
+        if own is not self:
+            return own.alone(whole=whole)
         described = (
             [] if self.short is None or self.is_headline(self.short) else [f"{self.among}: {self.noted(self.short)}"]
         )
@@ -93,6 +97,8 @@ class Telling:
 
     def beside(self, others: str) -> str:
         """With what sets it apart from its siblings; if that is the headline, it is said once."""
+        if self._repeats(self.steps[-1].english):
+            return replace(self, headline=None).beside(others)
         headline, (apart, *formula) = self._headline, self.steps[-1].lines()
         if self.headline is not None and self.is_headline(apart):
             headline, apart = [], self.headline
@@ -107,8 +113,18 @@ class Telling:
     @property
     def without_what_is_shared(self) -> "Telling":
         """Without a headline that is told of all categories in a group around it."""
-        shared = any(self.is_headline(said.english) for said in self.steps[:-1])
+        above = [said.english for said in self.steps[:-1]]
+        shared = any(self.is_headline(said) or self._repeats(said) for said in above)
         return replace(self, headline=None) if shared else self
+
+    def without_repeats(self, *said: str) -> "Telling":
+        """Without a headline that is one of these sentences with other digits."""
+        return replace(self, headline=None) if any(map(self._repeats, said)) else self
+
+    def _repeats(self, said: str) -> bool:
+        """Whether the headline is this sentence with other digits."""
+        sentence = (self.headline or "").rpartition(" (")[0]
+        return self.headline is not None and not self.is_headline(said) and repeats(sentence, said)
 
     def is_headline(self, said: str) -> bool:
         """Whether the headline is this sentence."""

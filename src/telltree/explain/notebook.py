@@ -61,6 +61,7 @@ def _beside(told: Telling, other: Group | Telling) -> str:
 
 def _category(told: Telling, said: str, before: str, folded: str = "whole sentence") -> str:
     """A category with what is said of it; its whole sentence is folded with the formula, unless it is shown."""
+    told = told.without_repeats(said)
     headline = "" if told.headline is None else f"<b>{escaped(told.headline)}</b>"
     lines = (
         [f"{escaped(before)}{headline}"] if told.is_headline(said) else [headline, escaped(before + told.noted(said))]

@@ -4,6 +4,7 @@ from telltree.speech.choice import plain, question
 from telltree.speech.cost import cost
 from telltree.speech.normal import term_of
 from telltree.speech.read import read
+from telltree.speech.repeats import repeats
 from telltree.speech.say import conditions, counted_words, name_of, quotations, say, spoken, words_in
 from telltree.speech.write import expression_of
 
@@ -17,6 +18,7 @@ __all__ = [
     "question",
     "quotations",
     "read",
+    "repeats",
     "say",
     "spoken",
     "term_of",

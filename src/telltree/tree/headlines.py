@@ -7,7 +7,7 @@ and few words say it, the best such formula is the headline. It is chosen by a s
 the counts that are reported with it are over all records.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
 from heapq import heappop, heappush
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from telltree.data import Panel
 from telltree.logic import Formula
 from telltree.logic.unknown import surely
-from telltree.speech import cost, counted_words, say
+from telltree.operators import Expression
+from telltree.speech import cost, counted_words, repeats, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
 from telltree.speech.terms import All, Term
@@ -162,7 +163,7 @@ class _Choice:
         sayable = (i for i in order if told[i] and self._may_be_short(every.parts[i]))
         waiting: list[tuple[float, int, bytes, Headline]] = []  # those that are empty of some records
         for i in self._plainest_first(list(islice(sayable, _MOST_SAID)), every):
-            formula = self._in_few_words(every.parts[i])
+            formula = self._in_few_words(every.parts[i], number)
             if formula is None:
                 continue
             truth, true = self._seen.true(formula.expression)
@@ -280,8 +281,8 @@ class _Choice:
             return words <= WORDS
         return len(parts) == 1 or len(set().union(*map(subjects, parts))) < len(parts)
 
-    def _in_few_words(self, parts: tuple[Term, ...]) -> Formula | None:
-        """The formula, if it takes few words."""
+    def _in_few_words(self, parts: tuple[Term, ...], number: int) -> Formula | None:
+        """The formula, if it takes few words and does not repeat a branch on the way to a leaf with other digits."""
         tree = self.ways.tree
         formula = self.ways.written(joined(All, parts, self.ways.possible))
         if tree.three_valued:  # what is unknown is not told as a fact
@@ -290,7 +291,13 @@ class _Choice:
         if self.ways.words(term) > WORDS:
             return None
         said = say(term, tree.schema, step=tree.step, missing=tree.missing)
-        return Formula(formula) if counted_words(said) <= WORDS else None
+        branches = [self._says(claim) for claim in self.ways.claims[number - 1]]
+        repeated = said not in branches and any(repeats(said, branch) for branch in branches)
+        return Formula(formula) if counted_words(said) <= WORDS and not repeated else None
+
+    @cached_property
+    def _says(self) -> Callable[[Expression], str]:
+        return cache(self.ways.tree.says)
 
 
 def _tells(true: NDArray[Any], number: int, members: int, elsewhere: int) -> NDArray[np.bool_]:
