@@ -5,13 +5,12 @@ from telltree.speech.cost import cost
 from telltree.speech.normal import term_of
 from telltree.speech.read import read
 from telltree.speech.repeats import repeats
-from telltree.speech.say import conditions, counted_words, name_of, quotations, say, spoken, words_in
+from telltree.speech.say import conditions, name_of, quotations, say, spoken, words_in
 from telltree.speech.write import expression_of
 
 __all__ = [
     "conditions",
     "cost",
-    "counted_words",
     "expression_of",
     "name_of",
     "plain",

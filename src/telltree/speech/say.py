@@ -37,17 +37,12 @@ def say(
 def words_in(
     term: Term, schema: Schema, *, step: tuple[float | None, str] | None = None, missing: Container[str] | None = None
 ) -> int:
-    """How many words but "the" `say` needs for a term, if they can be read back as they are, which is not tried."""
+    """How many words `say` needs for a term, if they can be read back as they are, which is not tried."""
     parts = list(_expressions(term))
     functions = tuple(dict.fromkeys(e.head for e in parts if isinstance(e.head, UserFunction)))
     called = Voice(schema, functions, step, missing).nouns.own_words(parts)
     voice = Voice(schema, functions, step, missing, called=called)
-    return counted_words(voice.says(_as_said(term, step, missing)).text)
-
-
-def counted_words(text: str) -> int:
-    """How many words a text has, articles not counted: they make it no harder to follow."""
-    return sum(word != "the" for word in text.split())
+    return len(voice.says(_as_said(term, step, missing)).text.split())
 
 
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:

@@ -21,7 +21,7 @@ from telltree.data import Panel
 from telltree.logic import Formula
 from telltree.logic.unknown import surely
 from telltree.operators import Expression
-from telltree.speech import cost, counted_words, repeats, say
+from telltree.speech import cost, repeats, say
 from telltree.speech.lists import joined
 from telltree.speech.literals import subjects
 from telltree.speech.terms import All, Term
@@ -293,7 +293,7 @@ class _Choice:
         said = say(term, tree.schema, step=tree.step, missing=tree.missing)
         branches = [self._says(claim) for claim in self.ways.claims[number - 1]]
         repeated = said not in branches and any(repeats(said, branch) for branch in branches)
-        return Formula(formula) if counted_words(said) <= WORDS and not repeated else None
+        return Formula(formula) if len(said.split()) <= WORDS and not repeated else None
 
     @cached_property
     def _says(self) -> Callable[[Expression], str]:
