@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from telltree import Panel, read
+from telltree import Panel, read, scan
 from telltree.data.clip import clip
 from telltree.data.clock import axis_unit, date_range, date_text, duration_text, time_text
 
@@ -308,3 +308,44 @@ def test_long_names_are_shortened_in_tables_only():
 )
 def test_clip(text, said):
     assert clip(text, 5) == said
+
+
+@pytest.mark.parametrize(
+    ("times", "period"),
+    [
+        ([0.0, 0.02, 0.04, 0.06, 0.08], 0.02),
+        (np.arange(200) * 0.02, 0.02),
+        (np.cumsum([0.02] * 500), 0.02),  # rounding errors add up
+        (1.7e9 + np.arange(300) * 0.02, 0.02),  # and are larger in larger numbers
+        ([5, 6, 7], 1.0),
+        (np.arange(9) / 3, 1 / 3),
+        ([-4.0, -2.0, 0.0], 2.0),
+        ([0.0, 0.02, 0.04, 0.0601], None),
+        ([0.0, 0.033, 0.067, 0.1], None),
+        ([0.0, 1.0, 3.0], None),
+        ([0.0, 1.0, math.inf], None),
+        ([3.0], None),
+    ],
+)
+def test_even_times_are_a_period(times, period):
+    frame = pd.DataFrame({"id": 0, "t": np.asarray(times, float), "x": np.arange(float(len(times)))})
+    for panel in (Panel.from_frame(frame, id="id", time="t"), Panel.from_frames([frame[["t", "x"]]], time="t")):
+        assert panel.period == (None if period is None else pytest.approx(period, rel=1e-15))
+    assert Panel.from_frame(frame, id="id", time="t", period=7.0).period == 7.0
+
+
+def test_records_of_different_paces_have_none_and_their_parts_are_as_they_are():
+    rows = [(i, t * pace, float(t)) for i, pace in enumerate((1.0, 1.0, 2.0)) for t in range(4)]
+    panel = Panel.from_frame(pd.DataFrame(rows, columns=["id", "t", "x"]), id="id", time="t", time_unit="s")
+    assert panel.step == panel[[0, 1]].step == panel[[0, 1]].alone().step == (None, "s")
+    assert Panel.from_frame(panel[[0, 1]].to_frame("pandas"), id="id", time="time", time_unit="s").step == (1.0, "s")
+
+
+def test_dates_are_a_period_too_and_are_scanned_alike(tmp_path):
+    hours = [datetime.datetime(2025, 3, 1) + datetime.timedelta(hours=t) for t in range(5)]
+    frame = pd.DataFrame({"id": [0] * 5 + [1] * 5, "t": hours * 2, "x": np.arange(10.0)})
+    frame.to_csv(tmp_path / "hours.csv", index=False)
+    for panel in (Panel.from_frame(frame, id="id", time="t"), read(tmp_path / "hours.csv", id="id", time="t").panel,
+                  scan(tmp_path / "hours.csv", id="id", time="t").panel):  # fmt: skip
+        assert panel.step == (3600.0, "s")
+        assert "one step every 1 h" in repr(panel)

@@ -51,6 +51,7 @@ def test_every_form_of_input_gives_the_same_panel(records):
             [np.array(record, dtype=object).reshape(-1, 3) for record in records],
             columns=["x", "on", "mode"],
             schema=TYPES,
+            period=1.0 if any(len(record) > 1 for record in records) else None,
         ),
     ]
     for panel in panels[1:]:

@@ -206,4 +206,4 @@ def test_the_length_of_a_record_is_a_number_of_steps():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = GrammarTreeClassifier(grammar, max_depth=1, min_members=1, random_state=0).fit(panel, list("aabb"))
-    assert str(found.tree_.nodes[0].formula) == "F(length() > 4)"
+    assert str(found.tree_.nodes[0].formula) == "F(length() ≥ 5)"

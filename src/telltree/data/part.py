@@ -38,6 +38,8 @@ class Part:
     ids: Array
     counts: Array
     how_read: HowRead
+    period: float | None
+    """The length of a step, if all records have the same, not only these."""
 
     def read(self) -> Panel:
         """The records; a DataError if a file is not there, or is not as it was when it was first read."""
@@ -51,7 +53,8 @@ class Part:
             values, _ = read_parquet(files, self.roles.plan, self._types, wanted=wanted)
             parts, _ = gather(Rows(values, self.ids, self.counts.tolist()), self.roles, self.options)
             panel, every = Panel._whole(parts), self.how_read.every
-            return replace(panel if every is None else panel.resample(every, self._how()), how_read=self.how_read)
+            panel = panel if every is None else panel.resample(every, self._how())
+            return replace(panel, how_read=self.how_read, period=self.period)
 
     def _how(self) -> How:
         """How to resample the columns that are there."""
@@ -78,7 +81,7 @@ def part_of(panel: Panel) -> Part | None:
     origin = panel.origin.of(panel._positions)
     roles = replace(origin.roles, id=None, label=None, columns=panel.schema.names, static=(), hidden=frozenset())
     options = replace(origin.options, schema=panel.schema, like={}, known={}, missing="allow")
-    return Part(_pieces(origin), roles, options, panel.ids, origin.counts, panel.how_read)
+    return Part(_pieces(origin), roles, options, panel.ids, origin.counts, panel.how_read, panel.period)
 
 
 def _pieces(origin: Origin) -> list[Piece]:

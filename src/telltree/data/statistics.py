@@ -112,13 +112,16 @@ class Statistics:
         sides = [(int((part < value).sum()), int((part > value).sum())) for part in map(_finite, self._arrays())]
         return sum(below for below, _ in sides), sum(above for _, above in sides)
 
-    def next_above(self, bounds: Iterable[float]) -> list[float]:
-        """Give for each bound the least finite value that is not below it; each must have one."""
-        wanted, found = sorted(bounds), []
+    def beside_each(self, bounds: Iterable[float]) -> list[tuple[float, float]]:
+        """Give for each bound the greatest finite value below it, and the least that is not; each must have both."""
+        wanted, last = sorted(bounds), np.empty(0)
+        found: list[tuple[float, float]] = []
         for values, _ in self.in_order():
+            ordered = np.concatenate((last, values))
             here = [bound for bound in wanted if bound <= values[-1]]
-            found += values[np.searchsorted(values, here)].tolist()
-            wanted = wanted[len(here) :]
+            places = np.searchsorted(ordered, here)
+            found += zip(ordered[places - 1].tolist(), ordered[places].tolist(), strict=True)
+            wanted, last = wanted[len(here) :], values[-1:]
         return found
 
     def in_order(self) -> Iterator[Tally]:

@@ -18,6 +18,7 @@ from telltree.data.columns.truth import is_zero_one
 from telltree.data.columns.written import Clock
 from telltree.data.on_disk import by_records, pieces, rest
 from telltree.data.records.grouping import Grouping
+from telltree.data.records.pace import even_pace
 from telltree.data.records.repeated import LATER, WAYS, merged
 from telltree.data.schema import Column, ColumnType, Schema, checked_fields, listed, require_known
 from telltree.data.store import UNSEEN, Array, Store, frozen, is_missing
@@ -163,6 +164,8 @@ def assemble(source: Source, grouping: Grouping, options: Options) -> Parts:
     if grouping.again is not None and options.repeated in WAYS:
         parts = dataclasses.replace(parts, store=merged(parts.store, grouping.again, options.repeated))
     _report(parts, options)
+    if options.period is None and parts.store.times is not None:
+        return dataclasses.replace(parts, period=even_pace(parts.store.times, parts.store.lengths))
     return parts
 
 

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from telltree.data.clock import UNITS
 from telltree.data.statistics import Statistics
 
 Floats = NDArray[np.float64]
 
 _BAND = 0.05  # how far from the middle, as a share of the gap, a cut with fewer digits may be
+_FEW_DIGITS = 4  # of a time that is said as it is
+_HUMAN = ("d", "h", "min", "s", "ms")
 _NOISE = 1e-9  # a gap of such a share of the range is what arithmetic left between equal values
 
 
@@ -96,3 +99,27 @@ def roundest(low: float, high: float) -> float:
         if abs(found - middle) <= band and low < found < high:
             return found
     return middle
+
+
+def said_time(low: float, high: float, unit: str) -> float:
+    """A time after one, up to another, that is easy to say: the other itself, unless it has many digits."""
+    clean = float(f"{high:.12g}")  # without what arithmetic left
+    if _digits(clean) <= _FEW_DIGITS and low < clean <= high:
+        return clean
+    sizes = [UNITS[larger] / UNITS[unit] for larger in _HUMAN] if unit in UNITS else []
+    size = next((size for size in sizes if high >= 2 * size), 1.0)
+    time = float(f"{_shortest(low / size, high / size) * size:.12g}")
+    return time if low < time <= high else high
+
+
+def _shortest(low: float, high: float) -> float:
+    """The greatest number up to `high` with the fewest decimals that is above `low`."""
+    for decimals in range(-15, 17):
+        found = math.floor(high * 10.0**decimals) / 10.0**decimals if abs(high) < 1e15 else high
+        if low < found <= high:
+            return found
+    return high
+
+
+def _digits(number: float) -> int:
+    return len(f"{abs(number):.15g}".partition("e")[0].replace(".", "").strip("0"))

@@ -19,7 +19,7 @@ from telltree.data import Column, ColumnType, Panel, unusable
 from telltree.data.statistics import Statistics
 from telltree.data.store import is_missing
 from telltree.errors import SettingsError
-from telltree.grammar.languages.cuts import cuts
+from telltree.grammar.languages.cuts import cuts, said_time
 from telltree.grammar.languages.level_groups import together
 from telltree.grammar.languages.pieces import affordable, drawn_shapes
 from telltree.grammar.languages.signals import Change, Signal, column_signal, elapsed_signal
@@ -228,7 +228,8 @@ class _Words:
         if not self._lasting:
             return
         elapsed = elapsed_signal(self._panel).statistics
-        begun = set(elapsed.next_above(cuts(elapsed, self._rich.values)))
+        steps = elapsed.beside_each(cuts(elapsed, self._rich.values))
+        begun = {said_time(low, high, self._panel.time_unit or "") for low, high in steps}
         self.when += _compared(Call(ELAPSED.name, ()), _EITHER, sorted(begun))
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
             self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])

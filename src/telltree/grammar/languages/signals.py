@@ -74,8 +74,8 @@ def _numbers(part: Panel) -> NDArray[np.int64]:
 
 def _elapsed(part: Panel) -> NDArray[np.float64]:
     times = part.stacked_times()
-    if times is None:
-        times = np.arange(part.steps, dtype=np.float64)
+    if times is None or part.period is not None:  # as the operator counts it
+        return np.asarray(_numbers(part) * (part.period or 1.0), np.float64)
     elapsed: NDArray[np.float64] = times - np.repeat(times[_starts(part)], part.lengths)
     return elapsed
 
