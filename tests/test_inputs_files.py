@@ -217,11 +217,11 @@ PAGE = b"\n<!DOCTYPE html><html><body>404 Not Found</body></html>"
 FOREIGN = [
     ("a.arff", b"% Title\n@RELATION a\n@ATTRIBUTE x REAL\n@DATA\n1\n", "it is an ARFF file; .* as .ts files"),
     ("a.csv", b"@relation a\n@attribute x real\n", "it is an ARFF file"),
-    ("a.arff.gz", gzip.compress(b"@relation a\n"), "it is an ARFF file"),
+    ("a.arff.gz", gzip.compress(b"@relation a\n", mtime=0), "it is an ARFF file"),
     ("a.parquet", PAGE, r"it is a web page \(HTML\).*download the file again"),
     ("a.csv", PAGE, r"it is a web page \(HTML\)"),
     ("a.csv", b"\xef\xbb\xbf" + PAGE, r"it is a web page \(HTML\)"),
-    ("a.csv.gz", gzip.compress(PAGE), r"it is a web page \(HTML\)"),
+    ("a.csv.gz", gzip.compress(PAGE, mtime=0), r"it is a web page \(HTML\)"),
     ("a.parquet", b"id,x\n1,2\n", "its name says Parquet, but it does not begin as .*; if it is CSV, call it .csv"),
     ("a.pq", b"", "its name says Parquet, but it is empty"),
     ("a.csv", b"<?xml version='1.0'?><a/>", "it is XML; read it with pandas.read_xml"),
@@ -234,7 +234,9 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), FOREIGN)
+@pytest.mark.parametrize(
+    ("name", "content", "message"), FOREIGN, ids=[f"{k}-{case[0]}" for k, case in enumerate(FOREIGN)]
+)
 @pytest.mark.parametrize("how", ["path", "list", "stream", "scan", "labels"])
 def test_files_of_other_formats_are_refused_by_name(tmp_path, how, name, content, message):
     path = tmp_path / name
