@@ -100,7 +100,7 @@ function overlayRow(number, chosen) {
     const lists = chosen.map((category) =>
         category.typical.map((at) => recordAt.get(at).record).filter((record) => record.x[number] !== undefined),
     );
-    const { longest, ranges } = scaleOf(lists.flat(), [number]);
+    const { longest, ranges } = scaleOf(lists.flat(), [number], []);
     const column = DATA.columns[number];
     const cell = (records) => {
         if (!records.length) return 'not shown';

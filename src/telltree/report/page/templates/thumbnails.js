@@ -2,18 +2,29 @@
 const MOST_ROWS = 3;
 const recordAt = new Map(DATA.records.map((record, index) => [record.at, { record, index }]));
 
-function scaleOf(records, columns) {
+function scaleOf(records, columns, categories) {
     const longest = Math.max(...records.map(duration));
-    const ranges = columns.map((number) => {
+    const marks = columns.map((number) => marksOf(categories, DATA.columns[number].name));
+    const ranges = columns.map((number, row) => {
         const traces = records
             .map((record) => record.x[number])
             .filter((trace) => trace && isLine(trace) && trace.lo !== null);
-        return [Math.min(...traces.map((trace) => trace.lo)), Math.max(...traces.map((trace) => trace.hi))];
+        const known = [...traces.flatMap((trace) => [trace.lo, trace.hi]), ...(traces.length ? marks[row] : [])];
+        return [Math.min(...known), Math.max(...known)];
     });
-    return { longest, ranges };
+    return { longest, ranges, marks };
 }
 
-function miniature(record, number, range, longest) {
+// The constants that the questions on the way to categories compare a column with.
+function marksOf(categories, name) {
+    const found = new Set();
+    for (const category of categories)
+        for (let place = DATA.nodes[category.node].parent; place >= 0; place = DATA.nodes[place].parent)
+            for (const [column, value] of DATA.nodes[place].marks) if (column === name) found.add(value);
+    return [...found].sort((a, b) => a - b);
+}
+
+function miniature(record, number, range, marks, longest) {
     const column = DATA.columns[number];
     const trace = record.x[number];
     if (record.s === 1 || (isLine(trace) ? trace.v.length === 2 : trace.length === 1)) {
@@ -26,7 +37,11 @@ function miniature(record, number, range, longest) {
         { viewBox: '0 0 1000 100', preserveAspectRatio: 'none', 'aria-hidden': 'true', class: thin ? 'thin' : null },
         thin
             ? bandCells(record, trace, column, across)
-            : [draw('path', { class: 'plot-base', d: 'M0 99H1000' }), linePath(record, trace, ...range, across)],
+            : [
+                  draw('path', { class: 'plot-base', d: 'M0 99H1000M0.5 0V100' }),
+                  marks.map((mark) => draw('path', { class: 'threshold', d: `M0 ${heightOf(mark, ...range)}H1000` })),
+                  linePath(record, trace, ...range, across),
+              ],
     );
 }
 
@@ -39,7 +54,9 @@ function thumbnail(at, columns, scale, sort) {
         make(
             'button',
             { type: 'button', class: 'thumb', click: () => chooseRecord(index, true) },
-            columns.map((number, row) => miniature(record, number, scale.ranges[row], scale.longest)),
+            columns.map((number, row) =>
+                miniature(record, number, scale.ranges[row], scale.marks[row], scale.longest),
+            ),
             make(
                 'span',
                 { class: 'id', title: record.id },
@@ -67,6 +84,7 @@ function collages(category) {
     const scale = scaleOf(
         shown.map((at) => recordAt.get(at).record),
         columns,
+        [category],
     );
     const group = (title, list, sort, note) =>
         list.length > 0 &&
@@ -102,9 +120,18 @@ function collages(category) {
         make(
             'p',
             { class: 'quiet rows-note data' },
-            `Each tile shows, from top to bottom: ${columns.map(columnWords).join(' · ')}.`,
+            `Each tile shows, from top to bottom: ${columns.map((number, row) => axisWords(number, row, scale)).join('; ')}.`,
+            shown.some((at) => recordAt.get(at).record.s > 1) && ' All tiles are drawn to the same scale.',
         ),
     ];
+}
+
+// What a row of the tiles shows, between which values, and where its thresholds are.
+function axisWords(number, row, { ranges, marks }) {
+    const [low, high] = ranges[row];
+    if (!Number.isFinite(low) || !Number.isFinite(high)) return columnWords(number);
+    const dashed = marks[row].length ? `, dashed at ${marks[row].map((mark) => said(mark, 4)).join(' and ')}` : '';
+    return `${columnWords(number)} from ${said(low, 4)} to ${said(high, 4)}${dashed}`;
 }
 
 const columnWords = (number) =>
