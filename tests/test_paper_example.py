@@ -109,7 +109,7 @@ def test_the_description_of_cluster_4(tree):
         "at no point, [advisory is active] and [pilot is responding]; and "
         "at no point, [advisory is active] and [[vertical rate] is less than 2]"
     )
-    assert last.english == "whenever pilot is responding or vertical rate is below 2, advisory is not active"
+    assert last.english == "advisory is never active while either pilot is responding or the vertical rate is below 2"
     assert last.members.tolist() == [3]
 
 
