@@ -136,7 +136,7 @@ def test_the_public_repositorys_folder(folder, whole):
         ("_META.csv.gz", b"", "the file is empty"),
         ("_META.csv.gz", b'"id","nmac"\n', "a row for each encounter"),
         ("1.csv.gz", b"RA_1,t\ntrue,1\n", "the columns .* are not there"),
-        ("1.csv.gz", b"RA_1,t\ntrue\n", "line 2: 1 cells where the header has 2"),
+        ("1.csv.gz", b"RA_1,t\ntrue\n", "line 2: 1 cell where the header has 2"),
     ],
 )
 def test_a_folder_that_is_not_as_it_should_be(folder, name, content, message):

@@ -76,8 +76,9 @@ def _by_presence(there: NDArray[np.bool_], codes: Codes, classes: list[Any]) -> 
             continue
         for has, words in ((True, "has values in"), (False, "lacks values in")):
             if np.mean((there == has) == member) >= NEARLY:
-                whole, none = ("all", "no") if ((there == has) == member).all() else ("nearly all", "hardly any")
-                return f"{words} {whole} records labelled {listed([label])}, and in {none} others"
+                exactly = ((there == has) == member).all()
+                whole, none = ("all records", "no") if exactly else ("nearly all records", "hardly any")
+                return f"{words} {whole} labelled {listed([label])}, and in {none} others"
     return None
 
 

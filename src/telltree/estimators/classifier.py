@@ -682,11 +682,11 @@ def _why_single(learned: Learned, limits: Limits, records: int) -> str:
 
 def _no_such_tree(front: Front, place: int, leaves: int) -> str:
     """Which tree is taken in place of one with so many leaves, and why."""
-    taken = counted(front[place].leaves, "leaf", "leaves")
+    wanted, taken = (counted(number, "leaf", "leaves") for number in (leaves, front[place].leaves))
     if place == len(front) - 1:
-        return f"no tree of the front has {leaves:,} leaves: the largest, which is taken, has {taken}"
+        return f"no tree of the front has {wanted}: the largest, which is taken, has {taken}"
     larger = counted(front[place + 1].leaves, "leaf", "leaves")
-    return f"no tree of the front has {leaves:,} leaves: after {taken}, which is taken, the next larger has {larger}"
+    return f"no tree of the front has {wanted}: after {taken}, which is taken, the next larger has {larger}"
 
 
 def _always(bench: Bench) -> MakeBench:

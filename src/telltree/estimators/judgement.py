@@ -67,9 +67,9 @@ class Judgement:
             head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
         told = [head, side_by_side(self.cards), self.card.note]
         if TREE in self.cards and self.leaves is not None:
-            size = sizes_beside(self.leaves)[TREE]
+            size = counted(sizes_beside(self.leaves)[TREE], "leaf", "leaves")
             told.append(
-                f"{TREE}: scikit-learn's, of at most {size} leaves ({MODEL}'s has {self.leaves}), on the mean, spread, "
+                f"{TREE}: scikit-learn's, of at most {size} ({MODEL}'s has {self.leaves}), on the mean, spread, "
                 f"extremes, quartiles, slope and so on of each column; {FREE_TREE}: the same without a limit"
             )
         return "\n".join([*told, "", self.card.mistakes()])
