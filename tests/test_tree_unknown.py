@@ -31,6 +31,7 @@ from telltree import (
     load,
 )
 from telltree.explain import ask, way_of
+from telltree.shares import wilson
 from telltree.tree import Induction, Limits, Node
 from telltree.tree.model import load_predictor
 from telltree.tree.target import ClassTarget
@@ -334,6 +335,42 @@ def test_the_command_line_has_it(case, tmp_path):
     assert f"unknown of {sum(row['unknown'] == '1' for row in rows)}, for values are missing" in answered
     explained = telltree("explain", model, str(tmp_path / "doors.csv"), *keys, "--record", unsure).stdout
     assert "the answer is unknown, for 'locked' misses values; it counts as" in " ".join(explained.split())
+
+
+def test_shares_of_an_answer_are_among_the_records_of_which_it_is_known(case):
+    panel = case[0].panel
+    formula = ask(panel, "F(x < -1)").formula.expression
+    found = np.array([three_valued.truth(judged(formula), r, {}) for r in case[0].records])
+    turn = np.arange(len(found)) % 3
+    labels = np.where((found == UNKNOWN) & (turn == 0), "none", np.where(turn == 1, "some", "more"))
+    answer = ask(panel, "F(x < -1)", labels, missing="unknown")
+    known = found != UNKNOWN
+    assert answer.known == known.sum() < len(found)
+    assert answer.share == (found == TRUE).sum() / known.sum()
+    assert answer.interval == wilson(answer.share, answer.known)
+    assert f"\ntrue of {(found == TRUE).sum()} of the {known.sum()} records of which it is known (" in str(answer)
+    rows = {row.label: row for row in answer.classes}
+    for label, row in rows.items():
+        here, true = labels == label, found == TRUE
+        assert (row.records, row.unknown) == (here.sum(), (here & ~known).sum())
+        assert (row.holds, row.among) == ((here & true).sum(), (here & true).sum() / true.sum())
+        assert row.overall == (here & known).sum() / known.sum()
+        if label == "none":
+            assert (row.share, row.lift, row.low, row.high) == (None, None, 0, 1)
+            continue
+        assert row.share == (here & true).sum() / (here & known).sum()
+        assert (row.low, row.high) == wilson(row.share, (here & known).sum())
+        assert row.lift == pytest.approx(row.among / row.overall) == pytest.approx(row.share / answer.share)
+    some, none = rows["some"], rows["none"]
+    assert f"\n  some: {some.holds} of {some.records - some.unknown} known (" in str(answer)
+    assert f"); unknown of {some.unknown}; " in str(some)
+    assert f"\n  none: unknown of {none.records} of {none.records}\n" in f"{answer}\n"
+    assert [row["unknown"] for row in answer.to_dict()["classes"]] == [row.unknown for row in answer.classes]
+    json.dumps(answer.to_dict(), allow_nan=False)
+    with_gaps = ask(panel[found == UNKNOWN], "F(x < -1)", missing="unknown")
+    assert (with_gaps.share, with_gaps.interval) == (None, (0, 1))
+    assert "\ntrue of 0 of the 0 records of which it is known\n" in str(with_gaps)
+    assert "known" not in str(ask(panel, "F(x < -1)", labels))
 
 
 def test_a_question_is_true_false_or_unknown_of_records(case):

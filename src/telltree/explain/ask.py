@@ -33,25 +33,35 @@ class ClassAnswer:
     label: Any
     records: int
     """The records of the class."""
+    unknown: int
+    """Of how many of them it is unknown: of none, unless that was asked for. All shares are among the others."""
     holds: int
     """How many of them it is true of."""
-    share: float
-    """The share of the class that it is true of."""
+    share: float | None
+    """The share of the class that it is true of; None if it is unknown of all of the class."""
     low: float
     high: float
     """The 95 % confidence interval of `share` (Wilson)."""
     among: float | None
     """The share of the class among the records that it is true of; None if there are none."""
-    overall: float
-    """The share of the class among all records."""
+    overall: float | None
+    """The share of the class among all records; None if it is unknown of all of them."""
     lift: float | None
-    """`among` divided by `overall`; None if it is true of no record."""
+    """`among` divided by `overall`; None if it is true of no record, or unknown of all of the class."""
 
     def __str__(self) -> str:
-        said = f"{self.label}: {self.holds:,} of {self.records:,} ({_shares(self.share, self.low, self.high)})"
-        if not self.among or self.lift is None:
-            return said
-        return f"{said}; {_percent(self.among)} of those it is true of, {times_all(self.lift)}"
+        return f"{self.label}: {'; '.join(self._figures())}"
+
+    def _figures(self) -> Iterator[str]:
+        if self.share is None:
+            yield f"unknown of {self.unknown:,} of {self.records:,}"
+            return
+        known = f"{self.records - self.unknown:,}{' known' if self.unknown else ''}"
+        yield f"{self.holds:,} of {known} ({_shares(self.share, self.low, self.high)})"
+        if self.unknown:
+            yield f"unknown of {self.unknown:,}"
+        if self.among and self.lift is not None:
+            yield f"{_percent(self.among)} of those it is true of, {times_all(self.lift)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +95,19 @@ class Answer:
     _three_valued: bool = field(default=False, repr=False)
 
     @property
+    def known(self) -> int:
+        """Of how many records it is known whether it is true: of all, unless unknown answers were asked for."""
+        return self.records - len(self.unknown)
+
+    @property
     def share(self) -> float | None:
-        """The share of the records that it is true of; None if there are no records."""
-        return len(self.positions) / self.records if self.records else None
+        """The share that it is true of, among the records of which that is known; None if there are none."""
+        return len(self.positions) / self.known if self.known else None
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of `share` (Wilson)."""
-        return wilson(self.share, self.records)
+        return wilson(self.share, self.known)
 
     def explain(self, record: int) -> Verdict:
         """Whether it is true of a record, by its position in the panel, when that was decided, and by what margin."""
@@ -115,7 +130,10 @@ class Answer:
         for name, unit in self.units.items():
             yield f"  {name} has no unit in the data; it is taken to be in {unit}"
         shares = "" if self.share is None else f" ({_shares(self.share, *self.interval)})"
-        yield f"true of {len(self.positions):,} of {counted(self.records, 'record')}{shares}"
+        among = counted(self.known, "record")
+        if len(self.unknown):
+            among = f"the {among} of which it is known"
+        yield f"true of {len(self.positions):,} of {among}{shares}"
         if self._three_valued:
             yield f"unknown of {len(self.unknown):,}, for values are missing"
         told = self.classes
@@ -170,7 +188,7 @@ def ask(
     y: the records' labels; with them, the answer tells of each class.
     functions: user-defined functions that the question may call.
     missing: what a condition on a missing value is: "false", or "unknown" in three-valued logic; then the answer tells
-        apart of which records it is true, and of which it is unknown.
+        apart of which records it is true, and of which it is unknown, and shares are among those of which it is known.
     """
     if missing not in ("false", "unknown"):
         raise SettingsError(f'missing must be "false" or "unknown", got {missing!r}')
@@ -182,6 +200,7 @@ def ask(
     asked = surely(formula.expression) if three_valued else formula.expression
     evidence = Margins(panel).evidence(asked)
     holds, positions = evidence.truth, np.flatnonzero(evidence.truth)
+    unknown = Formula(possibly(formula.expression))(panel) & ~holds if three_valued else np.zeros(len(panel), np.bool_)
     steps = evidence.steps[positions]
     times = _times_of(panel, positions, steps)
     return Answer(
@@ -193,8 +212,8 @@ def ask(
         steps=steps,
         times=times,
         first=_moments(formula, panel, steps, times),
-        classes=() if labels is None else tuple(_by_class(labels, holds)),
-        unknown=np.flatnonzero(Formula(possibly(formula.expression))(panel) & ~holds if three_valued else ()),
+        classes=() if labels is None else tuple(_by_class(labels, holds, unknown)),
+        unknown=np.flatnonzero(unknown),
         units={name: str(column.unit) for name, column in schema.items() if column.unit != panel.schema[name].unit},
         _panel=spoken_of,
         _missing=unsure,
@@ -218,22 +237,24 @@ def _moments(
     return Moments.of(how, panel, steps, times)
 
 
-def _by_class(labels: NDArray[Any], holds: NDArray[np.bool_]) -> Iterator[ClassAnswer]:
-    everyone, members = len(labels), int(holds.sum())
+def _by_class(labels: NDArray[Any], holds: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> Iterator[ClassAnswer]:
+    everyone, members = int((~unknown).sum()), int(holds.sum())
     for label in np.unique(labels).tolist():
         of_class = labels == label
-        records, true = int(of_class.sum()), int((of_class & holds).sum())
-        low, high = wilson(true / records, records)
+        known, true = int((of_class & ~unknown).sum()), int((of_class & holds).sum())
+        share = true / known if known else None
+        low, high = wilson(share, known)
         yield ClassAnswer(
             label=label,
-            records=records,
+            records=int(of_class.sum()),
+            unknown=int((of_class & unknown).sum()),
             holds=true,
-            share=true / records,
+            share=share,
             low=low,
             high=high,
             among=true / members if members else None,
-            overall=records / everyone,
-            lift=true * everyone / (members * records) if members else None,
+            overall=known / everyone if everyone else None,
+            lift=true * everyone / (members * known) if members and known else None,
         )
 
 
