@@ -275,7 +275,7 @@ MISREAD = {
     "at some point mode is prge": (SpeechError, "'purge'", 23),
     'at some point mode is "prge"': (SpeechError, "'purge'", 23),
     "at some point the valve is opne": (SpeechError, "'the valve is open'", 15),
-    "at some point pressure < 2.8": (SpeechError, "'below'", 24),
+    "at some point pressure << 2.8": (SpeechError, "found '<<'", 24),
     "pressure is below 2.8 bar": (SpeechError, "begin with 'at some point'", 1),
     "": (SpeechError, "the end", 1),
     "F(presure < 2.8)": (GrammarError, "did you mean pressure?", 3),

@@ -1,11 +1,16 @@
 """What people type: numbers and units in their own notation, and nothing that is left over."""
 
+import random
+
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from programs import telltree
 
 from telltree import Formula, Panel
 from telltree.data import Column, Schema
+from telltree.data.columns.header import is_unit
 from telltree.errors import SpeechError
 
 FRAME = pd.DataFrame(
@@ -111,3 +116,174 @@ def test_the_program_tells_it_too(tmp_path):
     done = telltree("ask", tmp_path / "pumps.csv", "at some point temp is above 50 open", "--id", "id")
     assert done.returncode == 2
     assert "'open'" in done.stderr
+
+
+FLIGHT = Schema(
+    [
+        Column("pressure", "real", unit="bar"),
+        Column("wind_speed", "real"),
+        Column("Temp", "real"),
+        Column("r1", "Boolean", phrase="pilot 1 responds"),
+        Column("r2", "Boolean", phrase="pilot 2 responds"),
+        Column("a1", "Boolean", phrase="advisory 1 is active"),
+        Column("a2", "Boolean", phrase="advisory 2 is active"),
+        Column("open", "Boolean", phrase="the valve is open"),
+        Column("mode", "categorical", levels=("run", "purge", "Idle")),
+    ]
+)
+PEOPLE = {
+    "pressure never exceeds 2": "G(not pressure > 2)",
+    "Pressure never exceeds 2 bar.": "G(not pressure > 2)",
+    "PRESSURE IS ALWAYS BELOW 3 BAR": "G(pressure < 3)",
+    "at some point, pressure is above 2": "F(pressure > 2)",
+    "At some point Pressure is above 2!": "F(pressure > 2)",
+    "does pilot 1 ever respond?": "F(r1)",
+    "Did pilot 1 ever respond": "F(r1)",
+    "is there ever a time when pressure is above 3?": "F(pressure > 3)",
+    "Was there a point where the valve is open": "F(open)",
+    "both pilots respond at some point": "F(r1 and r2)",
+    "at some point both pilots respond while the valve is open": "F(r1 and r2 and open)",
+    "Do both pilots ever respond?": "F(r1 and r2)",
+    "both pilots always respond": "G(r1) and G(r2)",
+    "at some point both advisories are active": "F(a1 and a2)",
+    "either pilot responds at some point": "F(r1 or r2)",
+    "pressure is always not above 2": "G(pressure <= 2)",
+    "at some point pressure is not below 2": "F(pressure >= 2)",
+    "at some point temp goes over 20": "F(Temp > 20)",
+    "does pressure ever drop under 2.5 bar?": "F(pressure < 2.5)",
+    "pressure stays below 4": "G(pressure < 4)",
+    "does pressure remain under 4 bar?": "G(pressure < 4)",
+    "at some point pressure is greater than or equal to 3": "F(pressure >= 3)",
+    "at some point pressure is no more than 3": "F(pressure <= 3)",
+    "at some point pressure = 3": "F(pressure = 3)",
+    "at some point pressure is 3 bar": "F(pressure = 3)",
+    "at some point pressure is equal to 3": "F(pressure = 3)",
+    "at some point pressure<=3": "F(pressure <= 3)",
+    "at some point pressure is >= 3": "F(pressure >= 3)",
+    "at some point mode = run": 'F(mode = "run")',
+    "at some point mode is IDLE": 'F(mode = "Idle")',
+    "pressure is above 3 at some point": "F(pressure > 3)",
+    "is pressure ever over 3?": "F(pressure > 3)",
+    "is the valve ever open?": "F(open)",
+    "is the valve always open": "G(open)",
+    "has pressure ever exceeded 3?": "F(pressure > 3)",
+    "has pressure ever been above 3": "F(pressure > 3)",
+    "at some point wind speed exceeds 20": "F(wind_speed > 20)",
+    "at some point Wind_Speed exceeds 20": "F(wind_speed > 20)",
+    "at some point pressure doesn't exceed 3": "F(pressure <= 3)",
+    "pressure isn't ever above 3": "G(not pressure > 3)",
+    "sometimes pressure is over 3 bar while the valve is open": "F(pressure > 3 and open)",
+    "please tell me whether pressure ever exceeds 3": "F(pressure > 3)",
+    "In how many records does pressure ever exceed 3?": "F(pressure > 3)",
+    "at all times, pressure is under 9": "G(pressure < 9)",
+    "at some point pressure reaches 5 bar": "F(pressure >= 5)",
+    "at some point pressure > wind_speed": "F(pressure > wind_speed)",
+    "pressure never goes above 3; wind_speed stays under 5": "G(not pressure > 3) and G(wind_speed < 5)",
+}
+
+
+@pytest.mark.parametrize("text", PEOPLE)
+def test_what_people_type_is_understood(text):
+    assert Formula.from_english(text, FLIGHT) == Formula.parse(PEOPLE[text], FLIGHT)
+
+
+REFUSED = {  # and what is suggested instead
+    "pressure exceeds 5": "at some point pressure exceeds 5",
+    "pressure does not exceed 5 at any point": "pressure is never above 5",
+    "at some point presure is below 2.8 bar": "at some point pressure is below 2.8 bar",
+    "at some point the valve is opne": "at some point the valve is open",
+    "at some point mode is prge": "at some point mode is purge",
+    "at some point pressure is below 2.8 and the valve is open":
+        "at some point pressure is below 2.8 while the valve is open",
+    "pressure never rises above 3 and the valve is never open":
+        "pressure never rises above 3, and the valve is never open",
+    "at some point pressure is below 2.8 bar while the vavle is open":
+        "at some point pressure is below 2.8 bar while the valve is open",
+    "at some point pressure is above 50 open": "at some point pressure is above 50",
+    "for more than 3 steps in all, the valve is open": "at more than 3 steps in all, the valve is open",
+    "banana": "at some point pressure is above 1",
+    "": "at some point pressure is above 1",
+    "temp never stays below 20": "Temp is never below 20",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused_comes_with_the_nearest_sentence(text):
+    with pytest.raises(SpeechError) as raised:
+        Formula.from_english(text, FLIGHT)
+    assert raised.value.suggestion == REFUSED[text]
+    assert str(raised.value).endswith(f"; try: {REFUSED[text]}")
+    assert Formula.from_english(REFUSED[text], FLIGHT)
+
+
+SENTENCES = [
+    *PEOPLE, *REFUSED.values(), "whenever the valve is open, pressure is below 3 bar", "mode is always run or purge",
+    "at some point either pressure is between 1 and 2 bar or mode is neither run nor purge", "pressure is always known",
+    "in the first 3 steps, at some point the valve is open", "at most 3 steps in all, the valve is open",
+    "at some point pressure minus Temp is within 3", "at some point the absolute value of Temp is at least 2",
+    "at some point pressure rises by more than 2 bar within 3 steps", "it is never false that the valve is open",
+]  # fmt: skip
+FOREIGN = (
+    "banana",
+    "roughly",
+    "about",
+    "almost",
+    "usually",
+    "twice",
+    "double",
+    "half",
+    "hardly",
+    "without",
+    "people",
+    "x",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(SENTENCES),
+    st.integers(0, 40),
+    st.one_of(st.sampled_from(FOREIGN), st.text("bcdfghjklmnpqrstvwxz", min_size=4, max_size=9)),
+)
+def test_a_foreign_word_is_never_dropped(sentence, place, word):
+    words = sentence.split(" ")
+    said = " ".join([*words[: place % (len(words) + 1)], word, *words[place % (len(words) + 1) :]])
+    if is_unit(word):
+        return
+    with pytest.raises(SpeechError) as raised:
+        Formula.from_english(said, FLIGHT)
+    assert raised.value.place <= len(said) + 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(SENTENCES), st.integers(0, 2**32))
+def test_every_suggestion_is_understood(sentence, seed):
+    rng = random.Random(seed)
+    words = sentence.split(" ")
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(words))
+        word = words[at]
+        letters = list(word)
+        rng.shuffle(letters)
+        words[at : at + 1] = rng.choice(
+            [[], [word, word], ["".join(letters)], [rng.choice(FOREIGN), word], [word[:-1]]]
+        )
+        words = words or [""]
+    suggested = suggestion_for(" ".join(words))
+    assert suggested is None or Formula.from_english(suggested, FLIGHT)
+
+
+def suggestion_for(text):
+    """What is suggested instead of a text; None if it is understood."""
+    try:
+        Formula.from_english(text, FLIGHT)
+    except SpeechError as error:
+        return str(error.suggestion)
+    return None
+
+
+def test_a_question_suggests_with_the_units_that_it_gives():
+    with pytest.raises(SpeechError) as raised:
+        PUMPS.ask("at some point presure is below 2.8 bar")
+    assert raised.value.suggestion == "at some point pressure is below 2.8 bar"
+    assert PUMPS.ask(raised.value.suggestion).units == {"pressure": "bar"}

@@ -35,11 +35,15 @@ class GrammarError(TelltreeError, ValueError):
 
 
 class SpeechError(TelltreeError, ValueError):
-    """An English sentence cannot be read; `place` (from 1) is the character where that shows."""
+    """An English sentence cannot be read; `place` (from 1) is the character where that shows.
 
-    def __init__(self, message: str, place: int | None = None) -> None:
-        super().__init__(message if place is None else f"character {place}: {message}")
-        self.place = place
+    `suggestion` is the nearest sentence that can be read, if there is one.
+    """
+
+    def __init__(self, message: str, place: int | None = None, suggestion: str | None = None) -> None:
+        told = message if place is None else f"character {place}: {message}"
+        super().__init__(told if suggestion is None else f"{told}; try: {suggestion}")
+        self.message, self.place, self.suggestion = message, place, suggestion
 
 
 class OperatorError(TelltreeError, NotImplementedError):

@@ -10,10 +10,12 @@ from telltree.data.how_read import StepLength
 from telltree.data.schema import require_known
 from telltree.errors import GrammarError, SettingsError, SpeechError
 from telltree.logic import Formula
-from telltree.operators import Expression, Type, UserFunction
+from telltree.operators import Expression, UserFunction
 from telltree.speech.numerals import numeral
-from telltree.speech.read import read
+from telltree.speech.read import read_sentence
+from telltree.speech.suggest import with_suggestion
 from telltree.speech.tokens import Kind, tokens_of
+from telltree.speech.vocabulary import vocabulary
 from telltree.speech.words import stands_bare
 
 _SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
@@ -48,10 +50,24 @@ def read_question(
 def _from_english(
     text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
 ) -> tuple[Formula, Schema]:
+    def reading(said: str) -> tuple[Formula, Schema]:
+        return _with_said_units(said, schema, functions, step)
+
+    try:
+        return reading(text)
+    except SpeechError as error:
+        raise with_suggestion(error, text, reading, vocabulary(schema, tuple(functions))) from None
+
+
+def _with_said_units(
+    text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None
+) -> tuple[Formula, Schema]:
+    """The formula that a text says, and the schema with the units that it gives to columns without one."""
+
     def reach(known: Schema) -> tuple[float, Expression | SpeechError]:
         """How far the text can be read, and the result."""
         try:
-            return float("inf"), _sentence(text, known, functions, step)
+            return float("inf"), read_sentence(text, known, functions=functions, step=step, suggest=False)
         except SpeechError as error:
             return error.place or 0, error
 
@@ -63,18 +79,6 @@ def _from_english(
             raise found
         schema, far, found = better
     return Formula(found), schema
-
-
-def _sentence(text: str, schema: Schema, functions: Sequence[UserFunction], step: StepLength | None) -> Expression:
-    try:
-        found = read(text, schema, functions=functions, step=step)
-    except SpeechError:
-        if not text.rstrip().endswith("?"):
-            raise
-        found = read(text.rstrip()[:-1], schema, functions=functions, step=step)
-    if found.type is not Type.BOOLEAN:
-        raise SpeechError("it is not said when this is so; begin with 'at some point', 'always' or 'never'", 1)
-    return found
 
 
 def _with_units(text: str, schema: Schema, error: SpeechError) -> Iterator[Schema]:

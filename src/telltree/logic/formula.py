@@ -57,13 +57,14 @@ class Formula:
         `step` is the length of a step and its unit, for durations such as "for more than 8 s in all". `quotations` are
         a grammar's or function's own words that the text may contain, with their meaning, as returned by
         `telltree.speech.quotations`. SpeechError says where the text cannot be understood, what was expected, and the
-        nearest phrase. What is said to be so "unless missing values leave it open" is true where it possibly is.
+        nearest sentence that can be. What is said to be so "unless missing values leave it open" is true where it
+        possibly is.
         """
-        from telltree.speech.read import read  # most formulas are evaluated, and never spoken of
+        from telltree.speech.read import read_sentence  # most formulas are evaluated, and never spoken of
         from telltree.speech.unless import asks_what_is_missing, parted
 
         def said(part: str, missing: Container[str] | None = None) -> Expression:
-            return read(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
+            return read_sentence(part, schema, functions=functions, step=step, sentences=quotations, missing=missing)
 
         known, left_open = parted(text)
         if not left_open:

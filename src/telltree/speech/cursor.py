@@ -8,7 +8,7 @@ from typing import NoReturn
 from telltree.errors import SpeechError
 from telltree.likeness import alike
 from telltree.speech.numerals import FORMS, WORDS, Numeral, numeral, thousands
-from telltree.speech.tokens import Kind, Token, tokens_of
+from telltree.speech.tokens import Kind, Token
 from telltree.speech.units import named
 from telltree.speech.vocabulary import Entry, Vocabulary
 from telltree.speech.words import BOUNDS, openings, stands_bare
@@ -21,8 +21,8 @@ MOST_PARTS = 200  # in all; no formula of telltree's own has as many
 class Cursor:
     """Goes through the tokens of a text from first to last."""
 
-    def __init__(self, text: str, vocabulary: Vocabulary) -> None:
-        self.tokens = tokens_of(text)
+    def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
+        self.tokens = tokens
         words = [f"{token.text.lower() if token.kind is not Kind.QUOTED else '“'} " for token in self.tokens]
         self._lower = "".join(words)  # in one text, which is compared with many keywords at once
         self._begins = list(accumulate(map(len, words), initial=0))
@@ -85,13 +85,28 @@ class Cursor:
         self.at += found
         return bool(found)
 
-    def take_longest(self, choices: Iterable[str], numbers: bool = False) -> str | None:
-        """Skip the longest of these texts that comes next, in quotes unless it may stand bare, and return it."""
+    def take_longest(self, choices: Iterable[str], numbers: bool = False, fold: bool = False) -> str | None:
+        """Skip the longest of these texts that comes next, in quotes unless it may stand bare, and return it.
+
+        `fold`: also one in other capitals, if it is the only one.
+        """
         is_quoted = self.next.kind is Kind.QUOTED
         ordered = sorted(
             (words for words in choices if is_quoted or stands_bare(words, numbers)), key=len, reverse=True
         )
-        return next(filter(self.take_words, ordered), None)
+        found = next(filter(self.take_words, ordered), None)
+        return self._take_folded(ordered) if found is None and fold else found
+
+    def _take_folded(self, choices: Sequence[str]) -> str | None:
+        """Skip the only one of these texts that comes next in other capitals."""
+        for length in range(1 if self.sees_quotation() else 8, 0, -1):
+            there = self.tokens[self.at : self.at + length]
+            said = " ".join(token.text for token in there).casefold()
+            found = [words for words in choices if words.casefold() == said] if said else []
+            if len(found) == 1:
+                self.at += length
+                return found[0]
+        return None
 
     def sees_quotation(self) -> bool:
         """Whether a quotation comes next."""
@@ -202,6 +217,6 @@ class Cursor:
             return f"; {FORMS}"
         if self.next.kind is Kind.MARK and self.tokens[self.at + 1].text[:1].isdigit() and self.at == self._bare_number:
             return f"; {FORMS}"
-        if self.next.kind is Kind.WORD and self.at == self._bare_number:
+        if self.next.kind is Kind.WORD and self.at == self._bare_number and stands_bare(text):
             return f"; {text[:50]!r} is neither a unit that is known here nor part of the number"
         return ""

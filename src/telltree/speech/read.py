@@ -1,21 +1,24 @@
 """From English to expressions: understands every sentence of `say`, and a little more."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
-from telltree.operators import Attribute, Expression, UserFunction
+from telltree.operators import Attribute, Expression, Type, UserFunction
 from telltree.speech.cursor import Cursor
+from telltree.speech.paraphrase import paraphrased
 from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute, is_truth
 from telltree.speech.read_times import TimesReader
 from telltree.speech.read_when import WhenReader
 from telltree.speech.same import settled
+from telltree.speech.suggest import with_suggestion
 from telltree.speech.terms import FALSE, TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
-from telltree.speech.tokens import Kind
-from telltree.speech.vocabulary import static_columns, vocabulary
+from telltree.speech.tokens import Kind, tokens_of
+from telltree.speech.vocabulary import Vocabulary, static_columns, vocabulary
 from telltree.speech.write import expression_of
 
 _EXACT = Possible()
@@ -42,9 +45,74 @@ def read(
     and names of columns; see `quotations`. What is read may be different of records in which other columns than those
     of `missing` miss values (None: any may).
     """
-    term = read_term(text, schema, functions=functions, step=step, sentences=sentences, missing=missing)
-    witness = next(map(attribute, schema.values()), None)
-    return expression_of(settled(term, Possible(missing)), missing, witness)
+    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
+    return _suggesting(how.understood, text, how.vocabulary)
+
+
+def read_sentence(
+    text: str,
+    schema: Schema,
+    *,
+    functions: Sequence[UserFunction] = (),
+    step: tuple[float | None, str] | None = None,
+    sentences: Iterable[tuple[str, Expression]] = (),
+    missing: Container[str] | None = None,
+    suggest: bool = True,
+) -> Expression:
+    """The same of a text that must be true or false of a record, and so say when; `suggest`: what else to say."""
+    how = _How(schema, tuple(functions), step, tuple(sentences), missing)
+
+    def sentence(said: str) -> Expression:
+        found = how.understood(said)
+        if found.type is not Type.BOOLEAN:
+            raise SpeechError("it is not said when this is so; begin with 'at some point', 'always' or 'never'", 1)
+        return found
+
+    return _suggesting(sentence, text, how.vocabulary) if suggest else sentence(text)
+
+
+def _suggesting(reading: Callable[[str], Expression], text: str, words: Vocabulary) -> Expression:
+    try:
+        return reading(text)
+    except SpeechError as error:
+        raise with_suggestion(error, text, reading, words) from None
+
+
+@dataclass(frozen=True)
+class _How:
+    """What a text is read by."""
+
+    schema: Schema
+    functions: tuple[UserFunction, ...]
+    step: tuple[float | None, str] | None
+    sentences: tuple[tuple[str, Expression], ...]
+    missing: Container[str] | None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return _vocabulary(self.schema, self.functions, dict(self.sentences))
+
+    def understood(self, text: str) -> Expression:
+        """The formula that a text says."""
+        witness = next(map(attribute, self.schema.values()), None)
+        return expression_of(settled(self._term(text), Possible(self.missing)), self.missing, witness)
+
+    def _strict(self, text: str) -> Term:
+        own, missing = self.sentences, self.missing
+        return read_term(text, self.schema, functions=self.functions, step=self.step, sentences=own, missing=missing)
+
+    def _term(self, text: str) -> Term:
+        """The term that a text says, if need be in other words than telltree's."""
+        try:
+            return self._strict(text)
+        except SpeechError as error:
+            strict = error
+        tokens = paraphrased(tokens_of(text), self.vocabulary)
+        try:
+            cursor = Cursor(tokens, self.vocabulary)
+            return _Reader(cursor, dict(self.sentences), Steps.of(self.step), self.missing).text()
+        except SpeechError as error:
+            raise (error if (error.place or 0) > (strict.place or 0) else strict) from None
 
 
 def read_term(
@@ -56,18 +124,22 @@ def read_term(
     sentences: Iterable[tuple[str, Expression]] = (),
     missing: Container[str] | None = None,
 ) -> Term:
-    """The same as a term, not simplified, and in the order of the text."""
+    """The same as a term, not simplified, and in the order of the text; only in telltree's own words."""
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
-    columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
-    words = vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
+    words = _vocabulary(schema, functions, own)
     try:
-        return _Reader(Cursor(text, words), own, Steps.of(step), missing).text()
+        return _Reader(Cursor(tokens_of(text), words), own, Steps.of(step), missing).text()
     except SpeechError:
         if not text.rstrip().endswith("."):
             raise
-        return _Reader(Cursor(text.rstrip()[:-1], words), own, Steps.of(step), missing).text()
+        return _Reader(Cursor(tokens_of(text.rstrip()[:-1]), words), own, Steps.of(step), missing).text()
+
+
+def _vocabulary(schema: Schema, functions: Sequence[UserFunction], own: Mapping[str, Expression]) -> Vocabulary:
+    columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
+    return vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
 
 
 class _Reader:

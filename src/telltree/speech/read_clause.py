@@ -223,7 +223,9 @@ class ClauseReader:
         levels = self._levels(subject) if subject.type is Type.CATEGORICAL_VECTOR else ()
         column = cursor.vocabulary.schema[subject.head.name] if isinstance(subject.head, Attribute) else None
         own = (column.high, column.low) if column else ()
-        found = cursor.take_longest(levels, numbers=True) is not None or any(map(cursor.take_words, filter(None, own)))
+        found = cursor.take_longest(levels, numbers=True, fold=True) is not None or any(
+            map(cursor.take_words, filter(None, own))
+        )
         cursor.at = begun
         return found
 
@@ -269,7 +271,7 @@ class ClauseReader:
 
     def _level(self, subject: Expression) -> str:
         levels = self._levels(subject)
-        found = self._cursor.take_longest(levels, numbers=True) if levels else self._cursor.take_quoted()
+        found = self._cursor.take_longest(levels, numbers=True, fold=True) if levels else self._cursor.take_quoted()
         if found is None:
             self._cursor.fail(f"a category of {str(subject)!r}", levels)
         return found

@@ -23,6 +23,7 @@ _VERBS = (
     "refuse", "remain", "remember", "remove", "require", "resist", "respond", "seem", "send", "succeed", "suffer",
     "tend", "vanish", "vary", "vibrate", "violate", "warn", "weaken",
 )  # fmt: skip
+_IRREGULAR = {"are": "is", "be": "is", "have": "has"}
 _FIRST_DOUBTS = {"all", "any", "each", "every", "few", "many", "most", "one", "only", "several", "some", "three", "two"}
 _DOUBTS = {
     "always", "because", "both", "either", "ever", "hardly", "if", "neither", "never", "no", "nobody", "none", "not",
@@ -78,7 +79,7 @@ class Clause:
     @property
     def _third(self) -> str:
         """Of "does not respond at once", the "responds"."""
-        return _third(self.predicate.split(" ")[0])
+        return third_person(self.predicate.split(" ")[0])
 
     @property
     def _rest(self) -> str:
@@ -115,19 +116,19 @@ def _denies(negated: str | None, parts: list[str], i: int) -> bool:
     """Whether these words negate a sentence, with "does not", whose verb is the word at `i`."""
     subject, predicate = " ".join(parts[:i]), " ".join(parts[i + 1 :])
     verb = (negated or "").removeprefix(f"{subject} does not ").removesuffix(f" {predicate}" if predicate else "")
-    return verb.isalpha() and _third(verb) == parts[i]
+    return verb.isalpha() and third_person(verb) == parts[i]
 
 
-def _third(verb: str) -> str:
+def third_person(verb: str) -> str:
     """The third person of a verb."""
-    if verb == "have":
-        return "has"
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
     if verb.endswith("y") and verb[-2:-1] not in "aeou":
         return f"{verb[:-1]}ies"
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
-_THIRD = {_third(verb): verb for verb in _VERBS}
+_THIRD = {third_person(verb): verb for verb in _VERBS}
 
 
 def _words(*parts: str) -> str:

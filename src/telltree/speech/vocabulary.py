@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from telltree.data import Column, ColumnType, Schema
@@ -116,6 +116,53 @@ class Vocabulary:
                 found = length, branch.entries
         return found
 
+    def meant(self, tokens: Sequence[Token], at: int) -> tuple[int, str | Token] | None:
+        """How many tokens from `at` on are words of the vocabulary in other capitals, or the name of a column, and
+        the right words; None if none are, or several could be meant.
+        """
+        for length in range(min(self._longest, len(tokens) - at), 0, -1):
+            part = tokens[at : at + length]
+            if all(token.kind is Kind.WORD for token in part):
+                said = self._by_fold.get(" ".join(token.text for token in part).casefold())
+                if said is not None:
+                    return length, said if stands_bare(said) else Token(said, Kind.QUOTED, part[0].place)
+        return None
+
+    @cached_property
+    def _by_fold(self) -> dict[str, str]:
+        """All words of the vocabulary and names of columns without capitals, and how they are really written."""
+        found: dict[str, set[str]] = {}
+        for words in _words_of(self._root):
+            found.setdefault(words.casefold(), set()).add(words)
+        for name, column in self.schema.items():
+            words = column.words if self._times[column.words] == 1 and stands_bare(column.words) else name
+            named = () if is_clause(column) else (name, name.replace("_", " "))
+            for alias in (column.words, *named):
+                found.setdefault(alias.casefold(), set()).add(words)
+        sure = {fold: next(iter(words)) for fold, words in found.items() if len(words) == 1}
+        return {fold: words for fold, words in sure.items() if stands_bare(fold) and fold not in ("a", "i")}
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((fold.count(" ") + 1 for fold in self._by_fold), default=0)
+
+    def subject(self, tokens: Sequence[Token], at: int) -> int:
+        """How many tokens from `at` on are what a sentence may be about; 0 if none are."""
+        texts = [token.text if token.kind is Kind.WORD else "" for token in tokens[at : at + 50]]
+        return max((len(s) for s in self._subjects if texts[: len(s)] == s), default=0)
+
+    @cached_property
+    def _subjects(self) -> list[list[str]]:
+        nouns = [words for words, columns in self.by_words.items() if not is_clause(columns[0])]
+        return [words.split(" ") for words in (*nouns, *(c.subject for c in self._clauses.values())) if words]
+
+    def numbered(self, plural: str) -> list[str]:
+        """The subjects that a plural stands for: of "pilots" pilot 1 and pilot 2."""
+        singular = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
+        first = {plural.casefold(), singular.casefold()}
+        found = (words for words in self._subjects if len(words) == 2 and words[0].casefold() in first)
+        return sorted({" ".join(words) for words in found})
+
     def noun(self, column: Column, careful: bool = False) -> str:
         """What a column is called; its name is added if other columns have the same words."""
         called = self.called.get(column.name, column.words)
@@ -209,6 +256,14 @@ class Vocabulary:
             return None
         branch.entries.append(call)
         return call
+
+
+def _words_of(branch: _Branch, before: str = "") -> Iterable[str]:
+    """All words below a branch that have a meaning."""
+    if branch.entries:
+        yield before[1:]
+    for word, below in branch.items():
+        yield from _words_of(below, f"{before} {word}")
 
 
 @lru_cache(maxsize=16)
