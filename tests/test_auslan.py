@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from telltree import DataError, SettingsError
+from telltree import DataError, Formula, SettingsError
 from telltree.datasets import load_auslan
 from telltree.datasets.auslan import WORDS
+from telltree.explain import english
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "auslan8"
 NAMES = ("x", "y", "z", "roll", "pitch", "yaw", "thumbbend", "forebend", "middlebend", "ringbend", "littlebend")
@@ -100,6 +101,22 @@ def test_columns_say_what_they_are(folder):
     assert schema["roll_2"].phrase == "right palm roll"
     assert (schema["x_2"].kind, schema["x_2"].unit, schema["x_2"].type) == ("x position", "m", "real")
     assert schema["x_1"].kind == schema["x_2"].kind != schema["y_1"].kind
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("G(yaw_2 < 0.66)", "the right palm yaw is always below 0.66 of a half turn"),
+        ("F(abs(roll_1) > 0.085)", "at some point the left palm roll is beyond ±0.085 of a half turn"),
+        ("F(abs(yaw_1 - yaw_2) < 0.25)",
+         "at some point the left palm yaw is within 0.25 of a half turn of the right palm yaw"),
+    ],
+)  # fmt: skip
+def test_angles_are_parts_of_a_half_turn(folder, text, said):
+    schema = load_auslan(folder).panel.schema
+    formula = Formula.parse(text, schema)
+    assert english(formula.expression, schema) == said
+    assert Formula.from_english(said, schema) == formula
 
 
 @pytest.mark.parametrize("source", ["folder", "archive"])

@@ -24,9 +24,9 @@ _SIGNALS: tuple[tuple[str, str, str | None, str], ...] = (  # of one hand, in th
     ("x", "x position", "m", "hand x-position"),
     ("y", "y position", "m", "hand y-position"),
     ("z", "z position", "m", "hand z-position"),
-    ("roll", "roll", "half turns", "palm roll"),
-    ("pitch", "pitch", "half turns", "palm pitch"),
-    ("yaw", "yaw", "half turns", "palm yaw"),
+    ("roll", "roll", "of a half turn", "palm roll"),
+    ("pitch", "pitch", "of a half turn", "palm pitch"),
+    ("yaw", "yaw", "of a half turn", "palm yaw"),
     ("thumbbend", "bend", None, "thumb bend"),  # from 0, straight, to 1, fully bent
     ("forebend", "bend", None, "forefinger bend"),
     ("middlebend", "bend", None, "middle finger bend"),
