@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from telltree import Formula, Grammar, GrammarTreeClassifier, MonteCarlo, Panel
 from telltree.data.usable import FIRST, unchanging
 from telltree.errors import DataWarning, SettingsError
-from telltree.grammar.languages.cuts import cuts
+from telltree.grammar.languages.cuts import cuts, said_time
 from telltree.grammar.languages.fitting import FEW_RECORDS
 
 
@@ -122,6 +122,81 @@ def test_times_are_those_of_steps():
     asked |= {float(word.split(")")[0]) for s in sentences for word in s.split("elapsed() ≥ ")[1:]}
     assert asked
     assert asked <= {0.5, 2, 7}
+
+
+def conjunctions(e):
+    """A condition on one step as a disjunction of conjunctions, each a list of comparisons."""
+    match e.head.name if e.args else "":
+        case "and":
+            return [a + b for a in conjunctions(e.args[0]) for b in conjunctions(e.args[1])]
+        case "or":
+            return conjunctions(e.args[0]) + conjunctions(e.args[1])
+    return [[str(e)]]
+
+
+def clocks_alone(grammar, schema):
+    """What drawn sentences ask of clocks alone, of one sentence at a time: F(a or b) is F(a) or F(b)."""
+    drawn = [Formula.parse(str(grammar.draw(seed)), schema).expression for seed in range(2_000)]
+    bodies = [conjunctions(e.args[0]) for e in drawn if e.head.name == "F"]
+    found = [[one for one in body if all("elapsed()" in c or "gone()" in c for c in one)] for body in bodies]
+    return [one for one in found if one]
+
+
+def timed(even):
+    rng = np.random.default_rng(0)
+    parts = []
+    for i, n in enumerate(rng.integers(4, 30, 40)):
+        times = np.arange(n) if even else np.cumsum(rng.integers(1, 9, n))
+        parts.append(pd.DataFrame({"id": i, "t": times, "x": rng.normal(size=n), "on": rng.random(n) < 0.5}))
+    return Panel.from_frame(pd.concat(parts), id="id", time="t")
+
+
+def test_where_steps_differ_in_length_clocks_are_asked_for_together_only_beside_data():
+    """Clocks that alone decide would say in a roundabout way how long a record is."""
+    panel = timed(even=False)
+    assert panel.step[0] is None
+    grammar, sentences = says(panel)
+    assert all(len(alone) == 1 and len(alone[0]) == 1 for alone in clocks_alone(grammar, panel.schema))
+    for words in ("∧ (elapsed() ", "∧ (gone() ", "∨ (elapsed() ", "∨ (gone() "):
+        assert any(words in sentence for sentence in sentences), words
+    assert any(
+        len(one) > 1 for alone in clocks_alone(Grammar.for_panel(timed(even=True)), panel.schema) for one in alone
+    )
+
+
+def test_a_language_of_uneven_steps_can_be_edited_and_has_symbols_of_its_own():
+    panel = timed(even=False)
+    frame = pd.DataFrame({name: panel.stacked(name) for name in panel.schema})
+    frame = frame.assign(id=np.repeat(panel.ids, panel.lengths), t=panel.stacked_times())
+    named = Panel.from_frame(frame.rename(columns={"x": "Seen", "on": "Fact"}), id="id", time="t")
+    grammar = Grammar.for_panel(named)
+    assert str(Grammar.parse(str(grammar), named)) == str(grammar)
+    assert {*grammar.attributes} == {"Seen", "Fact"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "time"),
+    [
+        (24_000_000, 24_861_600, "s", 280 * 86_400),
+        (24_780_000, 24_861_600, "s", 287 * 86_400),
+        (24_861_599, 24_861_600, "s", 24_861_600),  # 287.75 days
+        (4.0115286249201745, 4.9, "", 4.9),
+        (4.0, 4.0115286249201745, "", 4.01),
+        (0.1, 0.1 + 0.2, "s", 0.3),
+        (0.3, 0.1 + 0.2, "s", 0.1 + 0.2),  # nothing is between them
+        (3_599, 3_723.4567, "s", 3_600),  # 60 min
+        (7, 8, "d", 8),
+        (0, 5e-324, "s", 5e-324),
+    ],
+)
+def test_times_between_steps_are_easy_to_say(low, high, unit, time):
+    assert said_time(low, high, unit) == time
+
+
+@given(st.floats(0, 1e9), st.floats(1e-9, 1e9), st.sampled_from(["", "s", "min", "d", "ms", "furlongs"]))
+def test_an_easy_time_is_after_one_step_and_up_to_the_next(low, gap, unit):
+    assume(low < low + gap)
+    assert low < said_time(low, low + gap, unit) <= low + gap
 
 
 def test_what_does_not_change_is_asked_for_once():

@@ -234,6 +234,10 @@ class _Words:
         if self._panel.lengths.max() > _UNEVEN * self._panel.lengths.min():
             self.when += _compared(Call(GONE.name, ()), _EITHER, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 
+    @property
+    def _uneven_steps(self) -> bool:
+        return self._panel.step is not None and self._panel.step[0] is None
+
     def add_looks(self, columns: Sequence[Column], shapes: int) -> None:
         """What columns look like, the same number of shapes for each; bounds are cuts between how near records come."""
         moving = [column for column in columns if column.type is ColumnType.REAL and not column.static]
@@ -247,7 +251,11 @@ class _Words:
                 self.look += _compared(distance, _LESS, cuts(least, self._rich.values))
 
     def definitions(self) -> list[Definition]:
-        """The grammar. Its weights make simple sentences as common as all others together."""
+        """The grammar. Its weights make simple sentences as common as all others together.
+
+        What clocks alone decide is told as how long a record is, if steps are of one length. If they differ, it has no
+        plain words, so something seen in the data is always asked for too.
+        """
         look = ["Look"] if self.look else []
         starts = [
             *(["F(Peak) @2"] if self.peak else []),
@@ -255,11 +263,13 @@ class _Words:
             "F(Both) @2",
             *(["Long"] if self.long else []),
         ]
-        facts = ["Own @2", *(["When"] if self.when else []), *(["Change"] if self.change else []), *look]
-        start, both, fact = parse_grammar(
+        seen = ["Own @2", *(["Change"] if self.change else []), *look]
+        facts = [seen[0], *(["When"] if self.when else []), *seen[1:]]
+        first = "Seen" if self.when and self._uneven_steps else "Fact"
+        start, both, fact, *seen_alone = parse_grammar(
             f"Start ::= {' | '.join(starts)}\n"
-            f"Both ::= Fact and Fact @2 | Fact and Both | Fact or Fact | (Fact or Fact) and Fact\n"
-            f"Fact ::= {' | '.join(facts)}\n"
+            f"Both ::= {first} and Fact @2 | {first} and Both | {first} or Fact | ({first} or {first}) and Fact\n"
+            f"Fact ::= {' | '.join(facts)}\n" + (f"Seen ::= {' | '.join(seen)}\n" if first == "Seen" else "")
         )
         peak, own, when, change, looks, long = (
             Definition(symbol, tuple(map(Alternative, sentences)))
@@ -272,7 +282,7 @@ class _Words:
                 ("Long", self.long),
             )
         )
-        return [d for d in (start, peak, both, fact, own, when, change, looks, long) if d.alternatives]
+        return [d for d in (start, peak, both, fact, *seen_alone, own, when, change, looks, long) if d.alternatives]
 
 
 def _is_true(values: NDArray[Any]) -> NDArray[Any]:
