@@ -221,6 +221,35 @@ def test_random_constants_are_drawn_from_all_of_their_range():
     assert 100 < len(set(drawn)) <= 256  # a bounded pool: planes are costly
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "most"),
+    [(1, 4, 4), (0, 1e6, 5), (-1e-7, 1e-7, 5), (0.123456789, 0.2, 9), (1e9, 1e9 + 1, 13), (0, 1e300, 17),
+     (0, 1e-300, 17), (1e15, 1e15 + 64, 17)],
+)  # fmt: skip
+def test_random_constants_have_few_digits_and_stay_apart(low, high, most):
+    grammar = Grammar.parse(f"A ::= F(x3 < random({low!r}, {high!r}))", SCHEMA)
+    drawn = np.unique([float(grammar.draw(seed).constants[-1]) for seed in range(3_000)])
+    gaps = np.diff(drawn) / ((high - low) / 255)
+    assert low <= drawn.min()
+    assert drawn.max() <= high
+    assert len(drawn) > 240
+    assert gaps.min() > 0.5
+    assert max(len(f"{abs(n)!r}".partition("e")[0].replace(".", "").strip("0")) for n in drawn.tolist()) <= most
+
+
+@pytest.mark.parametrize(("low", "high"), [(2, 2), (-1e308, 1e308), (1, np.nextafter(1, 2))])
+def test_random_constants_of_odd_ranges_are_in_them(low, high):
+    grammar = Grammar.parse(f"A ::= F(x3 < random({low!r}, {float(high)!r}))", SCHEMA)
+    assert all(low <= grammar.draw(seed).constants[-1] <= high for seed in range(100))
+
+
+def test_a_random_constant_near_zero_is_zero_without_a_sign():
+    grammar = Grammar.parse("A ::= F(x3 < random(-127.0001, 128))", SCHEMA)
+    drawn = {str(grammar.draw(seed)) for seed in range(3_000)}
+    assert "F(x3 < 0)" in drawn
+    assert "F(x3 < -0)" not in drawn
+
+
 # decoding
 
 

@@ -124,6 +124,30 @@ def test_grids_come_from_the_data_with_exact_ends():
     assert [r.template.head for r in grammar.rules if r.symbol == "_2"] == [RandomNumber(0.1, 0.7)]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "points", "most"),
+    [(1, 4, 60, 4), (0, 1, 7, 2), (-1, 1, 21, 1), (0, 1, 9, 3), (0, 1, 65, 6), (1_000, 9_999, 100, 5),
+     (0.1234567, 2, 30, 7), (0, 1e300, 7, 17), (0, 1e-300, 7, 17), (-1e9, 1e9, 8, 2), (100, 100.001, 12, 9)],
+)  # fmt: skip
+def test_grids_of_a_given_range_have_few_digits(low, high, points, most):
+    found = numbers(Grammar.parse(f"A ::= F(x3 < grid({low!r}, {high!r}, {points}))", SCHEMA), "_1")
+    even = np.linspace(low, high, points)
+    assert (found[0], found[-1], len(found)) == (low, high, points)
+    assert np.all(np.diff(found) > 0)
+    assert np.abs(found - even).max() <= 0.0501 * (even[1] - even[0])
+    assert max(len(f"{abs(n)!r}".partition("e")[0].replace(".", "").strip("0")) for n in found) <= most
+
+
+def test_grids_that_are_exact_stay_so():
+    assert numbers(Grammar.parse("A ::= F(x3 < grid(0, 1, 9))", SCHEMA), "_1") == [n / 8 for n in range(9)]
+    assert numbers(Grammar.parse("A ::= F(x3 < grid(0, 3, 31))", SCHEMA), "_1") == [n / 10 for n in range(31)]
+    assert rules(Grammar.parse("A ::= F(x3 < grid(2, 2, 5))", SCHEMA), "A") == {"F(x3 < 2)": 1}
+    assert numbers(Grammar.parse("A ::= F(x3 < grid(-1e308, 1e308, 2))", SCHEMA), "_1") == [-1e308, 1e308]
+    assert numbers(Grammar.parse("A ::= F(x3 < grid(-1.7e308, 1.7e308, 3))", SCHEMA), "_1") == [-1.7e308, 0, 1.7e308]
+    next_to_one = 1 + 2**-52  # no number lies between them
+    assert numbers(Grammar.parse(f"A ::= F(x3 < grid(1, {next_to_one!r}, 3))", SCHEMA), "_1") == [1, next_to_one]
+
+
 def test_one_kind_has_one_grid():
     data = panel(a=[0.0, 1.0], b=[5.0, 9.0], c=[7.0, 8.0])
     schema = data.schema.override({"a": {"kind": "height"}, "b": {"kind": "height"}})

@@ -2,6 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,9 @@ from telltree.grammar.rules.tables import Tables
 
 POOL = 255
 """A random constant is one of POOL + 1 evenly spaced values of a range: planes are costly, so constants must recur."""
+
+_MOST_EXACT = 2.0**53
+"""From here on, not every whole number is a float."""
 
 LOW_HALF, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 """A mask for the low half of a word, and the shift to its high half."""
@@ -65,9 +70,26 @@ def choose(row, choice, word):
 
 @small
 def constant_of(low, high, word):
-    """A constant from a range, chosen by 64 random bits."""
+    """A constant from a range, chosen by 64 random bits; with few decimals, unless it is an end of the range."""
     step = np.int64(((word >> HALF) * np.uint64(POOL + 1)) >> HALF)
-    return high if step == POOL else low + (high - low) * (step / POOL)
+    if step == POOL:
+        return high
+    if not math.isfinite(high - low):  # the width of the range overflows a float
+        return low * (1 - step / POOL) + high * (step / POOL)
+    value = low + (high - low) * (step / POOL)
+    return value if step == 0 or low == high else _shortened(value, (high - low) / (2 * POOL))
+
+
+@small
+def _shortened(value, apart):
+    """The nearest number with so few decimals that numbers further apart than this keep apart."""
+    decimals = math.ceil(-math.log10(apart))
+    power = 10.0 ** abs(decimals)  # a float holds it exactly, but not its inverse
+    scaled = value * power if decimals > 0 else value / power
+    if abs(scaled) >= _MOST_EXACT or not math.isfinite(power):
+        return value
+    whole = np.rint(scaled) + 0.0  # −0 becomes 0
+    return whole / power if decimals > 0 else whole * power
 
 
 @small

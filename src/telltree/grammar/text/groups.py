@@ -1,5 +1,6 @@
 """Groups: attributes selected by type or kind, and the constants each is compared with."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -19,6 +20,8 @@ from telltree.operators import Level, Number, Operator
 from telltree.operators.expression import RandomNumber, level_text, name_text
 
 MOST_POINTS = 10_000  # of one grid
+_MORE_DECIMALS = 3  # beyond the fewest, that a grid may have if they are exact: eighths stay eighths
+_ARITHMETIC = 1e-14  # what it leaves, as a share of the largest number
 OWN = frozenset({"grid", "quantiles", "random", "thresholds", "levels", "other"})
 """Supplies that depend on the attribute they are compared with, unless their range is given."""
 
@@ -120,8 +123,11 @@ class Groups:
         if supply.word == "quantiles":
             values = self._values(columns, supply).quantiles(np.linspace(0, 1, points))
         else:
-            low, high = _range(numbers[:2], place) if len(numbers) == 3 else self._extent(columns, supply)
+            given = len(numbers) == 3
+            low, high = _range(numbers[:2], place) if given else self._extent(columns, supply)
             values = _spread(low, high, points)
+            if given:  # ends that come from the data have the digits of the data, so the others may as well
+                values = _shortened(values)
         return self._choice(np.unique(values).tolist(), place)
 
     def _choice(self, values: Sequence[float | str], place: Place) -> Draft:
@@ -202,3 +208,17 @@ def _spread(low: float, high: float, points: int) -> NDArray[np.float64]:
         return np.linspace(low, high, points)
     share = np.linspace(0, 1, points)  # the width of the range overflows a float
     return low * (1 - share) + high * share
+
+
+def _shortened(spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evenly spread numbers with few decimals, off their places by at most 5 % of a step; the ends stay."""
+    low, high = spread[[0, -1]].tolist()
+    step = (high / 2 - low / 2) / (len(spread) - 1) * 2
+    if not 0 < step < math.inf:
+        return spread
+    fewest = math.ceil(-math.log10(step)) + 1
+    noise = _ARITHMETIC * np.abs(spread).max()
+    choices = [np.round(spread, fewest + more) for more in range(_MORE_DECIMALS + 1)]
+    found = next((choice for choice in choices if np.abs(choice - spread).max() <= noise), choices[0])
+    found[[0, -1]] = low, high
+    return found if np.all(np.diff(found) > 0) else spread  # a step may be as small as what a float can tell apart
