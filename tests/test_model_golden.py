@@ -41,7 +41,7 @@ def panel():
             "mixed-1",
             [1, 0, 2, 0, 0],
             [4, 2, 3, 5, 2],
-            "“now and then, mode is down”; and at 2 or more steps in all, “the thing is on”",
+            "“now and then, mode is down”; and the thing is on at 2 or more steps",
         ),
         (
             "functions-1",

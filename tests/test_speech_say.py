@@ -426,11 +426,11 @@ C ::= 1 | 2 "two"
         ("not F(on)", "it is not so that “once, we act”"),
         (
             "F(on) and G(rate < 1)",
-            "“once, we act”; and it is always the case that “the vertical rate is under 1 feet per second”",
+            "“once, we act”; and it is always the case that the vertical rate is under 1 feet per second",
         ),
         (
             "F(on) and G(not rate < 1)",
-            "“once, we act”; and it is never the case that “the vertical rate is under 1 feet per second”",
+            "“once, we act”; and it is never the case that the vertical rate is under 1 feet per second",
         ),
     ],
 )
@@ -466,8 +466,8 @@ C ::= 1 | 2
         ("F(since < 1)", "at some point the wait is below 1 s"),
         ('F(mode = "DES")', "at some point what is advised is DES"),
         ("count(rate < 1) > 2", "climb is below 1 ft/s at more than 2 steps"),
-        ("F(rate - wind > 2)", "at some point “the slip” is above 2 ft/s"),
-        ("count(on) > 2", "“the busy time” is above 2"),
+        ("F(rate - wind > 2)", "at some point the slip is above 2 ft/s"),
+        ("count(on) > 2", "the busy time is above 2"),
     ],
 )
 def test_a_grammars_words_for_signals_are_theirs(text, sentence):
@@ -480,8 +480,13 @@ def test_a_grammars_words_for_signals_are_theirs(text, sentence):
 
 def test_own_words_without_their_meaning_are_told_of():
     grammar = Grammar.parse(NAMING, SCHEMA, functions=FUNCTIONS)
-    said_so = [say(term_of(grammar.derive(text).expression), SCHEMA) for text in ("F(rate - wind > 2)", "F(x < 1)")]
-    said_so += ["it is not so that “once, we act”", "quite so", said("F(turns(rate, on))")]
+    said_so = [say(term_of(grammar.derive("F(x < 1)").expression), SCHEMA)]
+    said_so += [
+        "at some point “the slip” is above 2 ft/s",
+        "it is not so that “once, we act”",
+        "quite so",
+        said("F(turns(rate, on))"),
+    ]
     for sentence in said_so:
         with pytest.raises(SpeechError, match="own words are understood only if quotations= gives their meaning"):
             Formula.from_english(sentence, SCHEMA, functions=FUNCTIONS)
@@ -491,8 +496,54 @@ def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():
     grammar = Grammar.parse('Start ::= F(Fast)\nFast ::= rate > 40 "altitude" | on "we act" | b "we act"', SCHEMA)
     term = All(tuple(term_of(grammar.derive(text).expression) for text in ("F(rate > 40)", "F(on)", "F(b)")))
     sentence = say(term, SCHEMA)
-    assert sentence == "each at some point: “rate > 40”; “we act”; and “the formula b”"
+    assert sentence == "each at some point: “rate > 40”; we act; and b is true"
     assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Possible())
+
+
+WORDED = """
+Start ::= F(VB) | G(VB) | not F(VB) | count(VB) > C | F(VB) or G(VB)
+VB ::= x1 "the alarm sounds" | x2 "crew responds" | x3 "speed is above 2" | x4 "never mind" | Near | not VB | VB and VB
+Near ::= gap < C "they meet" | gap > C "they are far apart" | gap = C "they are far" | S < C "{S} is below 9"
+S ::= speed
+C ::= 1 | 2
+"""
+WORDLESS = Schema(
+    [*(Column(name, "Boolean") for name in ("x1", "x2", "x3", "x4")), Column("speed", "real"), Column("gap", "real")]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(x1)", "at some point the alarm sounds"),
+        ("not F(x2)", "crew never responds"),
+        ("F(not x2)", "at some point crew does not respond"),
+        ("F(not x1)", "at some point it is false that the alarm sounds"),
+        ("not F(x2 and x1)", "crew never responds while the alarm sounds"),
+        ("count(x2) > 2", "crew responds at more than 2 steps"),
+        ("F(x2 and not gap < 1)", "at some point crew responds while it is not so that they meet"),
+        ("G(gap > 1)", "it is always the case that they are far apart"),
+        ("F(gap = 1 and x1)", "at some point the alarm sounds while they are far"),
+        ("F(gap > 1 and gap = 2)", "at some point they are far apart while they are far"),
+        # words that mean something else in a sentence, or begin like one, stay in quotes
+        ("F(x3)", "at some point “speed is above 2”"),
+        ("F(x3 and x1)", "at some point “speed is above 2” while the alarm sounds"),
+        ("F(x4)", "at some point “never mind”"),
+        ("F(speed < 1)", "at some point “speed is below 9”"),
+    ],
+)
+def test_a_grammars_words_appear_like_any_others_where_they_are_clear(text, sentence):
+    term = term_of(Grammar.parse(WORDED, WORDLESS).derive(text).expression, ())
+    assert say(term, WORDLESS, missing=()) == sentence
+    for spelling in (sentence, sentence[0].upper() + sentence[1:], f"{sentence}."):
+        found = Formula.from_english(spelling, WORDLESS, quotations=quotations(term, WORDLESS, missing=()))
+        assert same(term_of(found.expression, ()), term, Possible(()))
+
+
+def test_a_column_that_a_grammar_has_words_for_keeps_its_own():
+    meant = [("the alarm sounds", Formula.parse("F(x1)", WORDLESS).expression.args[0])]
+    for sentence in ("at some point x1 is true", "at some point the alarm sounds", "at some point “the alarm sounds”"):
+        assert str(Formula.from_english(sentence, WORDLESS, quotations=meant)) == "F(x1)"
 
 
 NAMES = [

@@ -1,12 +1,13 @@
 """A position in a text that is being read, and what can be asked there."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import NoReturn
 
 from telltree.errors import SpeechError
 from telltree.likeness import alike
+from telltree.operators import Expression
 from telltree.speech.numerals import FORMS, WORDS, Numeral, numeral, thousands
 from telltree.speech.tokens import Kind, Token
 from telltree.speech.units import named
@@ -21,12 +22,16 @@ MOST_PARTS = 200  # in all; no formula of telltree's own has as many
 class Cursor:
     """Goes through the tokens of a text from first to last."""
 
-    def __init__(self, tokens: tuple[Token, ...], vocabulary: Vocabulary) -> None:
+    def __init__(
+        self, tokens: tuple[Token, ...], vocabulary: Vocabulary, own: Mapping[str, Expression] | None = None
+    ) -> None:
         self.tokens = tokens
         words = [f"{token.text.lower() if token.kind is not Kind.QUOTED else '“'} " for token in self.tokens]
         self._lower = "".join(words)  # in one text, which is compared with many keywords at once
         self._begins = list(accumulate(map(len, words), initial=0))
         self.vocabulary = vocabulary
+        bare = ((words.split(" "), e) for words, e in (own or {}).items() if stands_bare(words))
+        self._own = sorted(bare, key=lambda pair: len(pair[0]), reverse=True)
         self.at = 0
         self.unit = ""
         """of the last number"""
@@ -119,8 +124,22 @@ class Cursor:
         self.at += 1
         return self.tokens[self.at - 1].text
 
-    def entries(self) -> tuple[int, list[Entry]]:
-        """How many of the next tokens are words of the vocabulary, and what they may mean."""
+    def entries(self) -> tuple[int, list[Entry | Expression]]:
+        """How many of the next tokens are a user's words, and what they may mean: the longest that come next."""
+        length, found = self._entries()
+        for words, e in self._own:
+            if len(words) > max(length, self._opening()) and self._has(words):
+                return len(words), [e]
+        return length, [*found]
+
+    def _has(self, words: list[str]) -> bool:
+        """Whether these words come next; the first of a text may have a capital letter."""
+        there = self.tokens[self.at : self.at + len(words)]
+        texts = [token.text for token in there if token.kind is Kind.WORD]
+        return texts == words or (self.at == 0 and texts == [words[0][0].upper() + words[0][1:], *words[1:]])
+
+    def _entries(self) -> tuple[int, list[Entry]]:
+        """The same of the words of the vocabulary."""
         tokens: Sequence[Token] = self.tokens
         length, found = self.vocabulary.match(tokens, self.at)
         if not length and self.at == 0 and tokens[0].text:

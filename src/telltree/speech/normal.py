@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from telltree.operators import Expression, Operator, Type
+from telltree.operators import Attribute, Expression, Operator, Type
 from telltree.operators.cells import Cells
 from telltree.operators.table import (
     AND,
@@ -62,7 +62,7 @@ def term_of(
 
 def taken_apart(e: Expression, possible: Possible, truth: bool = True) -> Term:
     """The normal form of an expression, or of its negation, as it stands: nothing is simplified but flat lists."""
-    if has_own_words(e):
+    if has_own_words(e) and not isinstance(e.head, Attribute):  # a column's words may be denied, or have an adverb
         return Own(e, truth)
     if isinstance(e.head, Operator) and e.head.joins:
         return APART[e.head](e, possible, truth)

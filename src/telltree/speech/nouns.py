@@ -137,12 +137,13 @@ class Nouns:
         return self.says(e) if _is_truth(e) else self.noun(e)
 
     def own_words(self, columns: Iterable[Expression]) -> tuple[tuple[str, str], ...]:
-        """A grammar's own words for columns, with the columns' names; the first words for each."""
+        """A grammar's own words for columns, with the columns' names; of each, the first that no other has."""
         found: dict[str, str] = {}
         for e in columns:
-            if e.english is not None and isinstance(e.head, Attribute) and e.type is not Type.BOOLEAN_VECTOR:
-                found.setdefault(e.head.name, self.words(e))
-        return tuple((words, name) for name, words in found.items() if words)
+            if e.english is not None and isinstance(e.head, Attribute):
+                found.setdefault(e.head.name, filled(e.english, []))
+        names = {words: name for name, words in reversed(found.items())}
+        return tuple((words, name) for name, words in found.items() if words and names[words] == name)
 
     def number(self, value: float, unit: str | None) -> str:
         """A constant with its unit."""

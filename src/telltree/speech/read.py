@@ -10,7 +10,7 @@ from telltree.speech.cursor import Cursor
 from telltree.speech.paraphrase import paraphrased
 from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
-from telltree.speech.read_noun import NounReader, attribute, is_truth
+from telltree.speech.read_noun import NounReader, attribute
 from telltree.speech.read_times import TimesReader
 from telltree.speech.read_when import WhenReader
 from telltree.speech.same import settled
@@ -109,8 +109,9 @@ class _How:
             strict = error
         tokens = paraphrased(tokens_of(text), self.vocabulary)
         try:
-            cursor = Cursor(tokens, self.vocabulary)
-            return _Reader(cursor, dict(self.sentences), Steps.of(self.step), self.missing).text()
+            own = _rules(dict(self.sentences))
+            cursor = Cursor(tokens, self.vocabulary, own)
+            return _Reader(cursor, own, Steps.of(self.step), self.missing).text()
         except SpeechError as error:
             raise (error if (error.place or 0) > (strict.place or 0) else strict) from None
 
@@ -128,18 +129,23 @@ def read_term(
     own = dict(sentences)
     if text.strip() in own:
         return Own(own[text.strip()], True)
-    words = _vocabulary(schema, functions, own)
+    words, own = _vocabulary(schema, functions, own), _rules(own)
     try:
-        return _Reader(Cursor(tokens_of(text), words), own, Steps.of(step), missing).text()
+        return _Reader(Cursor(tokens_of(text), words, own), own, Steps.of(step), missing).text()
     except SpeechError:
         if not text.rstrip().endswith("."):
             raise
-        return _Reader(Cursor(tokens_of(text.rstrip()[:-1]), words), own, Steps.of(step), missing).text()
+        return _Reader(Cursor(tokens_of(text.rstrip()[:-1]), words, own), own, Steps.of(step), missing).text()
 
 
 def _vocabulary(schema: Schema, functions: Sequence[UserFunction], own: Mapping[str, Expression]) -> Vocabulary:
-    columns = [(words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute) and not is_truth(e)]
+    columns = ((words, e.head.name) for words, e in own.items() if isinstance(e.head, Attribute))
     return vocabulary(schema, tuple(functions), tuple(pair for pair in columns if pair[1] in schema))
+
+
+def _rules(own: Mapping[str, Expression]) -> dict[str, Expression]:
+    """The words that are not those of a column, and so not in the vocabulary."""
+    return {words: e for words, e in own.items() if not isinstance(e.head, Attribute)}
 
 
 class _Reader:

@@ -2,16 +2,17 @@
 
 from collections.abc import Container, Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from telltree.data import Schema
 from telltree.errors import SpeechError
 from telltree.operators import Attribute, Expression, UserFunction
-from telltree.speech.atoms import has_own_words
+from telltree.speech.atoms import has_own_words, literal_of
 from telltree.speech.lengths import in_lengths
 from telltree.speech.possible import Possible
 from telltree.speech.read import read_term
-from telltree.speech.read_noun import attribute
+from telltree.speech.read_noun import attribute, is_truth
 from telltree.speech.same import same, settled
 from telltree.speech.sentences import Said, said
 from telltree.speech.terms import All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
@@ -95,17 +96,26 @@ def _said(
         return said(words), ((words, term.expression),)
     called = voice.nouns.own_words(parts)
     meant = {words: attribute(schema[name]) for words, name in called}
-    for wary, careful in ((False, False), (True, False), (True, True)):
+    read = partial(_is_read_as, schema=schema, functions=functions, step=step, possible=voice.possible)
+    doubtful = {words for words, e in meant.items() if is_truth(e) and read(words, literal_of(e), ()) is False}
+    for wary, careful in ((True, True),) if doubtful else ((False, False), (True, False), (True, True)):
         voice = Voice(schema, functions, step, missing, careful=careful, wary=wary, called=called)
-        voice.nouns.sentences.update(meant)
+        sentences = voice.nouns.sentences
+        sentences.update(meant)
         found = voice.says(term)
-        if _is_understood(found.text, term, voice, functions, step):
+        if read(found.text, term, sentences.items()):
             break
-    for words in dict.fromkeys(QUOTED.findall(found.text) if careful else ()):  # where no others are in doubt
-        bare = found.text.replace(words, words[1:-1])
-        if stands_bare(words[1:-1]) and _is_understood(bare, term, voice, functions, step):
+    for words in dict.fromkeys(QUOTED.findall(found.text)):  # where no others are in doubt
+        inside = words[1:-1]
+        bare, others = found.text.replace(words, inside), [pair for pair in sentences.items() if pair[0] != inside]
+        e = sentences.get(inside)
+        if e is None or inside in meant:
+            may = careful and inside not in doubtful
+        else:  # a rule's own words, and not a formula or a function's
+            may = has_own_words(e) and voice.nouns.words(e) == inside and read(bare, term, others) is not False
+        if may and stands_bare(inside) and read(bare, term, sentences.items()):
             found = replace(found, text=bare)
-    return found, tuple(voice.nouns.sentences.items())
+    return found, tuple(sentences.items())
 
 
 def _may_be_empty(term: Term) -> bool:
@@ -126,16 +136,22 @@ def _as_said(term: Term, step: tuple[float | None, str] | None, missing: Contain
     return in_lengths(settled(term, possible), Steps.of(step), possible)
 
 
-def _is_understood(
-    text: str, term: Term, voice: Voice, functions: tuple[UserFunction, ...], step: tuple[float | None, str] | None
-) -> bool:
-    """Whether a text is read back as the term it was made from."""
-    schema, sentences = voice.nouns.vocabulary.schema, voice.nouns.sentences.items()
+def _is_read_as(
+    text: str,
+    term: Term,
+    sentences: Iterable[tuple[str, Expression]],
+    *,
+    schema: Schema,
+    functions: tuple[UserFunction, ...],
+    step: tuple[float | None, str] | None,
+    possible: Possible,
+) -> bool | None:
+    """Whether a text is read as this term; None if it cannot be read."""
     try:
         found = read_term(text, schema, functions=functions, step=step, sentences=sentences)
     except SpeechError:
-        return False
-    return same(found, term, voice.possible)
+        return None
+    return same(found, term, possible)
 
 
 def _expressions(term: Term) -> Iterable[Expression]:

@@ -1,8 +1,8 @@
 """The words for a schema's columns and for functions in sentences, and what given words mean."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
@@ -72,27 +72,30 @@ class _Branch(dict[str, "_Branch"]):
 class Vocabulary:
     """All words of a schema and of functions; built once for each, by `vocabulary`.
 
-    `called` are a grammar's own words for columns that are not Boolean, with the columns' names. Such a column is
-    called by the last of them; its own words are understood too.
+    `called` are a grammar's own words for columns, with the columns' names. Such a column is called by the last of
+    them, which become its phrase if it is Boolean; its own words are understood too.
     """
 
     def __init__(self, schema: Schema, functions: Sequence[UserFunction], called: Sequence[tuple[str, str]]) -> None:
-        self.schema = schema
-        self.called = {name: words for words, name in called}
+        phrases = {name: words for words, name in called if schema[name].type is ColumnType.BOOLEAN}
+        self.schema = _rephrased(schema, phrases)
+        self.called = {name: words for words, name in called if name not in phrases}
         self._root = _Branch()
-        named = dict.fromkeys([*((column.words, name) for name, column in schema.items()), *called])
+        given = {(column.words, name): column for name, column in schema.items()}
+        named = dict.fromkeys([*given, *called])
         self._times = Counter(words for words, _ in named)
         self.by_words: dict[str, list[Column]] = {}
         self.by_negated = self._negated()
         self._clauses: dict[tuple[str, bool], Clause] = {}
-        for words, column in ((words, schema[name]) for words, name in named):
+        for words, name in named:
+            column = self.schema[name]
             self.by_words.setdefault(words, []).append(column)
             if stands_bare(words):  # columns with the same words are told apart by their names
-                base = Fact(column, True) if is_clause(column) else Noun(column)
+                base = Fact(column, True) if is_clause(given.get((words, name), column)) else Noun(column)
                 self._branch(words).entries.append(base)
         self._definite = {words for words in self._times if self._takes_article(words)}
         self._calls = {function: call for function in functions if (call := self._call(function))}
-        for column in schema.values():
+        for column in self.schema.values():
             if is_clause(column):
                 self._add_clauses(column)
             for scale, words in scales(column):
@@ -272,6 +275,13 @@ def vocabulary(
 ) -> Vocabulary:
     """The vocabulary of a schema, of functions, and of a grammar's own words for columns."""
     return Vocabulary(schema, functions, called)
+
+
+def _rephrased(schema: Schema, phrases: Mapping[str, str]) -> Schema:
+    """The schema with other phrases for some Boolean columns."""
+    if not phrases:
+        return schema
+    return Schema(replace(c, phrase=phrases[c.name], negated=None) if c.name in phrases else c for c in schema.values())
 
 
 def static_columns(schema: Schema) -> frozenset[str]:
