@@ -223,7 +223,7 @@ def test_english_that_says_no_window_is_refused(said, message):
         ("unless(x > 0, level > 3)", "unless and until level is above 3, x is above 0"),
         (
             "until(x > 0 and level > 0, x > 3 or level > 3)",
-            "until either x is above 3 or level is above 3, – both x is above 0 and level is above 0 –",
+            "until either x or level is above 3, – both x and level are above 0 –",
         ),
         ("until(x > 0, elapsed() > 3)", "until more than 3 s have passed, x is above 0"),
         (

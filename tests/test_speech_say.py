@@ -500,6 +500,63 @@ def test_a_rule_that_speaks_like_a_column_is_quoted_as_a_formula():
     assert same(read_term(sentence, SCHEMA, sentences=quotations(term, SCHEMA)), term, Possible())
 
 
+ALIKE = Schema(
+    [
+        *(Column(name, "real") for name in "ABC"),
+        Column("rate", "real", unit="ft", phrase="vertical rate"),
+        Column("wind", "real", unit="m"),
+        Column("sea", "real", high="warmer than"),
+        Column("air", "real", high="warmer than"),
+        *(Column(name, "Boolean") for name in ("b", "c")),
+        Column("open", "Boolean", phrase="the valve is open"),
+        *(Column(name, "categorical", levels=("up", "down")) for name in ("m", "n")),
+        *(Column(name, "real", static=True) for name in ("kg", "cm")),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("F(A >= 20 or B >= 20)", "at some point either A or B is at least 20"),
+        ("F(A >= 20 or B >= 20 or C >= 20)", "at some point either A, B or C is at least 20"),
+        ("F(A < 5 and B < 5)", "at some point both A and B are below 5"),
+        ("F(A < 5 and B < 5 and C < 5)", "at some point all of A, B and C are below 5"),
+        ("F(A > 3 and A < 6 and B > 3 and B < 6)", "at some point both A and B are between 3 and 6"),
+        ("F(open and A < 5 and B < 5)", "at some point the valve is open while both A and B are below 5"),
+        ("F(open and (A < 5 or B < 5))", "at some point the valve is open while either A or B is below 5"),
+        ("not F(open and A < 5 and B < 5)", "the valve is never open while both A and B are below 5"),
+        ("G((A < 5 and B < 5) => open)", "whenever both A and B are below 5, the valve is open"),
+        ("G((A < 5 or B < 5) => open)", "whenever either A or B is below 5, the valve is open"),
+        ("G(open => (A < 5 and B < 5))", "whenever the valve is open, both A and B are below 5"),
+        ("count(A < 5 and B < 5) > 2", "at more than 2 steps in all, both A and B are below 5"),
+        ("F((A < 5 and B < 5) or open)", "at some point either the valve is open or both A and B are below 5"),
+        ("F(b and c)", "at some point both b and c are true"),
+        ('F(m = "up" or n = "up")', "at some point either m or n is up"),
+        ("F(sea > 5 and air > 5)", "at some point both sea and air are warmer than 5"),
+        ("F(kg < 5) or F(cm < 5)", "either kg or cm is below 5"),
+        # not the same words, or not as clear
+        ("F(A >= 20 or B >= 21)", "at some point either A is at least 20 or B is at least 21"),
+        ("F(A >= 20 or B > 20)", "at some point either A is at least 20 or B is above 20"),
+        ("F(rate < 5 and wind < 5)", "at some point the vertical rate is below 5 ft while wind is below 5 m"),
+        ('F(not m = "up" and not n = "up")', "at some point m is not up while n is not up"),
+        ("F(A > C and B > C)", "at some point A is above C while B is above C"),
+        ("G(A < 5 and B < 5)", "A is always below 5, and B is always below 5"),
+    ],
+)
+def test_what_is_the_same_of_several_columns_is_said_once(text, sentence):
+    found = said(text, ALIKE)
+    assert found == sentence
+
+
+def test_columns_that_may_be_missing_are_told_apart():
+    text = "not G(A < 5 and B < 5)"
+    assert said(text, ALIKE) == "at some point either A or B is at least 5"
+    apart = "at some point either A is at least 5 or missing, or B is at least 5 or missing"
+    assert said(text, ALIKE, missing=None) == apart
+    assert said(text, ALIKE, missing={"B"}) == "at some point either A is at least 5, or B is at least 5 or missing"
+
+
 WORDED = """
 Start ::= F(VB) | G(VB) | not F(VB) | count(VB) > C | F(VB) or G(VB)
 VB ::= x1 "the alarm sounds" | x2 "crew responds" | x3 "speed is above 2" | x4 "never mind" | Near | not VB | VB and VB

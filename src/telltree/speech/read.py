@@ -324,8 +324,12 @@ class _Reader:
         cursor = self._cursor
         match cursor.take("either", "both", "all of"):
             case "either":
-                return Some(tuple(self._choices(nested)))
+                merged = self._clauses.alike("or", "is")
+                return Some(tuple([self._finished(m, nested) for m in merged] or self._choices(nested)))
             case "both" | "all of":
+                merged = self._clauses.alike("and", "are")
+                if merged:
+                    return All(tuple(self._finished(part, nested) for part in merged))
                 cursor.take("these:")
                 return All((self._item(nested, lone), *self._rest_of_list("and", nested, lone)))
         return None

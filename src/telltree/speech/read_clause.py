@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from telltree.errors import SpeechError
 from telltree.operators import Attribute, Expression, Number, Type, operator_named
 from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE, TIMES
 from telltree.operators.types import fits
@@ -11,8 +12,8 @@ from telltree.speech.read_noun import NounReader, attribute, is_truth
 from telltree.speech.read_when import WhenReader
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
-from telltree.speech.vocabulary import Fact, Scale
-from telltree.speech.words import BOUNDS
+from telltree.speech.vocabulary import Fact, Noun, Scale
+from telltree.speech.words import ALONE, BOUNDS
 
 ADVERBS = ("always", "never", "ever")
 Simple: TypeAlias = Says | Compares | Own
@@ -73,6 +74,41 @@ class ClauseReader:
         """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
         found = self._nouns.of_record()
         return None if found is None else Own(found, True)
+
+    def alike(self, joint: str, verb: str) -> list[Clause]:
+        """The same said of several columns: "x and y are below 5"; empty, without moving the cursor, if it is not."""
+        cursor, begun = self._cursor, self._cursor.place
+        found: list[Clause] = []
+        ends = set()
+        try:
+            subjects = self._subjects(joint)
+            cursor.expect(verb)
+            begin = cursor.at
+            for subject in () if cursor.sees(*ALONE) else subjects:
+                cursor.at = begin
+                cursor.count_part()
+                found.append(Clause(self._predicate(subject, lone=False, verbless=False)))
+                ends.add(cursor.at)
+        except SpeechError:  # a list of clauses: let the error be about these
+            ends.clear()
+        if len(ends) != 1:
+            cursor.place = begun
+            return []
+        return found
+
+    def _subjects(self, joint: str) -> list[Expression]:
+        """Columns, the last after `joint`."""
+        cursor, last = self._cursor, False
+        found: list[Expression] = []
+        while not last:
+            last = bool(found) and cursor.take(joint) is not None
+            if found and not last:
+                cursor.expect(",")
+            entry = self._nouns.entry()
+            if not isinstance(entry, Noun):
+                cursor.fail("what a column is called")
+            found.append(attribute(entry.column))
+        return found
 
     def of_same_subject(self, first: Clause) -> list[Clause]:
         """What else never or always holds for the subject of a Boolean column's clause: "never open or stuck"."""

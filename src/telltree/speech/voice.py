@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
 from telltree.data import Schema
-from telltree.operators import Expression, UserFunction
+from telltree.operators import Attribute, Expression, UserFunction
 from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
@@ -26,7 +26,7 @@ from telltree.speech.sentences import (
 from telltree.speech.terms import TRUE, All, Always, Compares, HowOften, Own, Says, Some, Sometime, Term
 from telltree.speech.times import Steps
 from telltree.speech.values import Truths
-from telltree.speech.vocabulary import static_columns, vocabulary
+from telltree.speech.vocabulary import is_clause, static_columns, vocabulary
 from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
 from telltree.speech.words import QUOTED
@@ -178,6 +178,9 @@ class Voice:
             case HowOften(part=part, times=times):
                 return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
             case All((_, _, *_)):
+                merged = self._alike(term.parts, "and")
+                if merged is not None:
+                    return merged
                 parts = [self.item(part, nested, lone) for part in _in_order(term.parts)]
                 opening = "both" if len(parts) == 2 else "all of these:"
                 return said(opening, _NESTED_LIST) + listed(parts, "and")
@@ -209,11 +212,35 @@ class Voice:
 
     def _either(self, term: Some, nested: bool, item: Callable[[Term, bool, bool], Said]) -> Said:
         """A choice. A list of values of one signal stays as it is: its "or" means the same."""
+        merged = self._alike(term.parts, "or")
+        if merged is not None:
+            return merged
         parts = [
             self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
             for part in _in_order(term.parts)
         ]
         return said("either", _NESTED_LIST) + listed(parts, "or")
+
+    def _alike(self, parts: Sequence[Term], joint: str) -> Said | None:
+        """One clause about several columns, where all that differs is the column: "both x and y are below 5"."""
+        if self._wary or len(parts) < 2 or not all(isinstance(part, Says) for part in parts):
+            return None
+        wordings = [self._literals.wording(part) for part in parts if isinstance(part, Says) and self._named(part)]
+        predicates = {wording.clause.predicate for wording in wordings if wording.mergeable}
+        if len(predicates) != 1 or not all(wording.mergeable for wording in wordings) or len(wordings) < len(parts):
+            return None
+        opening = "either" if joint == "or" else "both" if len(parts) == 2 else "all of"
+        subjects = listed([said(wording.clause.subject) for wording in wordings], joint)
+        return said(opening) + subjects + ("is" if joint == "or" else "are") + predicates.pop()
+
+    def _named(self, literal: Says) -> bool:
+        """Whether a literal is about a column that is called by a noun."""
+        return isinstance(literal.signal.head, Attribute) and not is_clause(self.nouns.column(literal.signal))
+
+    def _items(self, parts: Sequence[Term]) -> Said:
+        """What holds at one step, joined by "and", after a "while"."""
+        merged = self._alike(parts, "and")
+        return listed([self.item(part, True) for part in parts], "and") if merged is None else merged
 
     def _whole(self, term: Term, nested: bool = False, lone: bool = True) -> Said:
         """A closed part that does not follow a "while", so that in a choice "while" may join what holds at once."""
@@ -255,9 +282,10 @@ class Voice:
         if all(map(_looks_on, here)):
             return self.item(term, True)
         last = here.pop() if _looks_on(here[-1]) else None
-        text = self._happens(here[0])
-        if len(here) > 1:
-            text = _before_while(text) + "while" + listed([self.item(part, True) for part in here[1:]], "and")
+        merged = self._alike(here, "and")
+        text = self._happens(here[0]) if merged is None else merged
+        if len(here) > 1 and merged is None:
+            text = _before_while(text) + "while" + self._items(here[1:])
         return text if last is None else text.mark(",") + "and" + self._moment(last)
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
@@ -286,7 +314,7 @@ class Voice:
             return None
         verbs = len(term.parts) if len(others) > 1 else 0  # of three or more, this is the plainest way to say it
         text = _before_while(Said(adverb.text, adverb.cost - verbs))
-        return text + "while" + listed([self.item(part, True) for part in others], "and")
+        return text + "while" + self._items(others)
 
     def _never_open(self, term: Term) -> Said:
         """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
@@ -314,8 +342,9 @@ class Voice:
                     continue
                 first, *rest = [self._opposite(other) for other in _in_order(given)]
                 alone = self._given if is_open and not rest else self.item
-                text = said("whenever", 0 if is_open else _IN_LIST) + alone(first, True, lone)
-                if rest:
+                merged = self._alike([first, *rest], "and")
+                text = said("whenever", 0 if is_open else _IN_LIST) + (merged or alone(first, True, lone))
+                if rest and merged is None:
                     text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
                 simple = is_open and not rest and not _MARKED.search(QUOTED.sub("", text.text))
@@ -329,7 +358,8 @@ class Voice:
         if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
             return whole
         parts = [self.item(part, nested, False).text for part in _in_order(term.parts)]
-        return whole if any(_MARKED.search(part) for part in parts) else said(" or ".join(parts), _NESTED_LIST)
+        marked = any(_MARKED.search(part) for part in parts)
+        return whole if marked else _cheapest([said(" or ".join(parts), _NESTED_LIST), whole])
 
     def _then(self, term: Term, is_open: bool, lone: bool) -> Said:
         if not is_open:
@@ -340,7 +370,8 @@ class Voice:
         if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
             return whole
         bare = listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
-        return whole if ", and " in bare.text else bare  # ", and" might seem to begin another sentence
+        clear = ", and " not in bare.text  # it might seem to begin another sentence
+        return _cheapest([bare, whole]) if clear else whole
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)

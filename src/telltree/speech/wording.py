@@ -14,7 +14,7 @@ from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.when import When, of_clock
-from telltree.speech.words import bare_or_quoted, number_words, shape_words
+from telltree.speech.words import ALONE, bare_or_quoted, number_words, shape_words
 
 UNKNOWN = "or that is unknown"
 _SIDES = {
@@ -53,6 +53,12 @@ class Wording:
     def happening(self) -> str:
         """The clause after words for when: "at some point x rises by more than 3 within 5 s"."""
         return str(self if self.act is None else replace(self, clause=self.act))
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether several subjects may share its predicate: none of its words would change its meaning then."""
+        simple = self.clause.verb == "is" and not self.negations and not self.tail and not self.joined
+        return simple and self.act is None and self.clause.predicate not in ALONE
 
     @property
     def verbless(self) -> str | None:

@@ -15,6 +15,9 @@ BOUNDS = {
 }  # fmt: skip
 """Words for being on one side of a constant or of another signal; telltree itself uses the first of each meaning."""
 
+ALONE = ("missing", "known")
+"""Predicates that are said of two signals in other words: "x or y is missing"."""
+
 OPENERS = (
     "at some point", "each at some point", "at no point", "at the end", "never", "always", "whenever", "either",
     "all of", "then or later", "from then on", "it is so that", "it is not so that", "it is false that",
