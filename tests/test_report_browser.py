@@ -13,9 +13,14 @@ from class_trees import class_leaf, class_tree
 from report_cases import HARD, HOSTILE, grown, small, uneven_times
 
 from telltree import Formula, Panel
+from telltree.explain import categorize
+from telltree.explain.categories import signed
 from telltree.report import write_report
 from telltree.tree import Node
 from telltree.tree.front import Front, Score
+from telltree.tree.tree import Headline
+
+SEEN = "return [...document.querySelectorAll(arguments[0])].map((e) => e.innerText.replace(/\\s+/g, ' ').trim())"
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +125,147 @@ def test_a_card_without_its_sibling_says_what_they_share(page):
     told = page.one(f"#category-{category['number']} .own")
     assert told.is_displayed()
     assert told.text == f"Like category {category['beside']}: {category['shared']['english']}"
+
+
+@pytest.fixture(scope="module")
+def pumps(folder):
+    """The report of two mixed categories, and of two told by a condition that few of their records meet."""
+    names = ("electromechanical counterbalancing failure", "hydraulic overpressure shutdown", "normal operation",
+             "rhabarberbarbarabarbarbarenbartbarbier")  # fmt: skip
+    records, y = [], []
+    for i in range(80):
+        origin, x = ("EWR" if i % 10 == 0 else "JFK"), 1.0 + i % 4
+        steps = [[5.0 if i % 2 else 1.0, 9.0 if i % 40 == 0 else x, x, origin], [0.0, x, x, "JFK"]]
+        records.append(np.array(steps, object))
+        y.append(names[i // 4 % 2 + (0 if i % 2 else 2)] if i % 20 else names[2])
+    kinds = {"origin": {"type": "categorical"}, "a_pressure_of_many_words": {"unit": "bar"}}
+    panel = Panel.from_arrays(records, columns=["a_pressure_of_many_words", "x", "load", "origin"], schema=kinds)
+    questions = ["F(a_pressure_of_many_words > 3)", 'G(origin = "EWR" implies x < 6)', "F(load > 2)"]
+    tree = grown(panel, y, questions)
+    return write_report(tree, panel, y, folder / "pumps.html", held_out=(panel[:40], y[:40]))
+
+
+def test_a_card_says_in_how_many_members_the_condition_of_a_sentence_occurs(driver, pumps):
+    page = Page(driver, pumps)
+    data = page.data()
+    whenever = "whenever origin is EWR, x is below 6"
+    told = [c["number"] for c in data["categories"] if whenever in c["english"]]
+    assert len(told) == 2
+    counts = {number: [0, 0] for number in told}
+    for i in range(0, 80, 2):  # the even ones, without the two whose x is above 6
+        if i % 40:
+            number = data["list"]["category"][i]
+            counts[number][0] += i % 10 == 0
+            counts[number][1] += 1
+    notes = {number: f"(the condition occurs in {met} of its {all_} members)" for number, (met, all_) in counts.items()}
+    notes = {number: note.replace(" in 0 of", " in none of") for number, note in notes.items()}
+    met, all_ = np.sum(list(counts.values()), axis=0)
+    shared = f"{whenever} (the condition occurs in {met} of their {all_} members)"
+    assert [shared in text for text in page.run(SEEN, ".siblings > .shares")].count(True) == 1
+    page.run("document.querySelectorAll('.whole').forEach((e) => { e.open = true; })")
+    for number, note in notes.items():
+        [card] = page.run(SEEN, f"#category-{number} .whole")
+        assert card.endswith(note)
+        [row] = [text for text in page.run(SEEN, ".glance tbody tr") if text.split()[0] == str(number)]
+        assert (note in row) == (data["categories"][number - 1]["headline"] is None)
+    assert "the condition occurs" not in " ".join(data["categories"][told[0] - 1][way] for way in ("english", "paper"))
+    page.click("input[name=say][value=paper]")
+    assert not any("the condition occurs" in text for text in page.run(SEEN, "#cards"))
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, folder, own):
+    tree, panel, y = small(60)
+    branches = iter([branches for _, branches in tree.leaves])
+    other = Formula.parse("F(speed > -100)", panel.schema)
+
+    def headed(node):
+        if isinstance(node, Node):
+            return replace(node, true=headed(node.true), false=headed(node.false))
+        last = Formula(signed(next(branches))[-1])
+        return replace(node, headline=Headline(last if own else other, 0, 1))
+
+    tree = replace(tree, root=headed(tree.root))
+    page = Page(driver, write_report(tree, panel, y, folder / "headed.html", overwrite=True))
+    for category in categorize(tree, panel, y):
+        card = f"#category-{category.number}"
+        said = category.apart if own else "at some point speed is above −100 m/s"
+        figures = category.headline.removeprefix(said)
+        assert figures.startswith(" (all of its members, ")
+        assert len(page.all(f"{card} .headline")) == (not own)
+        [seen] = page.run(SEEN, card)
+        assert seen.count(figures) == 1
+        assert f"{said}{figures}" in seen
+
+
+def test_a_mixed_category_says_whose_share_it_tells_and_shows_the_label_of_each_member(driver, pumps):
+    page = Page(driver, pumps)
+    data = page.data()
+    mixed = [c for c in data["categories"] if c["mixed"]]
+    assert mixed
+    for category in data["categories"]:
+        card = f"#category-{category['number']}"
+        names = [data["parts"][part] for part in category["mixed"]]
+        assert category["title"] == (f"mixed: {' or '.join(names)}" if names else category["predicted"])
+        assert page.texts(f"{card} h3 .data") == [category["title"]]
+        assert len(page.all(f"{card} h3 .swatch rect")) == max(1, len(names))
+        assert page.texts(f"{card} .figures")[0].startswith(f"{names[0]}: " if names else tuple("0123456789"))
+        assert page.texts(f"{card} .measures dt")[1] == ("Labelled as the first" if names else "Labelled so")
+        own = [
+            data["records"][i] for i in range(len(data["records"])) if data["records"][i]["at"] in category["typical"]
+        ]
+        shown = page.texts(f"{card} .group:first-child .thumb .is")
+        assert sorted(shown) == (sorted(f"labelled {data['parts'][r['label']]}" for r in own) if names else [])
+        lists = [category[sort] for sort in ("typical", "borderline", "exceptions")]
+        assert sum(map(len, lists)) == len(set().union(*lists))
+    assert all("labelled so" not in page.texts(f"[data-place='{c['node']}']")[0] for c in mixed)
+
+
+BROKEN = """
+    const broken = [];
+    for (const e of document.querySelectorAll('.whole-words')) {
+        const walker = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            if (node.parentElement.closest('.formula')) continue;
+            for (const {0: word, index} of node.data.matchAll(/\\S+/g)) {
+                const range = document.createRange();
+                range.setStart(node, index);
+                range.setEnd(node, index + word.length);
+                if (new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size > 1
+                    && !word.includes('-')) broken.push(word);
+            }
+        }
+        const swatch = e.querySelector('.swatch');
+        if (swatch && swatch.getClientRects().length) {
+            const range = document.createRange();
+            range.selectNodeContents(e.lastChild);
+            const [line] = range.getClientRects();
+            const {top, bottom} = swatch.getBoundingClientRect();
+            if (top < line.top - 2 || bottom > line.bottom + 2) broken.push('a swatch');
+        }
+        if (e.classList.contains('named') && e.title.slice(0, 60) !== e.textContent.slice(0, 60)) broken.push(e.title);
+    }
+    return broken;
+"""
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_names_never_break_inside_a_word(driver, pumps, size):
+    page = Page(driver, pumps, size)
+    page.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    page.run("document.querySelectorAll('.box').forEach((e) => e.setAttribute('aria-selected', 'false'))")
+    names = set(page.texts(".whole-words"))
+    assert set(page.data()["parts"]) <= names
+    assert page.run(BROKEN) == []
+    inside = "const frame = document.getElementById('tree-frame'); return frame.scrollWidth - frame.clientWidth"
+    assert page.run(inside) <= 0
+    cut = """
+        const words = [...document.querySelectorAll('.matrix .whole-words')];
+        const cells = words.filter((e) => e.title === arguments[0]).map((e) => e.parentElement);
+        return cells.map((e) => [getComputedStyle(e).textOverflow, e.scrollWidth > e.clientWidth]);
+    """
+    long = "rhabarberbarbarabarbarbarenbartbarbier"
+    assert page.run(cut, long) == 4 * [["ellipsis", True]]  # two tables, in which it stands twice
 
 
 def test_boxes_of_the_tree_show_their_whole_text(page):

@@ -1,12 +1,14 @@
 """A card for each category: what it says, how sure it is, and its example members."""
 
 from collections.abc import Container, Sequence
+from functools import reduce
 from typing import Any
 
 from telltree.amounts import counted
 from telltree.explain import Category, rules_table
 from telltree.explain.categories import missing_columns, sentence, signed
 from telltree.explain.groups import grouped
+from telltree.explain.occurrence import Occurrence
 from telltree.operators.expression import conjunction
 from telltree.report.page.members import Members, columns_of
 from telltree.report.page.shown import Gallery
@@ -23,7 +25,7 @@ def cards(
     """One entry per category, for the page; only members that are `shown`."""
     leaves = {spot.row: spot.place for spot in spots(subject.tree) if isinstance(spot.node, Leaf)}
     gains, missing = _gains(subject), missing_columns(subject.tree, subject.known)
-    siblings = _siblings(subject.categories)
+    siblings, numbered = _siblings(subject.categories), {category.number: category for category in subject.categories}
     entries = []
     for category, row, some in zip(subject.categories, rules_table(subject.tree), members, strict=True):
         sure = row.sureness if subject.labels is None else category.sureness
@@ -33,18 +35,24 @@ def cards(
                 "number": category.number,
                 "node": leaves[category.number],
                 "part": category.summary.part,
+                "mixed": _mixed(category),
                 "predicted": words(category.label),
                 "title": words(category.title),
                 "formula": words(category.description),
                 "english": words(category.english),
+                "note": _note(category.english, category),
                 "short": None if category.short == category.english else words(category.short),
+                "short_note": _note(category.short, category),
+                "lead": _lead(category, beside=category.number in siblings),
                 "paper": words(sentence(category.branches, subject.schema, missing, style="paper")),
                 "headline": None if category.headline is None else words(category.headline),
                 "beside": siblings.get(category.number),
-                "shared": _shared(category, subject, missing) if category.number in siblings else None,
-                "figures": words(sure.text),
+                "shared": _shared(category, numbered[siblings[category.number]], subject, missing)
+                if category.number in siblings
+                else None,
+                "figures": words(f"{category.label}: {sure.text}" if _mixed(category) else sure.text),
                 "doubt": _doubt(category),
-                "apart": _apart(category, subject, missing) if any(category.open) else None,
+                "apart": _apart(category, subject, missing),
                 "records": len(category.positions),
                 "coverage": number(category.coverage),
                 "support": category.summary.support,
@@ -68,16 +76,50 @@ def _siblings(categories: Sequence[Category]) -> dict[int, int]:
     return {one.number: other.number for pair in pairs for one, other in (pair, reversed(pair))}
 
 
-def _shared(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
+def _mixed(category: Category) -> tuple[int, ...]:
+    """The parts of the target that a mixed category is called by, the predicted one first; none if it is not mixed."""
+    leading: tuple[int, ...] = getattr(category.summary, "leading", ())
+    return leading if len(leading) > 1 else ()
+
+
+def _lead(category: Category, *, beside: bool) -> str | None:
+    """The headline of a card; None if it is another of its sentences, or is one with other digits."""
+    shown = [category.apart] if beside else [category.english, category.short, category.apart]
+    told = category.told.without_what_is_shared if beside else category.told
+    headline = told.without_repeats(*shown).headline
+    return None if headline is None or any(map(told.is_headline, shown)) else words(headline)
+
+
+def _note(said: str, *categories: Category) -> str | None:
+    """What stands behind a sentence: the figures of the headline if it is that, or else how often its conditions occur
+    among the members of categories; None where that is in all.
+    """
+    if len(categories) == 1 and categories[0].told.is_headline(said):
+        return str(categories[0].headline).removeprefix(said)
+    found = [category.occurs[said] for category in categories if said in category.occurs]
+    if len(found) < len(categories):
+        return None
+    return reduce(Occurrence.__add__, found).beside("its" if len(categories) == 1 else "their") or None
+
+
+def _shared(category: Category, sibling: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None]:
     """What is true of a category and of its sibling, in every form of telling."""
-    return _told(category.shared, category.branches[:-1], subject, missing)
+    told = _told(category.shared, category.branches[:-1], subject, missing)
+    note, together = _note(category.shared, category), _note(category.shared, category, sibling)
+    return {**told, "note": note, "together": together}
 
 
-def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str]:
-    """What sets a category apart from its sibling, with of how many of its records that is unknown."""
-    doubt = category.open[-1]
+def _apart(category: Category, subject: Subject, missing: Container[str]) -> dict[str, str | None] | None:
+    """What sets a category apart, where that is more than the answer to its last question: of how many of its records
+    it is unknown, or in how many its condition occurs.
+    """
+    if not category.branches:
+        return None
+    doubt, note = category.open[-1], _note(category.apart, category)
+    if note is None and not any(category.open):
+        return None
     said = category.apart if doubt is None else f"{category.apart} ({doubt})"
-    return _told(said, category.branches[-1:], subject, missing)
+    return {**_told(said, category.branches[-1:], subject, missing), "note": note}
 
 
 def _told(english: str, branches: Sequence[Branch], subject: Subject, missing: Container[str]) -> dict[str, str]:

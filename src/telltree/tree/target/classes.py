@@ -102,7 +102,11 @@ class ClassTarget:
     def glossary(self, *, weighted: bool) -> list[tuple[str, str]]:
         """What the words of a report mean."""
         return [
-            ("Labelled so", "the share of a category’s records whose label is its class, with Wilson’s 95 % interval"),
+            (
+                "Labelled so",
+                "the share of a category’s records whose label is its class, or the class named first if it is mixed, "
+                "with Wilson’s 95 % interval",
+            ),
             (
                 "Times the share in all",
                 "how often that class is in the category, beside how often it is in all records",

@@ -86,7 +86,7 @@ function inGroups(categories) {
             continue;
         }
         const name = `Categories ${one.number} and ${next.number}`;
-        const above = make('p', { class: 'shares' }, make('b', {}, `${name} share: `), told(one.shared));
+        const above = make('p', { class: 'shares' }, make('b', {}, `${name} share: `), told({ ...one.shared, note: one.shared.together }));
         shown.push(make('section', { class: 'siblings', 'aria-label': name }, above, cardOf(one), cardOf(next)));
         i += 1;
     }
@@ -124,7 +124,7 @@ function makeCard(category) {
                 make('span', { class: 'hidden-text' }, ` category ${category.number}`),
             ),
         ),
-        category.headline && make('p', { class: 'headline data' }, pictured(category.headline)),
+        category.lead && make('p', { class: 'headline data' }, pictured(category.lead)),
         make('p', { class: 'figures data' }, category.figures),
         category.doubt && make('p', { class: 'figures doubt' }, category.doubt),
         category.shared ? besideSibling(category) : [exactly(category), apartOf(category)],
@@ -158,10 +158,11 @@ const exactly = (category) =>
                   { class: 'sentence short in-plain' },
                   make('b', {}, `On these ${counted(DATA.total, 'record')}: `),
                   make('span', { class: 'data' }, category.short),
+                  noted(category.short_note),
               ),
               wholeOf(category),
           ]
-        : make('p', { class: 'sentence' }, category.headline && make('b', {}, 'Exactly: '), told(category));
+        : make('p', { class: 'sentence' }, category.lead && make('b', {}, 'Exactly: '), told(category));
 
 // What a category shares with its sibling, and what sets it apart; together they are the whole sentence. In a group the
 // first is told above.
@@ -215,7 +216,7 @@ function measures(category) {
             make('dd', { class: 'small' }, `${percent(category.coverage)} of all`),
         ),
         part(
-            DATA.words.measure,
+            measureOf(category),
             make('dd', {}, sure.value),
             sure.size !== null &&
                 make('dd', { class: 'small' }, sure.within, sure.bar && interval(sure), sure.beside),
@@ -242,7 +243,8 @@ function measures(category) {
                           { class: 'chips' },
                           category.columns
                               .slice(0, 8)
-                              .map((number) => make('li', { class: 'data' }, DATA.columns[number].words)),
+                              .map((number) => DATA.columns[number].words)
+                              .map((words) => make('li', { class: 'data whole-words', title: words }, words)),
                       )
                     : 'none',
             ),

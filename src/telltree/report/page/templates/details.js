@@ -71,7 +71,7 @@ function leafDetails(node) {
             'div',
             {},
             make('h3', {}, `Category ${node.category}: `, outcome(category)),
-            category.headline && make('p', { class: 'headline data' }, pictured(category.headline)),
+            category.lead && make('p', { class: 'headline data' }, pictured(category.lead)),
             make('p', {}, told(category)),
             make(
                 'div',
@@ -95,7 +95,7 @@ function leafDetails(node) {
             factList([
                 ['Records', whole(node.records)],
                 ['Share of all', percent(category.coverage)],
-                [DATA.words.measure, category.sure.value],
+                [measureOf(category), category.sure.value],
                 [DATA.words.within, category.sure.within],
                 ['Beside all', category.sure.beside],
                 ...(category.sure.remark ? [[DATA.words.remark, category.sure.remark]] : []),

@@ -33,21 +33,30 @@ function fillOf(number) {
     return `url(#${id})`;
 }
 
-const swatch = (number) =>
-    draw(
+// A square in the colour of a part of the target, or in those of several.
+const swatch = (...numbers) => {
+    const width = 10 / numbers.length;
+    return draw(
         'svg',
         { class: 'swatch', viewBox: '0 0 10 10', 'aria-hidden': 'true' },
-        draw('rect', { width: 10, height: 10, rx: 2, fill: fillOf(number) }),
+        numbers.map((number, i) =>
+            draw('rect', { x: i * width, width, height: 10, rx: numbers.length > 1 ? 0 : 2, fill: fillOf(number) }),
+        ),
     );
+};
 
 // What records are labelled, and in which part of the target each label is.
 const LABELS = DATA.labels || DATA.parts;
 const partOf = (label) => (DATA.label_parts ? DATA.label_parts[label] : label);
 
-const swatched = (part, text) => make('span', { class: 'data', title: text }, swatch(part), short(text));
-const partName = (number) => swatched(number, DATA.parts[number]);
-const labelName = (label) => swatched(partOf(label), LABELS[label]);
-const outcome = ({ part, title }) => swatched(part, title);
+const swatched = (parts, text, most) =>
+    make('span', { class: 'data named whole-words', title: text }, swatch(...parts), short(text, most));
+const partName = (number) => swatched([number], DATA.parts[number]);
+const labelName = (label) => swatched([partOf(label)], LABELS[label]);
+const partsOf = ({ part, mixed }) => (mixed.length ? mixed.slice(0, 3) : [part]);
+const outcome = (category) => swatched(partsOf(category), category.title, category.mixed.length ? 210 : 70);
+// Of several classes, the share is that of the first.
+const measureOf = ({ mixed }) => (mixed.length ? 'Labelled as the first' : DATA.words.measure);
 
 const shares = (counts) =>
     counts

@@ -82,7 +82,7 @@ function recordHead(record) {
                 { href: `#category-${category.number}`, click: () => revealCard(category.number) },
                 String(category.number),
             ),
-            ', predicted ',
+            category.mixed.length ? ', ' : ', predicted ',
             outcome(category),
             record.label === null
                 ? ''

@@ -6,10 +6,15 @@ const WAYS = [
 ];
 const ways = ({ english, paper, formula }) => ({ plain: english ?? formula, paper: paper ?? formula, formula });
 
-const told = (thing) =>
+const told = (thing) => [
     WAYS.map(([way]) =>
         make('span', { class: `data in-${way}${way === 'formula' ? ' formula' : ''}` }, pictured(ways(thing)[way])),
-    );
+    ),
+    noted(thing.note),
+];
+
+// How often the condition of a sentence occurs: "whenever A, B" says nothing of records in which A never holds.
+const noted = (note) => note && make('span', { class: 'quiet in-plain' }, note);
 
 // Where the picture of a shape stands among words, it is drawn as a line.
 const LEVELS = '▁▂▃▄▅▆▇█';

@@ -1,7 +1,7 @@
 // Everything is drawn once, then waits for the reader.
 document
     .querySelectorAll('[data-swatch]')
-    .forEach((element) => element.prepend(swatch(Number(element.dataset.swatch))));
+    .forEach((element) => element.prepend(swatch(...element.dataset.swatch.split(' ').map(Number))));
 startSpeech(drawLinks);
 startTree();
 startCategories();

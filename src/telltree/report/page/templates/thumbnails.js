@@ -64,10 +64,10 @@ function thumbnail(at, columns, scale, sort) {
                 record.id,
                 unseen(`, ${sort} of category ${record.category}`),
             ),
-            record.wrong &&
+            (record.wrong || (record.label !== null && DATA.categories[record.category - 1].mixed.length > 0)) &&
                 make(
                     'span',
-                    { class: 'is' },
+                    { class: 'is', title: LABELS[record.label] },
                     swatch(partOf(record.label)),
                     unseen('labelled '),
                     LABELS[record.label],

@@ -70,7 +70,7 @@ const answerOf = (node) =>
 function branchBody(node, place) {
     const hidden = counted(categoriesBelow(place), 'category', 'categories');
     return [
-        make('div', { class: 'says' }, told(node)),
+        make('div', { class: 'says whole-words', title: node.english }, told(node)),
         partBar(countsOf(node)),
         make('div', { class: 'count' }, counted(node.records, 'record')),
         make('div', { class: 'folded-note' }, `${hidden} folded away`),
@@ -99,7 +99,7 @@ function leafBody(node) {
             'div',
             { class: 'count' },
             make('span', {}, counted(node.records, 'record')),
-            category.sure.brief && make('span', {}, category.sure.brief),
+            category.sure.brief && !category.mixed.length && make('span', {}, category.sure.brief),
         ),
         category.sure.brief_remark && make('div', { class: 'count' }, category.sure.brief_remark),
     ];
