@@ -26,6 +26,9 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
+InStyle = Annotated[
+    Literal["plain", "paper"], typer.Option("--style", help="Tell in plain English, or in the paper's form.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 

@@ -36,7 +36,7 @@ from telltree.estimators.resuming import about_data, about_settings, seed_said
 from telltree.estimators.training_set import TrainingSet, read_given
 from telltree.estimators.validation import Learn, Validation, validate
 from telltree.estimators.wording import Heard, Wording
-from telltree.explain import Categories, RuleRow, categorize, rules_table
+from telltree.explain import Categories, RuleRow, Style, categorize, rules_table
 from telltree.explain.notebook import tree_html
 from telltree.grammar import Grammar
 from telltree.grammar.languages.pieces import MANY_SHAPES, SHAPES
@@ -565,13 +565,14 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         tree, panel = self._known(X)
         return csr_matrix(tree.unknown(panel))
 
-    def categories(self, X: Any, y: Any = None) -> Categories:
+    def categories(self, X: Any, y: Any = None, *, style: Style = "plain") -> Categories:
         """Each leaf as a category: its members among the records of X, its formula, and what it says in English.
 
-        Printed together, the conditions that siblings share are said once above them.
+        Printed together, the conditions that siblings share are said once above them. `style="paper"` tells them in the
+        paper's form, without headlines and short descriptions.
         """
         _, panel = self._known(X)
-        return categorize(self.tree_, panel, y)
+        return categorize(self.tree_, panel, y, style=style)
 
     @property
     def threads(self) -> int:
@@ -588,10 +589,13 @@ class GrammarTreeClassifier(ClassifierMixin, BaseEstimator):
         """How many training records are of each class, in the order of `classes_`."""
         return self._fitted().summary.parts
 
-    def rules(self) -> list[RuleRow]:
-        """One row per leaf: formula, English, class, and its share of the training records with interval and lift."""
+    def rules(self, *, style: Style = "plain") -> list[RuleRow]:
+        """One row per leaf: formula, English, class, and its share of the training records with interval and lift.
+
+        `style="paper"` tells them in the paper's form, without headlines and short descriptions.
+        """
         self._fitted()
-        return rules_table(self.tree_)
+        return rules_table(self.tree_, style=style)
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """Draw the tree as a matplotlib Figure, with the records of X, by their labels y, or of training.

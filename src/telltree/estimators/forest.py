@@ -24,6 +24,7 @@ from telltree.estimators.parameters import check_forest, check_tree_of_forest
 from telltree.estimators.probabilities import probabilities
 from telltree.estimators.scorecard import Scorecard
 from telltree.estimators.training_set import Given, read_given
+from telltree.explain import Style
 from telltree.explain.asked import Asked, joint_schema
 from telltree.search import GeneticProgramming
 from telltree.tree import Leaf
@@ -213,10 +214,13 @@ class GrammarForestClassifier(ClassifierMixin, BaseEstimator):
         found: Floats = np.mean([probabilities(tree, panel) for tree in self.trees_], axis=0)
         return found
 
-    def asked(self) -> Asked:
-        """What the trees ask, and how many of them; print it, or take its `questions` and `conditions`."""
+    def asked(self, *, style: Style = "plain") -> Asked:
+        """What the trees ask, and how many of them; print it, or take its `questions` and `conditions`.
+
+        `style="paper"` asks in the paper's form.
+        """
         check_is_fitted(self)
-        return Asked.by(self.trees_)
+        return Asked.by(self.trees_, style=style)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted forest to one JSON file that holds no code; `telltree.load(path)` reads it."""

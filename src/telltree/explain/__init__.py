@@ -2,7 +2,7 @@
 
 from telltree.explain.ask import Answer, ClassAnswer, ask
 from telltree.explain.categories import Categories, Category, categories_text, categorize, sentence
-from telltree.explain.english import english, plain
+from telltree.explain.english import Style, english, plain
 from telltree.explain.evidence import Margins, decisive_step, decisive_steps
 from telltree.explain.implication import redundant, shown
 from telltree.explain.moments import Moments
@@ -18,6 +18,7 @@ __all__ = [
     "Margins",
     "Moments",
     "RuleRow",
+    "Style",
     "Turn",
     "Verdict",
     "as_records",

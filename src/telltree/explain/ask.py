@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from telltree.amounts import counted, percent, times_all
 from telltree.data import Panel, check_labels
 from telltree.errors import DataError, SettingsError
-from telltree.explain.english import english
+from telltree.explain.english import Style, check_style, english
 from telltree.explain.evidence import Margins
 from telltree.explain.moments import Moments, has_moments, how_decided
 from telltree.explain.question import read_question
@@ -93,6 +93,7 @@ class Answer:
     _panel: Panel = field(repr=False)
     _missing: set[str] = field(repr=False)
     _three_valued: bool = field(default=False, repr=False)
+    _style: Style = field(default="plain", repr=False)
 
     @property
     def known(self) -> int:
@@ -114,10 +115,10 @@ class Answer:
         if not 0 <= record < self.records:
             raise DataError(f"there is no record {record}: the panel has {self.records}, counted from 0")
         if not self._three_valued:
-            return verdict_of(self.formula, self._panel, record, self._missing)
+            return verdict_of(self.formula, self._panel, record, self._missing, self._style)
         # what is known to be false is possibly true nowhere
         asked = settled(self.formula.expression, record not in self.positions)
-        verdict = verdict_of(Formula(asked), self._panel, record, self._missing)
+        verdict = verdict_of(Formula(asked), self._panel, record, self._missing, self._style)
         return replace(verdict, turn=replace(verdict.turn, unknown=why_unknown(self.formula, self._panel[[record]])))
 
     def text(self, members: int = _MEMBERS) -> str:
@@ -180,6 +181,7 @@ def ask(
     *,
     functions: Sequence[UserFunction] = (),
     missing: Literal["false", "unknown"] = "false",
+    style: Style = "plain",
 ) -> Answer:
     """How many records something is true of, when it first was, and which records.
 
@@ -189,7 +191,10 @@ def ask(
     functions: user-defined functions that the question may call.
     missing: what a condition on a missing value is: "false", or "unknown" in three-valued logic; then the answer tells
         apart of which records it is true, and of which it is unknown, and shares are among those of which it is known.
+    style: in which English the answer says how the question was understood, and what is true instead; that of
+        `english`. A question in English is plain.
     """
+    check_style(style)
     if missing not in ("false", "unknown"):
         raise SettingsError(f'missing must be "false" or "unknown", got {missing!r}')
     labels = None if y is None else check_labels(y, panel)
@@ -205,7 +210,7 @@ def ask(
     times = _times_of(panel, positions, steps)
     return Answer(
         formula=formula,
-        english=english(formula, schema, () if three_valued else unsure, step=panel.step),
+        english=english(formula, schema, () if three_valued else unsure, style=style, step=panel.step),
         records=len(panel),
         positions=positions,
         members=panel.ids[positions],
@@ -218,6 +223,7 @@ def ask(
         _panel=spoken_of,
         _missing=unsure,
         _three_valued=three_valued,
+        _style=style,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from telltree.amounts import counted
 from telltree.data import Schema
-from telltree.explain.english import english
+from telltree.explain.english import Style, check_style, english
 from telltree.operators import Expression, Operator, Type, UserFunction
 from telltree.operators.expression import Number
 from telltree.operators.numbers import number_text
@@ -59,9 +59,10 @@ class Asked:
     conditions: tuple[Row, ...]
 
     @classmethod
-    def by(cls, trees: Sequence[Tree]) -> "Asked":
-        """What these trees ask."""
-        return cls(len(trees), _rows(trees, _whole), _rows(trees, _conditions))
+    def by(cls, trees: Sequence[Tree], *, style: Style = "plain") -> "Asked":
+        """What these trees ask; `style` is that of `english`."""
+        check_style(style)
+        return cls(len(trees), _rows(trees, _whole, style), _rows(trees, _conditions, style))
 
     def __str__(self) -> str:
         told = [
@@ -126,7 +127,9 @@ def _whole(question: Expression) -> Iterator[tuple[_Open, Expression]]:
     yield _opened(question), question
 
 
-def _rows(trees: Sequence[Tree], parts: Callable[[Expression], Iterator[tuple[_Open, Expression]]]) -> tuple[Row, ...]:
+def _rows(
+    trees: Sequence[Tree], parts: Callable[[Expression], Iterator[tuple[_Open, Expression]]], style: Style
+) -> tuple[Row, ...]:
     """A row for all parts of the trees' questions that are the same, the commonest first."""
     found = defaultdict[str, list[_Met]](list)
     for number, tree in enumerate(trees):
@@ -134,7 +137,7 @@ def _rows(trees: Sequence[Tree], parts: Callable[[Expression], Iterator[tuple[_O
             for (text, constants), part in parts(node.said.expression):
                 found[text].append(_Met(number, node is tree.root, constants, part))
     missing = frozenset().union(*(tree.missing or () for tree in trees))
-    told = partial(english, schema=joint_schema(trees), missing=missing, step=trees[0].step)
+    told = partial(english, schema=joint_schema(trees), missing=missing, style=style, step=trees[0].step)
     rows = [_row(met, told) for _, met in sorted(found.items())]
     return tuple(sorted(rows, key=lambda row: (-row.trees, -row.first)))
 

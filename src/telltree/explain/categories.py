@@ -12,7 +12,7 @@ from telltree.amounts import counted, percent
 from telltree.data import Panel, Schema
 from telltree.data.how_read import StepLength
 from telltree.data.usable import doubtful
-from telltree.explain.english import Style, are_said_exactly, english, english_of_all
+from telltree.explain.english import Style, are_said_exactly, check_style, english, english_of_all
 from telltree.explain.groups import Said, Telling, groups_text
 from telltree.explain.headline import headlines_of
 from telltree.explain.implication import shown
@@ -52,7 +52,9 @@ class Category:
     as `english` if nothing is much shorter.
     """
     headline: str | None
-    """A short sentence, with the shares of members and of other records that it is true of; None if there is none."""
+    """A short sentence, with the shares of members and of other records that it is true of; None if there is none, as
+    in the paper's style.
+    """
     shared: str
     """What is true of this category and of its sibling, in English: all branches but the last."""
     apart: str
@@ -146,14 +148,17 @@ def categorize(
     y: ArrayLike | None = None,
     *,
     missing: Container[str] | None = None,
+    style: Style = "plain",
     answers: Answers | None = None,
 ) -> Categories:
     """The categories of a panel's records: one for each leaf, in order, empty ones too.
 
     `y` are the records' labels, for how sure predictions are. `missing` names the columns of which English must allow
-    that values are missing: by default those that do miss values in this panel. `answers` of the records, as the tree
-    reads them, need not be worked out again.
+    that values are missing: by default those that do miss values in this panel. `style` is that of `english`; what
+    describes records in few words, and how often conditions occur, is told in plain English alone. `answers` of the
+    records, as the tree reads them, need not be worked out again.
     """
+    check_style(style)
     labels = None if y is None else tree.target.read(y, panel)
     everyone = None if labels is None else labels.summary()
     tree = tree.spoken_of(panel)
@@ -161,16 +166,19 @@ def categorize(
     clusters = tree.apply_truth(answers.truth([node.formula.expression for node in tree.nodes]))
     unsure = missing_columns(tree, panel) if missing is None else missing
     occurs = occurs_in(tree, clusters, answers, unsure, panel.step)
-    headlines = headlines_of(tree, panel, clusters, unsure, answers, occurs=occurs)
-    shorts = shorts_of(tree, panel, clusters, unsure, answers)
+    plain, nothing = style == "plain", [None] * len(tree.leaves)
+    headlines = headlines_of(tree, panel, clusters, unsure, answers, occurs=occurs) if plain else nothing
+    shorts = shorts_of(tree, panel, clusters, unsure, answers) if plain else nothing
     doubts = left_open_of(tree, answers, unsure)
-    said = cache(partial(sentence, schema=tree.schema, missing=unsure, step=panel.step))  # siblings share most of it
+    # siblings share most of it
+    said = cache(partial(sentence, schema=tree.schema, missing=unsure, style=style, step=panel.step))
     found = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         positions = np.flatnonzero(clusters == number)
         here = None if labels is None else labels[positions].summary()
         short = shorts[number - 1]
-        told = [(said(some), signed(some)) for some in (branches, branches[:-1], *((b,) for b in branches))]
+        spoken = (branches, branches[:-1], *((b,) for b in branches)) if plain else ()
+        told = [(said(some), signed(some)) for some in spoken]
         if short is not None and leaf.short is not None:
             told.append((short, [leaf.short.expression]))
         found.append(
@@ -220,6 +228,7 @@ def sentence(
 
     What is unknown of some of the records that went this way is told as what may be left open.
     """
+    check_style(style)
     if not branches:
         return "every record"
     if style == "paper" or any(left_open(branch, missing) is not None for branch in branches):

@@ -41,11 +41,16 @@ def english(
     The text is plain: whoever writes it into a page or on a terminal must escape it.
     """
     e = formula.expression if isinstance(formula, Formula) else formula
-    if style not in get_args(Style):
-        raise SettingsError(f"style must be {' or '.join(map(repr, get_args(Style)))}, got {style!r}")
+    check_style(style)
     if style == "paper":
         return visible(paper_english(e, schema, missing))
     return say(term_of(e, missing, static=static_columns(schema)), schema, step=step, missing=missing)
+
+
+def check_style(style: str) -> None:
+    """Refuse what is no style of English."""
+    if style not in get_args(Style):
+        raise SettingsError(f"style must be {' or '.join(map(repr, get_args(Style)))}, got {style!r}")
 
 
 def english_of_all(claims: Sequence[Expression], schema: Schema, *, step: StepLength | None = None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 from telltree.amounts import counted
 from telltree.data.notebook import escaped
 from telltree.explain.categories import Category
-from telltree.explain.english import english
+from telltree.explain.english import Style, check_style, english
 from telltree.explain.groups import Group, Telling, names_of, nested
 from telltree.explain.headline import headline_text
 from telltree.tree.target import Summary
@@ -22,14 +22,15 @@ _STYLE = """
 """
 
 
-def tree_html(tree: Tree, *, missing: Container[str] | None = None) -> str:
+def tree_html(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> str:
     """A tree with the question, records and formula of each node, and what each leaf predicts, with its records.
 
     `missing` names the columns whose missing values English must mention; by default those that missed values in
-    training.
+    training. `style` is that of `english`; headlines are told in plain English alone.
     """
+    check_style(style)
     missing = tree.missing if missing is None else missing
-    body = _node(tree.root, tree, missing, iter(range(1, len(tree.leaves) + 1)))
+    body = _node(tree.root, tree, missing, iter(range(1, len(tree.leaves) + 1)), style=style)
     return f'<div class="telltree"><style>{_STYLE}</style>{body}</div>'
 
 
@@ -76,21 +77,27 @@ def _category(told: Telling, said: str, before: str, folded: str = "whole senten
 
 
 def _node(
-    node: Node | Leaf, tree: Tree, missing: Container[str] | None, numbers: Iterator[int], answer: str = ""
+    node: Node | Leaf,
+    tree: Tree,
+    missing: Container[str] | None,
+    numbers: Iterator[int],
+    answer: str = "",
+    *,
+    style: Style,
 ) -> str:
     records = f'<span class="counts">{_records(node.summary)}</span>'
     if isinstance(node, Leaf):
         label, remark = node.summary.title, node.summary.remark
         weighed = escaped(f"; {remark}") if remark else ""
         number = next(numbers)
-        headline = headline_text(tree, number)
+        headline = headline_text(tree, number) if style == "plain" else None
         told = f'<div class="counts">{escaped(headline)}</div>' if headline else ""
         return f'<div class="leaf">{answer}[{number}] <b>{escaped(label)}</b> {records}{weighed}{told}</div>'
     unsure = missing if node.unknown is None else tree.missed_by(node)
-    said = escaped(english(node.said, tree.schema, unsure, step=tree.step))
+    said = escaped(english(node.said, tree.schema, unsure, style=style, step=tree.step))
     doubt = "" if node.doubt is None else f'<div class="counts">{escaped(node.doubt)}</div>'
     sides = "".join(
-        f'<div class="side">{_node(side, tree, missing, numbers, answer)}</div>'
+        f'<div class="side">{_node(side, tree, missing, numbers, answer, style=style)}</div>'
         for answer, side in (("yes: ", node.true), ("no: ", node.false))
     )
     summary = f'{answer}{said}? {records}<code class="formula">{escaped(node.said)}</code>{doubt}'

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from telltree.explain.categories import sentence, signed
+from telltree.explain.english import Style
 from telltree.explain.headline import headline_text
 from telltree.operators.expression import conjunction
 from telltree.tree.target import Cell, Sureness
@@ -51,23 +52,24 @@ class RuleRow:
         return getattr(self.sureness, name)
 
 
-def rules_table(tree: Tree, *, missing: Container[str] | None = None) -> list[RuleRow]:
+def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Style = "plain") -> list[RuleRow]:
     """The rules of a tree, one for each leaf, in the order of clusters.
 
     `missing` names the columns whose missing values English must mention; by default those that missed values in
-    training.
+    training. `style` is that of `english`; headlines and short descriptions are told in plain English alone.
     """
     unsure = tree.missing if missing is None else missing
     rows = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
-        english = sentence(branches, tree.schema, unsure, step=tree.step)
+        english = sentence(branches, tree.schema, unsure, style=style, step=tree.step)
+        short = leaf.short if style == "plain" else None
         rows.append(
             RuleRow(
                 cluster=number,
                 formula=conjunction(signed(branches)),
                 english=english,
-                short=english if leaf.short is None else tree.says(leaf.short.expression),
-                headline=headline_text(tree, number),
+                short=english if short is None else tree.says(short.expression),
+                headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
                 sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),

@@ -8,6 +8,7 @@ from typing import Any
 from telltree.data import UNSEEN, Column, ColumnType, Panel
 from telltree.data.clock import number_text, time_text
 from telltree.data.records.decode import decoded
+from telltree.explain.english import Style
 from telltree.explain.moments import has_moments, how_decided
 from telltree.explain.way import Turn, turn_of
 from telltree.logic import Formula
@@ -46,9 +47,9 @@ class Verdict:
         return {"record": self.record, **turn, "when": self.when, "values": list(self.values)}
 
 
-def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str]) -> Verdict:
+def verdict_of(formula: Formula, panel: Panel, record: int, missing: set[str], style: Style = "plain") -> Verdict:
     """The verdict on a record, by its position in the panel; `missing` names the columns that may miss values."""
-    turn = turn_of(formula, panel, record, missing=missing)
+    turn = turn_of(formula, panel, record, missing=missing, style=style)
     how = how_decided(formula, turn.holds)
     all_alike = how.startswith("came nearest") and turn.unit is None  # no distance could be smaller
     when = None if all_alike or not has_moments(formula, panel) else f"{how} at {_moment(turn, panel, record)}"

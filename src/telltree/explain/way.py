@@ -9,7 +9,7 @@ from telltree.data import Panel
 from telltree.data.clock import date_text, duration_text, time_text
 from telltree.data.schema import listed
 from telltree.explain.categories import missing_columns
-from telltree.explain.english import english
+from telltree.explain.english import Style, check_style, english
 from telltree.explain.evidence import Distance, Margins, Reference
 from telltree.logic import Formula, truth_of
 from telltree.logic.unknown import bounds
@@ -45,21 +45,31 @@ class Turn:
 
 
 def way_of(
-    tree: Tree, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] | None = None
+    tree: Tree,
+    panel: Panel,
+    record: int,
+    *,
+    reference: Reference | None = None,
+    missing: Container[str] | None = None,
+    style: Style = "plain",
 ) -> tuple[Turn, ...]:
     """The turns a record (by its position in the panel) takes from the root to its leaf.
 
     Margins are distances as `Margins` measures them, over `reference`, by default the panel. `missing` names the
-    columns whose missing values English must mention, by default those of the panel with missing values.
+    columns whose missing values English must mention, by default those of the panel with missing values;
+    `style` is that of `english`.
     """
+    check_style(style)
     aligned = tree.aligned(panel)
     others = reference.aligned(tree.schema) if isinstance(reference, Panel) else reference
     doubtful = missing_columns(tree, panel) if missing is None else missing
     margins, found, node = Margins(aligned, others), list[Turn](), tree.root
     while isinstance(node, Node):
-        turn, why = _turn(node.formula, aligned, record, doubtful, margins), why_unknown_at(node, aligned[[record]])
+        turn = _turn(node.formula, aligned, record, doubtful, margins, style=style)
+        why = why_unknown_at(node, aligned[[record]])
         if why is not None:
-            turn = replace(turn, english=f"it is unknown whether {tree.asks(node)}", unknown=why)
+            asked = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
+            turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why)
         found.append(turn)
         node = node.true if turn.holds else node.false
     return tuple(found)
@@ -85,13 +95,21 @@ def why_unknown(formula: Formula, record: Panel) -> str | None:
 
 
 def turn_of(
-    formula: Formula, panel: Panel, record: int, *, reference: Reference | None = None, missing: Container[str] = ()
+    formula: Formula,
+    panel: Panel,
+    record: int,
+    *,
+    reference: Reference | None = None,
+    missing: Container[str] = (),
+    style: Style = "plain",
 ) -> Turn:
     """The one turn of a record (by its position in the panel) through a tree that only asks for this formula."""
-    return _turn(formula, panel, record, missing, Margins(panel, reference))
+    return _turn(formula, panel, record, missing, Margins(panel, reference), style=style)
 
 
-def _turn(formula: Formula, panel: Panel, record: int, missing: Container[str], margins: Margins) -> Turn:
+def _turn(
+    formula: Formula, panel: Panel, record: int, missing: Container[str], margins: Margins, *, style: Style
+) -> Turn:
     evidence = margins.evidence(formula.expression, [record])
     holds, step, distance = bool(evidence.truth[0]), int(evidence.steps[0]), evidence.distance(0)
     times = panel.times(record)
@@ -99,7 +117,7 @@ def _turn(formula: Formula, panel: Panel, record: int, missing: Container[str], 
     return Turn(
         formula=formula,
         holds=holds,
-        english=english(said, panel.schema, missing, step=panel.step),
+        english=english(said, panel.schema, missing, style=style, step=panel.step),
         step=step,
         time=None if times is None else float(times[step]),
         date=date_text(panel, record, step, iso=True),

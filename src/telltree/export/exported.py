@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from telltree.errors import SettingsError
 from telltree.explain.categories import signed
+from telltree.explain.english import Style, check_style
 from telltree.operators import Expression
 from telltree.tree.tree import Branch, Leaf, Tree
 
@@ -26,15 +27,19 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Exported:
-    """A tree, which of its categories to export (None: all), and which columns may miss values (None: any may)."""
+    """A tree, which of its categories to export (None: all), which columns may miss values (None: any may), and the
+    style of its English.
+    """
 
     tree: Tree
     category: int | None
     missing: Container[str] | None
+    style: Style
 
     @classmethod
-    def of(cls, model: Any, category: int | None, missing: Container[str] | None) -> "Exported":
+    def of(cls, model: Any, category: int | None, missing: Container[str] | None, style: Style) -> "Exported":
         """What to export of a tree or a fitted classifier; a classifier knows which columns missed values."""
+        check_style(style)
         tree = getattr(model, "tree_", model)
         if not isinstance(tree, Tree):
             raise SettingsError(f"export takes a tree or a fitted classifier, got {type(model).__name__}; fit it first")
@@ -42,7 +47,7 @@ class Exported:
             raise SettingsError(f"category must be a number from 1 to {len(tree.leaves)}, got {category!r}")
         training = getattr(model, "training_", None)
         known = training.missing if missing is None and training is not None else missing
-        return cls(tree, category, known)
+        return cls(tree, category, known, style)
 
     @property
     def demand(self) -> str:

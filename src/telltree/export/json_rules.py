@@ -9,7 +9,7 @@ from telltree.visible import visible_json
 
 def rule_rows(exported: Exported) -> list[RuleRow]:
     """The rows of the categories to export."""
-    rows = rules_table(exported.tree, missing=exported.missing)
+    rows = rules_table(exported.tree, missing=exported.missing, style=exported.style)
     return [row for row in rows if exported.category in (None, row.cluster)]
 
 

@@ -59,7 +59,7 @@ def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[st
 def _told(branches: Sequence[Branch], exported: Exported) -> str:
     tree = exported.tree
     missing = tree.missing if exported.missing is None else exported.missing
-    return sentence(branches, tree.schema, missing, step=tree.step)
+    return sentence(branches, tree.schema, missing, style=exported.style, step=tree.step)
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from telltree.errors import SettingsError
 
@@ -36,6 +36,7 @@ def export_model(
     *,
     category: int | None = None,
     missing: Container[str] | None = None,
+    style: Literal["plain", "paper"] = "plain",
     table: str = "records",
     id: str = "id",  # noqa: A002 - the word users look for
     time: str | None = "time",
@@ -48,6 +49,8 @@ def export_model(
     category: the number of the only category to export; by default the whole tree.
     missing: the columns that may miss values, for English and STL; by default those that missed some in training, or
         for a bare tree any.
+    style: of the English in tables of rules, that of `telltree.explain.english`; headlines and short descriptions are
+        told in plain English alone.
     table, id, time: for SQL, the name of the long table, and of its columns for records and time (None: a record has
         one row). Attributes are columns of their own names. Where formulas ask for the time elapsed, and steps differ
         in length, `time` holds it as numbers in the unit of training, and in Python it is a list beside the columns.
@@ -60,5 +63,5 @@ def export_model(
         raise SettingsError(f"cannot export to {to!r}; the targets are {', '.join(TARGETS)}")
     target, options = TARGETS[to], {"table": table, "id": id, "time": time}
     write = getattr(import_module(f"telltree.export.{target.writer}"), target.writer)
-    text: str = write(Exported.of(model, category, missing), **{name: options[name] for name in target.takes})
+    text: str = write(Exported.of(model, category, missing, style), **{name: options[name] for name in target.takes})
     return text

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -394,17 +394,20 @@ class Tree:
         whole = reduce(lambda left, right: Expression(AND, (left, right)), claims)
         return say(term_of(whole, missing, static=self.static), self.schema, step=self.step, missing=missing)
 
-    def outline(self, *, formulas: bool = False, say: Callable[[Node], str] | None = None) -> str:
-        """The tree as questions in plain English, with what each leaf predicts and how much there is to it.
+    def outline(self, *, formulas: bool = False, style: Literal["plain", "paper"] = "plain") -> str:
+        """The tree as questions in English, with what each leaf predicts and how much there is to it.
 
         formulas: also show the formula of each question, below it.
-        say: gives the words of the question of a node instead.
+        style: that of `telltree.explain.english`.
         """
-        words = say or self.asks
+        from telltree.explain.english import check_style, english  # trees that only predict never speak
+
+        check_style(style)
 
         def asked(node: Node) -> list[str]:
+            said = english(node.said, self.schema, self.missed_by(node), style=style, step=self.step)
             below = [str(node.said)] * formulas + [node.doubt] * (node.doubt is not None)
-            return [f"{words(node)}?", *(f"{_BAR}{line}" for line in below)]
+            return [f"{said}?", *(f"{_BAR}{line}" for line in below)]
 
         return "\n".join(_drawn(self, asked, _outcome))
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import Json, LogicOptions, Source
+from telltree.cli.options import InStyle, Json, LogicOptions, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import read_sources
 from telltree.cli.verbs.explain import position_of
@@ -24,6 +24,7 @@ def ask(
     members: Annotated[
         int | None, typer.Option(min=0, help=f"How many to list; by default {_MEMBERS}, with --json all.")
     ] = None,
+    style: InStyle = "plain",
     functions: Functions = None,
     json: Json = False,
 ) -> None:
@@ -38,7 +39,7 @@ def ask(
 
     panel, labels = read_sources(source, data.reading)
     missing: Literal["unknown", "false"] = "unknown" if data.missing == "unknown" else "false"
-    answer = answer_to(panel, question, labels, functions=functions_in(functions), missing=missing)
+    answer = answer_to(panel, question, labels, functions=functions_in(functions), missing=missing, style=style)
     verdict = None if explain is None else answer.explain(position_of(panel, explain))
     if json:
         explained = {} if verdict is None else {"explain": verdict.to_dict()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Force, Json, Model, Output, Source
+from telltree.cli.options import DataOptions, Force, InStyle, Json, Model, Output, Source
 from telltree.cli.output import check_output, put, put_csv, put_json
 from telltree.cli.sources import as_learnt, id_heading, read_sources
 
@@ -23,6 +23,7 @@ def categorize(
     text: Annotated[
         bool, typer.Option("--text", help="Print the categories in groups, in English and as formulas.")
     ] = False,
+    style: InStyle = "plain",
     functions: Functions = None,
     output: Output = None,
     force: Force = False,
@@ -42,7 +43,7 @@ def categorize(
     loaded = load_model(model, functions_in(functions))
     data = as_learnt(source, data, loaded.tree)
     panel, labels = read_sources(source, data, loaded.training.schema)
-    found = explain.categorize(loaded.tree, panel, labels)
+    found = explain.categorize(loaded.tree, panel, labels, style=style)
     if text:
         put(explain.categories_text(found), output, wrap=True)
     elif json:

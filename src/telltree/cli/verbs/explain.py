@@ -7,7 +7,7 @@ import typer
 
 from telltree.amounts import counted
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Json, Model, Source
+from telltree.cli.options import DataOptions, InStyle, Json, Model, Source
 from telltree.cli.output import put, put_json
 from telltree.cli.sources import as_learnt, read_sources
 from telltree.errors import DataError
@@ -25,6 +25,7 @@ def explain(
     source: Source,
     data: DataOptions,
     record: Annotated[str, typer.Option("--record", metavar="ID", help="The id of the record.")],
+    style: InStyle = "plain",
     functions: Functions = None,
     json: Json = False,
 ) -> None:
@@ -41,10 +42,10 @@ def explain(
     tree, training = loaded.tree, loaded.training
     panel, _ = read_sources(source, as_learnt(source, data, tree), training.schema)
     place = position_of(panel, record)
-    turns = way_of(tree, panel, place, reference=training.spread)
+    turns = way_of(tree, panel, place, reference=training.spread, style=style)
     category = int(tree.apply(panel[[place]])[0])
     summary = tree.summaries[category - 1]
-    headline = _headline(tree, category, panel[[place]])
+    headline = _headline(tree, category, panel[[place]]) if style == "plain" else None
     if json:
         turned = [{**asdict(turn), "formula": str(turn.formula)} for turn in turns]
         put_json(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import Force, Model, Output
+from telltree.cli.options import Force, InStyle, Model, Output
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output, put
 from telltree.export.targets import TARGETS
@@ -29,6 +29,7 @@ def export(
     table: Annotated[str, typer.Option(metavar="NAME", help="sql: the name of the long table.")] = "records",
     id: Annotated[str, typer.Option(metavar="COLUMN", help="sql: the column of record ids.")] = "id",  # noqa: A002 - the word users look for
     time: Annotated[str, typer.Option(metavar="COLUMN", help="sql, python: the column of times.")] = "time",
+    style: InStyle = "plain",
     functions: Functions = None,
     output: Output = None,
     force: Force = False,
@@ -46,7 +47,7 @@ def export(
     check_output(output, force=force)
     loaded = load_model(model, functions_in(functions))
     missing = loaded.training.missing
-    text = export_model(loaded.tree, to, category=category, missing=missing, table=table, id=id, time=time)
+    text = export_model(loaded.tree, to, category=category, missing=missing, style=style, table=table, id=id, time=time)
     put(text, output, exact=True)
     if output is not None:
         say(f"wrote {output}")

@@ -13,7 +13,7 @@ from telltree.cli.functions import Functions, functions_in
 from telltree.cli.judging import JudgeOptions, class_weights, judged, of_classes, read_records, recall_floors
 from telltree.cli.left_out import say_left_out
 from telltree.cli.many_machines import Dask, client_of
-from telltree.cli.options import Force, Json, LogicOptions, Source
+from telltree.cli.options import Force, InStyle, Json, LogicOptions, Source
 from telltree.cli.outcome import FAILURE, INTERRUPTED, USAGE, fail, say
 from telltree.cli.output import check_output, put, put_json
 from telltree.cli.progress import fitting
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from telltree.data import Panel
     from telltree.estimators import GrammarTreeClassifier
     from telltree.estimators.judgement import Judgement
+    from telltree.explain import Style
     from telltree.search import Search
     from telltree.tree.growth.settings import LookAhead, Optimal
 
@@ -169,6 +170,7 @@ def fit(
             metavar="SIZE", help="The most memory to take, such as 4GB; with --scan, by default half of the machine's."
         ),
     ] = None,
+    style: InStyle = "plain",
     force: Force = False,
     dask: Dask = None,
     json: Json = False,
@@ -216,13 +218,13 @@ def fit(
         if checkpoint is not None:
             _end_checkpoint(checkpoint, finished=saved and output is not None and not classifier.interrupted_)
         if not json:
-            _put_tree(classifier)
+            _put_tree(classifier, style)
         judgement, interrupted = None, classifier.interrupted_
         if not interrupted:
             judging = partial(judged, classifier, records, tree.random_state, client=client, max_memory=max_memory)
             judgement, interrupted = _unless_interrupted(judging, while_saving.asked)
     if json:
-        put_json({**_summary(classifier), "scores": None if judgement is None else judgement.as_dict()})
+        put_json({**_summary(classifier, style), "scores": None if judgement is None else judgement.as_dict()})
     elif judgement is not None:
         put(f"\n{judgement}")
     if interrupted or not saved:
@@ -241,12 +243,12 @@ def _say_how_slow(panel: "Panel") -> None:
         )
 
 
-def _put_tree(classifier: "GrammarTreeClassifier") -> None:
+def _put_tree(classifier: "GrammarTreeClassifier", style: "Style") -> None:
     """Print the tree, what is proved of it, and the trees of other sizes."""
     from telltree.estimators.sizes import sizes_told
     from telltree.tree.proved import remarks
 
-    put(classifier.tree_.outline(), wrap=True)
+    put(classifier.tree_.outline(style=style), wrap=True)
     further = () if classifier.interrupted_ else (sizes_told(classifier),)
     for remark in filter(None, (*remarks(classifier.tree_), *further)):
         put(f"\n{remark}", wrap=True)
@@ -404,7 +406,7 @@ def _left_out(classifier: "GrammarTreeClassifier") -> dict[str, str]:
     return {} if classifier.grammar_ is None else classifier.grammar_.left_out
 
 
-def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
+def _summary(classifier: "GrammarTreeClassifier", style: "Style") -> dict[str, Any]:
     from telltree.explain import as_records
     from telltree.tree.proved import proved
 
@@ -418,5 +420,5 @@ def _summary(classifier: "GrammarTreeClassifier") -> dict[str, Any]:
         "proved": proved(tree),
         "recall": [str(floor) for floor in tree.floors],
         "left_out": _left_out(classifier),
-        "rules": as_records(classifier.rules()),
+        "rules": as_records(classifier.rules(style=style)),
     }

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import DataOptions, Force, Model, Source
+from telltree.cli.options import DataOptions, Force, InStyle, Model, Source
 from telltree.cli.outcome import say
 from telltree.cli.output import check_output
 from telltree.cli.sources import as_learnt, read_sources
@@ -25,6 +25,7 @@ def report(
             "--test", metavar="DATA", help="Labelled records that were kept back (repeatable): how well it does."
         ),
     ] = None,
+    style: InStyle = "plain",
     functions: Functions = None,
     force: Force = False,
 ) -> None:
@@ -44,5 +45,5 @@ def report(
     data = as_learnt(source, data, classifier.tree_)
     panel, labels = read_sources(source, data, classifier.training_.schema)
     held_out = None if not test else read_sources(test, data, classifier.training_.schema)
-    write_report(classifier, panel, labels, output, title=title, overwrite=force, held_out=held_out)
+    write_report(classifier, panel, labels, output, title=title, overwrite=force, held_out=held_out, style=style)
     say(f"wrote {output}")

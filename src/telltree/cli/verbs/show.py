@@ -1,11 +1,11 @@
 """telltree show: what a model says."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from telltree.cli.functions import Functions, functions_in
-from telltree.cli.options import Json, Model
+from telltree.cli.options import InStyle, Json, Model
 from telltree.cli.output import put, put_json
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ def show(
     formulas: Annotated[
         bool, typer.Option("--formulas", help="Print the tree and the table of rules as formulas.")
     ] = False,
-    style: Annotated[
-        Literal["plain", "paper"], typer.Option(help="Ask and tell in plain English, or in the paper's form.")
-    ] = "plain",
+    style: InStyle = "plain",
     whole: Annotated[
         bool, typer.Option("--whole", help="Tell each category by its whole sentence, not beside others.")
     ] = False,
@@ -49,38 +47,34 @@ def show(
 
     from telltree.data.clip import clip
     from telltree.explain import as_records, rules_table, rules_text
-    from telltree.explain import english as in_words
     from telltree.explain.groups import groups_text
     from telltree.tree.model import load_model
     from telltree.tree.proved import doubts, remarks
 
     tree = load_model(model, functions_in(functions)).tree
-    rules = rules_table(tree)
+    rules = rules_table(tree, style=style)
     if json:
-        put_json([row | _more(tree, number) for number, row in enumerate(as_records(rules), 1)])
+        put_json([row | _more(tree, number, style) for number, row in enumerate(as_records(rules), 1)])
     elif formulas:
         put(f"{tree}\n\n{rules_text([replace(rule, title=clip(rule.title)) for rule in rules])}")
     else:
         told = [_telling(rule, tree, style) for rule in rules]
         categories = "\n\n".join(one.alone(whole=True) for one in told) if whole else groups_text(told)
-        questions = tree.outline(
-            say=lambda node: in_words(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
-        )
-        put(categories if english else f"{questions}\n\n{categories}", wrap=True)
+        put(categories if english else f"{tree.outline(style=style)}\n\n{categories}", wrap=True)
         # without the questions, what was unknown of them; floors explain the weights
         for remark in (*doubts(tree), *tree.floors) if english else remarks(tree):
             put(f"\n{remark}", wrap=True)
 
 
-def _more(tree: "Tree", number: int) -> dict[str, Any]:
+def _more(tree: "Tree", number: int, style: "Style") -> dict[str, Any]:
     """What is told of a category besides its row: the paper's form, what its sibling shares, and what sets it apart."""
     from telltree.explain.categories import sentence
 
     _, branches = tree.leaves[number - 1]
     return {
         "paper": sentence(branches, tree.schema, tree.missing, style="paper"),
-        "shared": sentence(branches[:-1], tree.schema, tree.missing, step=tree.step),
-        "apart": sentence(branches[-1:], tree.schema, tree.missing, step=tree.step),
+        "shared": sentence(branches[:-1], tree.schema, tree.missing, style=style, step=tree.step),
+        "apart": sentence(branches[-1:], tree.schema, tree.missing, style=style, step=tree.step),
     }
 
 
@@ -107,7 +101,7 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
         head=f"[{rule.cluster}] {rule.title}: {rule.figures}",
         headline=rule.headline,
         whole=whole,
-        short=None if rule.short == rule.english or style == "paper" else rule.short,
+        short=None if rule.short == rule.english else rule.short,
         among=f"on the {counted(tree.records, 'training record')}",
         steps=tuple(steps),
         occurs=_occurs(rule, tree) if style == "plain" else {},

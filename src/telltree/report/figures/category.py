@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from telltree.data import ColumnType, Panel, Schema
 from telltree.errors import SettingsError
-from telltree.explain import Category, categorize, decisive_steps, shown
+from telltree.explain import Category, Style, categorize, decisive_steps, shown
 from telltree.report.figures.mentions import Pane, Voice, Wording, at_least, panes, told_size, voice
 from telltree.report.figures.style import (
     BODY,
@@ -80,6 +80,7 @@ def plot_category(
     *,
     text: Wording = "english",
     digits: int | None = 4,
+    style: Style = "plain",
     most: int = 50,
     reference: Panel | None = None,
 ) -> Figure:
@@ -89,6 +90,7 @@ def plot_category(
     by their labels `y` if these are given, with a dashed line at each threshold; Boolean and categorical ones with a
     row for each member, in the panel's order. Markers show where each member decided each formula, measured over
     `reference` as `decisive_step` does. Records that have no moment in common are counted each from its own start.
+    `style="paper"` is the paper's English, without headlines.
     """
     at_least("most", most, 1)
     at_least("number", number, 1)
@@ -97,7 +99,7 @@ def plot_category(
     aligned = panel.aligned(tree.schema)
     labels = None if y is None else tree.target.read(y, panel)
     category = categorize(tree, aligned, y)[number - 1]
-    speaks = voice(tree.schema, aligned, text, digits)
+    speaks = voice(tree.schema, aligned, text, digits, style)
     members = _members(aligned, category, labels, most=most, reference=reference)
     mentioned = panes(formula.expression for formula, _ in members.branches)
     chosen = mentioned[:_MOST_PANES] if members.records else []

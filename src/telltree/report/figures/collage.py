@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from telltree.amounts import counted
 from telltree.data import ColumnType, Panel, Schema
 from telltree.errors import DataError
-from telltree.explain import Category, categorize
+from telltree.explain import Category, Style, categorize
 from telltree.report.figures.mentions import Voice, Wording, at_least, told_size, voice
 from telltree.report.figures.style import (
     BODY,
@@ -50,6 +50,7 @@ def plot_collage(
     only_label: Any = None,
     text: Wording | None = "english",
     digits: int | None = 4,
+    style: Style = "plain",
 ) -> Figure:
     """Draw the first `columns` members of each category, a row each; categories without members are left out.
 
@@ -58,6 +59,7 @@ def plot_collage(
     formulas mention most are drawn, each scaled to its range. `only_label` takes the categories of that label alone.
     With labels `y`, counts are shown, and members whose label differs from their category's are marked. Above each row
     stands its formula or, in English, its headline or what is true of it; `text=None` leaves that out.
+    `style="paper"` is the paper's English, without headlines.
     """
     at_least("columns", columns, 1)
     known = panel
@@ -66,7 +68,7 @@ def plot_collage(
         categories = categorize(categories, known, y)
     chosen = _chosen(list(categories), panel, only_label)
     others = {} if y is None else _exceptions(chosen, chosen[0].summary.target.read(y, panel))
-    speaks = None if text is None else voice(known.schema, known, text, digits)
+    speaks = None if text is None else voice(known.schema, known, text, digits, style)
     if draw is not None:
         return _assemble(chosen, panel, columns, others=others, draw=draw, speaks=speaks)[0]
     sketch = _sketch(chosen, known, columns)

@@ -10,8 +10,9 @@ from telltree.amounts import counted
 from telltree.data import Panel, Schema
 from telltree.data.how_read import StepLength
 from telltree.errors import SettingsError
-from telltree.explain import Category, english, sentence, shown
+from telltree.explain import Category, Style, english, sentence, shown
 from telltree.explain.categories import signed
+from telltree.explain.english import check_style
 from telltree.logic import Formula
 from telltree.logic.unknown import settled
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
@@ -87,13 +88,14 @@ class Voice(NamedTuple):
     """The columns that may miss values, which English must mention (None: any may)."""
     step: StepLength | None
     """The length of a step and its unit, if steps have one."""
+    style: Style = "plain"
 
     def formula(self, e: Expression) -> str:
         """One formula."""
         e = rounded(e, self.digits)
         if self.text == "formula":
             return str(e)
-        return with_small_pictures(english(e, self.schema, self.missing, step=self.step))
+        return with_small_pictures(english(e, self.schema, self.missing, style=self.style, step=self.step))
 
     def branch(self, branch: Branch) -> str:
         """A branch as a formula that is true; negated where the node's formula is false."""
@@ -104,7 +106,7 @@ class Voice(NamedTuple):
         told = [self._rounded(branch) for branch in shown(branches)]
         if self.text == "formula":
             return conjunction(signed(told))
-        return with_small_pictures(sentence(told, self.schema, self.missing, step=self.step))
+        return with_small_pictures(sentence(told, self.schema, self.missing, style=self.style, step=self.step))
 
     def _rounded(self, branch: Branch) -> Branch:
         formula, truth = branch
@@ -115,8 +117,8 @@ class Voice(NamedTuple):
         return UnsureBranch(replace(branch.node, formula=asked, unknown=replace(branch.node.unknown, said=said)), truth)
 
     def caption(self, category: Category) -> str:
-        """What is true of a category: in English its headline, if it has one, else all branches on its path."""
-        spoken = category.headline if self.text == "english" else None
+        """What is true of a category: in plain English its headline, if it has one, else all branches on its path."""
+        spoken = category.headline if (self.text, self.style) == ("english", "plain") else None
         return self.path(category.branches) if spoken is None else with_small_pictures(spoken)
 
     def signal(self, pane: Pane) -> str:
@@ -130,7 +132,7 @@ class Voice(NamedTuple):
         return f"{name} ({column.unit})" if column.unit else name
 
 
-def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None) -> Voice:
+def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | None, style: Style) -> Voice:
     """How to speak of formulas over the columns of a schema or a tree.
 
     Missing values are mentioned only for columns that miss some in the panel; without a panel, for those that did when
@@ -138,14 +140,16 @@ def voice(known: Schema | Tree, panel: Panel | None, text: str, digits: int | No
     """
     if text not in ("formula", "english"):
         raise SettingsError(f'text must be "formula" or "english", got {text!r}')
+    check_style(style)
     if digits is not None:
         at_least("digits", digits, 1)
     wording: Wording = "english" if text == "english" else "formula"
     schema = known.schema if isinstance(known, Tree) else known
     if panel is not None:
         missing = {name for name, count in panel.missing().items() if count}
-        return Voice(schema, wording, digits, missing, panel.step)
-    return Voice(schema, wording, digits, *((known.missing, known.step) if isinstance(known, Tree) else (None, None)))
+        return Voice(schema, wording, digits, missing, panel.step, style)
+    missed, step = (known.missing, known.step) if isinstance(known, Tree) else (None, None)
+    return Voice(schema, wording, digits, missed, step, style)
 
 
 def told_size(category: Category) -> str:

@@ -13,6 +13,7 @@ from telltree.amounts import counted
 from telltree.data import ColumnType, Panel
 from telltree.data.schema import require_known
 from telltree.errors import DataError
+from telltree.explain import Style
 from telltree.grammar.text.names import attribute
 from telltree.operators import Expression
 from telltree.operators.table import DISTANCE
@@ -88,6 +89,7 @@ def plot_record(
     columns: Iterable[str] | None = None,
     text: Wording = "english",
     digits: int | None = 4,
+    style: Style = "plain",
     reference: Panel | None = None,
 ) -> Figure:
     """Draw one record, given by its position in the panel, and why the tree put it where it did.
@@ -97,12 +99,12 @@ def plot_record(
     is counted, is true, and a diamond its decisive step, measured over `reference` as `decisive_step` does; dotted
     lines carry those steps up to the columns. Beside a band stands whether the formula is true, and what was counted of
     how many. `text="formula"` shows formulas and the names of columns instead of English; constants are shown with so
-    many significant `digits` (None: all).
+    many significant `digits` (None: all). `style="paper"` is the paper's English.
     """
     if not 0 <= record < len(panel):
         raise DataError(f"there is no record {record}: the panel has {len(panel)}, counted from 0")
     aligned = panel.aligned(tree.schema)
-    speaks = voice(tree.schema, aligned[[record]], text, digits)
+    speaks = voice(tree.schema, aligned[[record]], text, digits, style)
     number = int(tree.apply(aligned[[record]])[0])
     leaf, branches = tree.leaves[number - 1]
     rows = list(held(branches, aligned, record, reference))

@@ -9,6 +9,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from telltree.data import Panel
 from telltree.errors import SettingsError
+from telltree.explain import Style
 from telltree.report.figures.cards import BAR, PAD, Card, census, deal
 from telltree.report.figures.layout import place
 from telltree.report.figures.mentions import Wording, voice
@@ -47,6 +48,7 @@ def plot_tree(
     *,
     text: Wording = "english",
     digits: int | None = 4,
+    style: Style = "plain",
     panel: Panel | None = None,
     y: Any = None,
     direction: Literal["down", "right"] | None = None,
@@ -55,16 +57,16 @@ def plot_tree(
     """Draw a tree; the figure grows with it.
 
     Nodes show their question in English, or with `text="formula"` as a formula, constants with this many significant
-    `digits` (None: all). Bars and counts are those of the training records; with `panel`, of its records, by class if
-    their labels `y` are given. Small trees grow downwards and large ones to the right, unless `direction` says. With
-    `ax`, the tree is scaled to fit those axes, letters too.
+    `digits` (None: all); `style="paper"` is the paper's English. Bars and counts are those of the training records;
+    with `panel`, of its records, by class if their labels `y` are given. Small trees grow downwards and large ones to
+    the right, unless `direction` says. With `ax`, the tree is scaled to fit those axes, letters too.
     """
     if direction not in (None, "down", "right"):
         raise SettingsError(f'direction must be "down", "right" or None, got {direction!r}')
     if y is not None and panel is None:
         raise SettingsError("labels y were given without the panel that they belong to")
     way: str = direction or ("down" if len(tree.leaves) <= _MOST_LEAVES_DOWN else "right")
-    speaks = voice(tree, panel, text, digits)
+    speaks = voice(tree, panel, text, digits, style)
     seen = census(tree, panel, y)
     root = deal(tree, seen, lambda node: speaks.formula(node.formula.expression), _TEXT[way])
     return _draw(root, seen.parts, way, ax)

@@ -17,6 +17,7 @@ from telltree.data.clip import clip
 from telltree.data.clock import FITTING, larger_units, longest
 from telltree.errors import SettingsError
 from telltree.explain.categories import sentence
+from telltree.explain.english import Style, check_style
 from telltree.report.page.cards import cards
 from telltree.report.page.facts import facts_of
 from telltree.report.page.members import all_members, columns_of
@@ -48,6 +49,7 @@ def write_report(
     held_out: tuple[Panel, Any] | None = None,
     seed: int = 0,
     examples: int = 4,
+    style: Style = "plain",
 ) -> Path:
     """Write the report of a tree, or of a fitted classifier, as one HTML file that works offline; returns its path.
 
@@ -60,7 +62,9 @@ def write_report(
         raise SettingsError(f"the report cannot be written to {str(target)!r}: {where}")
     if would_replace(target) and not overwrite:
         raise SettingsError(f"{str(target)!r} exists; give overwrite=True to replace it, or another path")
-    html = report_html(tree_or_classifier, panel, y, title=title, held_out=held_out, seed=seed, examples=examples)
+    html = report_html(
+        tree_or_classifier, panel, y, title=title, held_out=held_out, seed=seed, examples=examples, style=style
+    )
     write_whole(target, html.encode())
     return target
 
@@ -74,6 +78,7 @@ def report_html(
     held_out: tuple[Panel, Any] | None = None,
     seed: int = 0,
     examples: int = 4,
+    style: Style = "plain",
 ) -> str:
     """Return the report as the text of one HTML page. The same arguments give the same text.
 
@@ -84,23 +89,26 @@ def report_html(
     held_out: a panel and labels that were kept back, to tell how well the tree does on records it has not seen.
     seed: which records are drawn where there are too many to show all.
     examples: how many typical, borderline and wrongly classified members of each category to show.
+    style: of the English that the page shows first, that of `telltree.explain.english`; its reader can change it.
     """
+    check_style(style)
     require_whole("examples", examples, 1)
     require_whole("seed", seed, 0)
     subject = subject_of(tree_or_classifier, panel, y)
     facts = facts_of(subject, held_out)
     heading = words(title) if title is not None else _heading(subject)
     data = _data(subject, heading, seed, examples)
-    style = _joined(STYLES)
+    styles = _joined(STYLES)
     script = f"\n(() => {{\n'use strict';{_joined(SCRIPTS)}}})();\n"
     return _environment().get_template("page.html").render(
         title=heading,
         facts=facts,
         data=data,
         block=data_block(data),
-        style=style,
+        say=style,
+        style=styles,
         script=script,
-        policy=policy(style, script),
+        policy=policy(styles, script),
     )  # fmt: skip
 
 

@@ -162,7 +162,12 @@ const exactly = (category) =>
               ),
               wholeOf(category),
           ]
-        : make('p', { class: 'sentence' }, category.lead && make('b', {}, 'Exactly: '), told(category));
+        : make(
+              'p',
+              { class: 'sentence' },
+              category.lead && make('b', { class: 'after-headline' }, 'Exactly: '),
+              told(category),
+          );
 
 // What a category shares with its sibling, and what sets it apart; together they are the whole sentence. In a group the
 // first is told above.
