@@ -173,43 +173,57 @@ def rooms(**timed):
 
 
 SAID = [
-    ("F(mean[0, 5](t) > 21)", "at some point the mean of the temperature over the last 5 min is above 21 °C"),
+    (
+        "F(mean[0, 5](t) > 21)",
+        "at some point the mean of the temperature at that step and up to 5 min earlier is above 21 °C",
+    ),
     ("F(mean[2, 5](t) > 21)", "at some point the mean of the temperature 2 to 5 min earlier is above 21 °C"),
-    ("G(spread[0, 1](t) < 4)", "the spread of the temperature over the last 1 min is always below 4 °C"),
+    (
+        "G(spread[0, 1](t) < 4)",
+        "the range of the temperature at that step and up to 1 min earlier is always below 4 °C",
+    ),
     (
         "F(min[0, 3](t) > 20 and door)",
-        "at some point the minimum of the temperature over the last 3 min is above 20 °C while the door is open",
+        "at some point the minimum of the temperature at that step and up to 3 min earlier is above 20 °C "
+        "while the door is open",
     ),
-    ("F(t > max[1, 3](t))", "at some point the maximum of the temperature 1 to 3 min earlier is below the temperature"),
-    ("F(total(t) > 90)", "at some point the sum of the temperature so far is above 90 °C"),
+    ("F(t > max[1, 3](t))", "at some point the temperature is above the maximum of the temperature 1 to 3 min earlier"),
+    ("F(total(t) > 90)", "at some point the sum of the temperature up to and including that step is above 90 °C"),
     (
         "F(latest(t, door) < 19)",
-        "at some point the value of the temperature – when last the door is open – is below 19 °C",
+        "at some point, at the last step so far at which the door is open, the temperature is below 19 °C",
     ),
     (
         "F(mean[0, 3](t) - t > 1)",
-        "at some point the mean of the temperature over the last 3 min is more than 1 °C above the temperature",
+        "at some point the temperature is more than 1 °C below the mean of the temperature at that step and "
+        "up to 3 min earlier",
     ),
-    ("F(mean(t) > 20)", "the mean of the temperature over the record is above 20 °C"),
-    ("G(mean(t) > 20)", "the mean of the temperature over the record is above 20 °C"),
+    ("F(mean(t) > 20)", "the mean of the temperature over the whole record is above 20 °C"),
+    ("G(mean(t) > 20)", "the mean of the temperature over the whole record is above 20 °C"),
     (
         "F(min(t) < 18 and door)",
-        "at some point the minimum of the temperature over the record is below 18 °C while the door is open",
+        "at some point the minimum of the temperature over the whole record is below 18 °C while the door is open",
     ),
     (
         "F(max(t) > 23) or F(spread(t) < 1)",
-        "either the maximum of the temperature over the record is above 23 °C or the spread of the temperature over "
-        "the record is below 1 °C",
+        "either the maximum of the temperature over the whole record is above 23 °C or the range of the "
+        "temperature over the whole record is below 1 °C",
     ),
-    ("F(slope(t) < 0.1)", "the slope of the temperature per step over the record is below 0.1"),
+    (
+        "F(slope(t) < 0.1)",
+        "the slope per step of the line that best fits the temperature over the whole record is below 0.1",
+    ),
     (
         "F(first(t) - last(t) > 2)",
         "the first value of the temperature is more than 2 °C above the last value of the temperature",
     ),
-    ("F(when_max(t) < 5)", "the time of the first maximum of the temperature is below 5 min"),
+    (
+        "F(when_max(t) < 5)",
+        "the temperature first reaches its highest value of the whole record less than 5 min after the start",
+    ),
     (
         "F(mean(t) - t > 2)",
-        "at some point the mean of the temperature over the record is more than 2 °C above the temperature",
+        "at some point the temperature is more than 2 °C below the mean of the temperature over the whole record",
     ),
 ]
 
@@ -231,9 +245,10 @@ def test_what_may_be_missing_is_told():
         for text in ("max[0, 2](t)", "max[1, 2](t)", "latest(t, door)")
     ]
     assert said == [
-        "at some point the maximum of the temperature over the last 2 steps is at most 21 °C",
+        "at some point the maximum of the temperature at that step and up to 2 steps earlier is at most 21 °C",
         "at some point the maximum of the temperature 1 to 2 steps earlier is at most 21 °C or missing",
-        "at some point the value of the temperature – when last the door is open – is at most 21 °C or missing",
+        "at some point, at the last step so far at which the door is open, if there is one, the temperature "
+        "is at most 21 °C",
     ]
 
 
@@ -302,7 +317,7 @@ def test_a_search_finds_a_trend():
     )
     model = GrammarTreeClassifier(grammar, MonteCarlo(evaluations=300), max_depth=1, random_state=0).fit(panel, up)
     assert model.score(panel, up) == 1.0
-    assert "slope of x" in model.rules()[0].english
+    assert "line that best fits x" in model.rules()[0].english
 
 
 def test_names_that_came_later_yield_to_a_users():

@@ -148,33 +148,41 @@ def test_what_has_no_picture():
 
 
 SAID = [
-    ("F(distance[0, 4, 7, 3](t) < 0.4)", "at some point the temperature looks like a rise-fall ▁▅█▄ within 0.4"),
-    ("not F(distance[0, 4, 7, 3](t) < 0.4)", "the temperature never looks like a rise-fall ▁▅█▄ within 0.4"),
-    ("G(not distance[7, 0](t) < 1)", "the temperature never looks like a fall █▁ within 1"),
-    ("F(distance[7, 0](t) >= 1)", "at some point the distance of the temperature from a fall █▁ is at least 1"),
-    ("F(distance[-1, 0.5](t) <= 1)", "at some point the distance of the temperature from a rise “−1 0.5” is at most 1"),
-    ("F(distance[-1, 0.5](t) < 1)", "at some point the temperature looks like a rise “−1 0.5” within 1"),
+    ("F(distance[0, 4, 7, 3](t) < 0.4)", "at some point the last 4 values of the temperature so far look "
+                                         "like a rise-fall ▁▅█▄ within a distance of 0.4"),
+    ("not F(distance[0, 4, 7, 3](t) < 0.4)", "the last 4 values of the temperature so far never look like a "
+                                             "rise-fall ▁▅█▄ within a distance of 0.4"),
+    ("G(not distance[7, 0](t) < 1)", "the last 2 values of the temperature so far never look like a fall █▁ "
+                                     "within a distance of 1"),
+    ("F(distance[7, 0](t) >= 1)", "at some point the distance of the latest values of the temperature from a "
+                                  "fall █▁ is at least 1"),
+    ("F(distance[-1, 0.5](t) <= 1)", "at some point the distance of the latest values of the temperature "
+                                     "from a rise “−1 0.5” is at most 1"),
+    ("F(distance[-1, 0.5](t) < 1)", "at some point the last 2 values of the temperature so far look like a "
+                                    "rise “−1 0.5” within a distance of 1"),
     (
         "F(distance[7, 0](t) < 1 and door)",
-        "at some point the temperature looks like a fall █▁ within 1 while the door is open",
+        "at some point the last 2 values of the temperature so far look like a fall █▁ within a distance of "
+        "1 while the door is open",
     ),
     (
         "F(not distance[7, 0](t) < 1 and door)",
-        "at some point the temperature does not look like a fall █▁ within 1 while the door is open",
+        "at some point the last 2 values of the temperature so far do not look like a fall █▁ within a "
+        "distance of 1 while the door is open",
     ),
     (
         "F(distance[7, 0](change(t, 2)) < 1 or door)",
-        "at some point either the change of the temperature within 2 min looks like a fall █▁ within 1 or the door is "
-        "open",
+        "at some point either the last 2 values of the change of the temperature since the later of the "
+        "start and 2 min earlier so far look like a fall █▁ within a distance of 1, or the door is open",
     ),
     (
         "F(distance[7, 0](t) > 0.5 and distance[7, 0](t) < 1)",
-        "at some point the distance of the temperature from a fall █▁ is between 0.5 and 1",
+        "at some point the distance of the latest values of the temperature from a fall █▁ is between 0.5 and 1",
     ),
     (
         "F(distance[7, 0](t) < distance[0, 7](t))",
-        "at some point the distance of the temperature from a rise ▁█ is above the distance of the temperature from a "
-        "fall █▁",
+        "at some point the distance of the latest values of the temperature from a rise ▁█ is above the "
+        "distance of the latest values of the temperature from a fall █▁",
     ),
 ]  # fmt: skip
 
@@ -316,7 +324,7 @@ def test_searches_find_what_only_a_shape_can_say(search):
     learnt = GrammarTreeClassifier("shapes", search, max_depth=1, random_state=0).fit(panel, y)
     assert "distance[" in str(learnt.tree_.root.formula)
     assert learnt.score(*bumps(seed=1)) > 0.9
-    assert any("looks like a" in rule.english for rule in learnt.rules())
+    assert any("look like a" in rule.english for rule in learnt.rules())
 
 
 def test_a_model_with_shapes_is_a_file_like_any_other(tmp_path):
@@ -385,4 +393,6 @@ def test_a_report_tells_which_steps_were_compared(tmp_path):
     page = write_report(one_shape(panel), panel, labels, tmp_path / "report.html").read_text(encoding="utf-8")
     node = data_of(page)["nodes"][0]
     assert node["pieces"] == [["x", 8]]
-    assert node["english"] == "at some point x looks like a rise-fall ▁▂▃▄▆█▅▁ within 0.4"
+    assert node["english"] == (
+        "at some point the last 8 values of x so far look like a rise-fall ▁▂▃▄▆█▅▁ within a distance of 0.4"
+    )

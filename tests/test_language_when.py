@@ -93,7 +93,7 @@ def test_a_grammar_of_them_is_printed_and_searched_and_its_steps_stay():
     }
     assert windows
     assert windows <= {3.0, 5.0}
-    assert all("within 6 s" in row.english or "within 10 s" in row.english for row in model.rules()[:1])
+    assert all("its value 6 s earlier" in row.english or "10 s earlier" in row.english for row in model.rules()[:1])
 
 
 def test_constants_that_were_given_stay():
@@ -202,7 +202,7 @@ def test_explanations_tell_when():
     assert answer.positions.tolist() == [0, 2]
     assert "first held at 4 h" in str(answer.explain(0))
     rise = panel.ask("at some point x rises by more than 5 within 2 h")
-    assert (str(rise.formula), rise.positions.tolist()) == ("F(change(x, 1) > 5)", [0, 2])
+    assert (str(rise.formula), rise.positions.tolist()) == ("F((x - min[0, 1](x)) > 5)", [0, 2])
     assert "first held at 6 h (step 3)" in str(rise.explain(0))
 
 
@@ -211,7 +211,10 @@ def test_the_papers_english_has_words_for_them():
     for text, said in (
         ("F(elapsed() > 3)", "at some point, [time since the start] is greater than 3"),
         ("F(gone() > 0.5)", "at some point, [share of the record that has passed] is greater than 0.5"),
-        ("F(change(x, 2) > 3)", "at some point, [change of [x] within 2 steps] is greater than 3"),
+        (
+            "F(change(x, 2) > 3)",
+            "at some point, [change of [x] since the later of the start and 2 steps earlier] is greater than 3",
+        ),
     ):
         assert english(Formula.parse(text, schema), schema, (), style="paper") == said
 
@@ -224,7 +227,7 @@ def test_figures_draw_them_as_signals():
     panel = panel_of(period=2.0, time_unit="h")
     for text, formula, words in (
         ("F(x > 1 and elapsed() > 3)", "elapsed()", "the time since the start (h)"),
-        ("F(change(x, 1) > 3)", "change(x, 1)", "the change of x within 2 h"),
+        ("F(change(x, 1) > 3)", "change(x, 1)", "the change of x since the later of the start and 2 h earlier"),
         ("F(gone() > 0.5)", "gone()", "the share of the record that has passed"),
     ):
         for wording, name in (("formula", formula), ("english", words)):

@@ -138,7 +138,7 @@ def test_a_window_may_be_written_in_seconds():
     asked = Formula.parse("F(x = 1 and F[500 ms, 2 s](x = 1))", panel.schema, step=panel.step)
     assert str(asked) == "F((x = 1) ∧ F[1, 4](x = 1))"
     assert english(asked.expression, panel.schema, (), step=panel.step) == (
-        "at some point x is exactly 1 while some time 0.5 to 2 s later x is exactly 1"
+        "at some point x is exactly 1, and some time 0.5 to 2 s later x is exactly 1"
     )
     assert str(Grammar.parse("Start ::= F[0 s, [1 s, 2 s]](change(x, 1 s) > 0)", panel)) == (
         "Start ::= F[0, [2, 4]](change(x, 2) > 0)\n"
@@ -172,7 +172,7 @@ def test_a_window_that_cannot_be_is_refused(text, timed, message):
 
 def test_english_that_says_a_window_backwards_is_refused():
     for said in (
-        "some time 3 to 2 steps after the start x is above 1",
+        "sometime 3 to 2 steps after the start, x is above 1",
         "some time 3 steps to 2 steps later x is above 1",
     ):
         with pytest.raises(SpeechError, match="a window that does not end before it begins"):
@@ -184,13 +184,13 @@ def test_english_that_says_a_window_backwards_is_refused():
     [
         ("some time 3 to 6 x is above 1", "expected a whole number of steps"),
         ("some time 1.5 to 6 steps later x is above 1", "expected a whole number of steps"),
-        ("some time 3 to 6 steps x is above 1", "expected 'after the start' or 'earlier' or 'later'"),
+        ("some time 3 to 6 steps x is above 1", "expected 'earlier' or 'later'"),
         (
             "at some point x is above 1 while some time 3 to 6 steps after the start x is above 2",
             "'earlier' or 'later'",
         ),
         ("at some point x is above 1 while first x is above 1 and later x is above 2", "what a column is called"),
-        ("until x is above 1 level is above 2", "expected ','"),
+        ("from the start until the first step at which x is above 1 x is above 2", "or ', and there is one ,'"),
     ],
 )
 def test_english_that_says_no_window_is_refused(said, message):
@@ -205,39 +205,58 @@ def test_english_that_says_no_window_is_refused(said, message):
         ("G(left() > 2 or x > 0)", "in the last 2 s, x is always above 0"),
         (
             "F(x > 0 and F[0, 5](level > 3))",
-            "at some point x is above 0 while some time in the next 5 s level is above 3",
+            "at some point x is above 0, and at that step or up to 5 s later level is above 3",
         ),
-        ("G(x > 0 implies once[0, 5](level > 3))", "whenever x is above 0, some time in the last 5 s level is above 3"),
-        ("F[0, 5](x > 0)", "some time within 5 s of the start x is above 0"),
-        ("F[3, 6](x > 0)", "some time 3 to 6 s after the start x is above 0"),
-        ("F[3, 3](x > 0)", "some time exactly 3 s after the start x is above 0"),
-        ("G[3, 6](x > 0)", "all the time from 3 to 6 s after the start x is above 0"),
-        ("not F[0, 5](x > 0)", "all the time until 5 s after the start x is at most 0"),
+        (
+            "G(x > 0 implies once[0, 5](level > 3))",
+            "whenever x is above 0, at that step or up to 5 s earlier level is above 3",
+        ),
+        ("F[0, 5](x > 0)", "at the first step or up to 5 s later x is above 0"),
+        ("F[3, 6](x > 0)", "sometime 3 to 6 s after the start, x is above 0"),
+        ("F[3, 3](x > 0)", "at the step 3 s after the start, x is above 0"),
+        ("G[3, 6](x > 0)", "at all steps 3 to 6 s after the start, x is above 0"),
+        ("not F[0, 5](x > 0)", "at the first step and every one up to 5 s later x is at most 0"),
         (
             "F(x > 0 and G[3, 6](level > 3))",
-            "at some point x is above 0 while all the time from 3 to 6 s later level is above 3",
+            "at some point x is above 0, and at every step 3 to 6 s later level is above 3",
         ),
         ("next(x > 0)", "at the second step x is above 0"),
         ("G(x > 0 implies next(level > 3))", "whenever x is above 0, at the next step level is above 3"),
-        ("until(x > 0, level > 3)", "until level is above 3, x is above 0"),
-        ("unless(x > 0, level > 3)", "unless and until level is above 3, x is above 0"),
+        (
+            "until(x > 0, level > 3)",
+            "from the start until the first step at which level is above 3, and there is one, x is above 0",
+        ),
+        (
+            "unless(x > 0, level > 3)",
+            "from the start until the first step at which level is above 3, or to "
+            "the end if there is none, x is above 0",
+        ),
         (
             "until(x > 0 and level > 0, x > 3 or level > 3)",
-            "until either x or level is above 3, – both x and level are above 0 –",
+            "from the start until the first step at which either x or level is above 3, and there "
+            "is one, both x and level are above 0",
         ),
-        ("until(x > 0, elapsed() > 3)", "until more than 3 s have passed, x is above 0"),
+        (
+            "until(x > 0, elapsed() > 3)",
+            "from the start until the first step at which more than 3 s have passed, and there is one, x is above 0",
+        ),
         (
             "F(x > 0 and since(x < 3, level > 3))",
-            "at some point x is above 0 while since the last time level is above 3, x is below 3",
+            "at some point x is above 0, and ever since the last step so far at which level is above 3, and "
+            "there is one, x is below 3",
         ),
         ("F(rise(x > 0))", "at some point it becomes true that x is above 0"),
         ("F(fall(x > 0))", "at some point it stops being true that x is above 0"),
-        ("before(x > 0, level > 3)", "first x is above 0 and later level is above 3"),
-        ("before[0, 5](x > 0, level > 3)", "first x is above 0 and within 5 s level is above 3"),
-        ("before[2, 5](x > 0, level > 3)", "first x is above 0 and 2 to 5 s later level is above 3"),
+        ("before(x > 0, level > 3)", "at some step x is above 0, and at a later one level is above 3"),
+        (
+            "before[0, 5](x > 0, level > 3)",
+            "at some step x is above 0, and at that step or up to 5 s later level is above 3",
+        ),
+        ("before[2, 5](x > 0, level > 3)", "at some step x is above 0, and some time 2 to 5 s later level is above 3"),
         (
             "F(x > 5 and before[2, 5](x > 0, level > 3))",
-            "at some point x is above 5 while then first x is above 0 and 2 to 5 s later level is above 3",
+            "at some point x is above 5, and at that or a later step x is above 0, and some time 2 to 5 s "
+            "later level is above 3",
         ),
     ],
 )

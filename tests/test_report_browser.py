@@ -556,7 +556,9 @@ def test_shapes_are_drawn_among_words_and_where_they_were_found(driver, folder):
         "return [...lines].map((line) => line.getAttribute('points'))"
     )
     assert drawn == ["0,8 1,7 2,5 3,4 4,2 5,1"]
-    assert page.texts(".says .in-plain")[0] == "at some point x looks like a rise ▁▂▄▅▇█ within 0.12"
+    assert page.texts(".says .in-plain")[0] == (
+        "at some point the last 6 values of x so far look like a rise ▁▂▄▅▇█ within a distance of 0.12"
+    )
     page.choose("#record-tools select", "0")
     (left, right) = page.run(
         "const [piece] = document.querySelectorAll('.piece'); const b = piece.getBBox(); return [b.x, b.x + b.width]"

@@ -389,7 +389,7 @@ WORDS = (
     "the excess of", "over", "the number of steps at which", "for more than", "at", "steps in all,", "3", "-1", "∞",
     "ft/s", "vertical rate", "x", "pressure", "“p1”", "mode", "up", "held up", "the advisory is active", "b", "true",
     "each at some point:", "up to", "not true", ", while",
-    "half of", "so_far of", "both of", "“”", "“", '"', "either way", "or that is unknown", "at once", "1e999", ".",
+    "half of", "so_far of", "both of", "“”", "“", '"', "either way", "false or unknown that", "at once", "1e999", ".",
 )  # fmt: skip
 
 ALIKE = {
@@ -413,7 +413,7 @@ def test_any_text_is_read_or_refused(seed):
     sentences = [
         "at some point either the advisory is active, x is within 3 or mode is up, and then or later b is true",
         "whenever vertical rate is above 2 and at most 5 ft/s while both b is true and x is below 3, mode is up",
-        "at 2 or fewer or more than 20 steps in all, half of x is at least 3 from vertical rate or that is unknown",
+        "at 2 or fewer or more than 20 steps in all, half of x is at least 3 from vertical rate",
         "never x above 3, mode up and pressure “p1” at most 5 at once; and the advisory is always active",
     ]
     understood = 0

@@ -215,16 +215,15 @@ def test_the_sentences_we_set_out_to_say(text, sentence):
          "and the vertical "
          "rate is always above 1 ft/s"),
         # Later, from then on, at the end.
-        ("F(G(on))", "at the end, advisory is active"),
+        ("F(G(on))", "at the last step, advisory is active"),
         ("F(on and F(b))", "at some point advisory is active, and then or later b is true"),
         ("F(on and G(b))", "at some point advisory is active, and from then on b is always true"),
         ("F(on and F(b and F(rate < 2)))",
          "at some point advisory is active, and then or later b is true, and then or later the vertical rate is below "
          "2 ft/s"),
         ("F(on and G(b) and F(rate < 2))",
-         "at some point advisory is active while then or later the vertical rate is below 2 ft/s, and from then "
-         "on b is "
-         "always true"),
+         "at some point advisory is active, and both then or later the vertical rate is below 2 ft/s and from "
+         "then on b is always true"),
         ("G(on => F(b))", "whenever advisory is active, then or later b is true"),
         ("G(on => G(b))", "whenever advisory is active, from then on b is always true"),
         # Counts and functions.
@@ -252,8 +251,8 @@ def test_sentences(text, sentence):
     ("text", "sentence"),
     [
         ("not F(on)", "advisory is never active"),
-        ("F(not on)", "at some point advisory is not active or that is unknown"),
-        ("F(not comply)", "at some point the pilot does not comply or that is unknown"),
+        ("F(not on)", "at some point it is false or unknown that advisory is active"),
+        ("F(not comply)", "at some point it is false or unknown that the pilot complies"),
         ("F(missing(on))", "at some point it is unknown whether advisory is active"),
         ("F(not missing(on))", "at some point it is known whether advisory is active"),
         ("F(not b)", "at some point b is not true"),
@@ -267,9 +266,11 @@ def test_sentences(text, sentence):
         ("F(on or not abs(rate) < 2)",
          "at some point either advisory is active, or the vertical rate is beyond ±2 ft/s inclusive or missing"),
         ('F(not mode = "DES")', "at some point advisory is missing or not DES"),
-        ("F(not rate < wind)", "at some point the vertical rate is at least wind or that is unknown"),
-        ("F(not abs(rate - wind) < 2)",
-         "at some point the vertical rate is at least 2 ft/s from wind or that is unknown"),
+        ("F(not rate < wind)", "at some point it is false or unknown that the vertical rate is below wind"),
+        (
+            "F(not abs(rate - wind) < 2)",
+            "at some point it is false or unknown that the vertical rate is within 2 ft/s of wind",
+        ),
         ("F(missing(rate - wind))", "at some point the vertical rate minus wind is missing"),
         ("F(missing(half(alt)))", "at some point half of altitude is missing"),
     ],
@@ -605,7 +606,9 @@ def test_a_column_that_a_grammar_has_words_for_keeps_its_own():
 
 NAMES = [
     "a, b", "{0}", "{{", "größe\n$", "is", "is less than", "always", "at some point", "either", "rise and fall",
-    "on while off", "“quoted”", 'say "hi"', "\\", "5", "−3", "missing", "the", "or that is unknown", "x is", " x", "",
+    "on while off", "“quoted”", 'say "hi"', "\\", "5", "−3", "missing", "the",
+    "it is false or unknown that", "x is", " x",
+    "",
     "for more than 3 s in all", "it is so that x", "\u2028", "\U0001f600", "both",
 ]  # fmt: skip
 
@@ -712,7 +715,7 @@ def test_an_adverb_stands_at_the_verb_where_that_can_be_told(phrase, negated, al
     assert said("G(a)", schema) == (always or f"it is always the case that {phrase}")
     assert said("not F(a)", schema) == (never or f"it is never the case that {phrase}")
     assert said("F(not a)", schema) == f"at some point {denied}"
-    assert said("F(not a)", schema, missing=None) == f"at some point {denied} or that is unknown"
+    assert said("F(not a)", schema, missing=None) == f"at some point it is false or unknown that {phrase}"
 
 
 def test_another_columns_words_are_not_taken_for_a_negation():

@@ -40,7 +40,11 @@ SAID = [
         HOURS,
         "at least 5 and less than 8 h after the start, at some point x is above 3 ft",
     ),
-    ("G(change(x, 5) < 3)", None, "x never rises by at least 3 ft within 5 steps"),
+    (
+        "G(change(x, 5) < 3)",
+        None,
+        "x is never at least 3 ft above its value 5 steps earlier or at the start, whichever is later",
+    ),
     (
         "F(b and elapsed() > 3 and elapsed() < 8)",
         HOURS,
@@ -102,35 +106,68 @@ SAID = [
     ("F(x > 3 and elapsed() >= 86401)", (1.0, "s"), "after at least 86401 s, at some point x is above 3 ft"),
     ("count(b) > 5", (86400.0, "s"), "for more than 5 days in all, the valve is open"),
     ("count(b) >= 2 and count(b) <= 6", (1800.0, "s"), "for 1 to 3 h in all, the valve is open"),
-    ("F(change(x, 5) > 3)", (60.0, "s"), "at some point x rises by more than 3 ft within 5 min"),
-    ("F(when_max(x) < 7200)", (1.0, "s"), "the time of the first maximum of x is below 2 h"),
+    (
+        "F(change(x, 5) > 3)",
+        (60.0, "s"),
+        "at some point x is more than 3 ft above its value 5 min earlier or at the start, whichever is later",
+    ),
+    (
+        "F(when_max(x) < 7200)",
+        (1.0, "s"),
+        "x first reaches its highest value of the whole record less than 2 h after the start",
+    ),
     (
         "F(when_max(x) > 3600 and when_max(x) < 9000)",
         (1.0, "s"),
-        "the time of the first maximum of x is between 1 and 2.5 h",
+        "x first reaches its highest value of the whole record between 1 and 2.5 h after the start",
     ),
-    ("F(change(x, 5) > 3)", (1.0, "s"), "at some point x rises by more than 3 ft within 5 s"),
-    ("F(change(x, 5) < -3)", SECONDS, "at some point x falls by more than 3 ft within 2.5 s"),
-    ("F(change(x, 5) >= 3)", None, "at some point x rises by at least 3 ft within 5 steps"),
-    ("F(change(x, 1) > 0)", None, "at some point x rises within 1 step"),
-    ("G(change(x, 5) <= 3)", HOURS, "x never rises by more than 3 ft within 5 h"),
+    (
+        "F(change(x, 5) > 3)",
+        (1.0, "s"),
+        "at some point x is more than 3 ft above its value 5 s earlier or at the start, whichever is later",
+    ),
+    (
+        "F(change(x, 5) < -3)",
+        SECONDS,
+        "at some point x is more than 3 ft below its value 2.5 s earlier or at the start, whichever is later",
+    ),
+    (
+        "F(change(x, 5) >= 3)",
+        None,
+        "at some point x is at least 3 ft above its value 5 steps earlier or at the start, whichever is later",
+    ),
+    (
+        "F(change(x, 1) > 0)",
+        None,
+        "at some point x is above its value 1 step earlier or at the start, whichever is later",
+    ),
+    (
+        "G(change(x, 5) <= 3)",
+        HOURS,
+        "x is never more than 3 ft above its value 5 h earlier or at the start, whichever is later",
+    ),
     (
         "G(change(x, 5) > -2 and change(x, 5) < 3)",
         HOURS,
-        "the change of x within 5 h is always between −2 and 3 ft",
+        "the change of x since the later of the start and 5 h earlier is always between −2 and 3 ft",
     ),
     (
         "G(change(x, 5) > 3 implies y > 2)",
         HOURS,
-        "whenever x has risen by more than 3 ft within 5 h, y is above 2",
+        "whenever x is more than 3 ft above its value 5 h earlier or at the start, whichever is later, y is above 2",
     ),
     (
         "F(y > 2 and change(x, 5) > 3)",
         HOURS,
-        "at some point y is above 2 while x has risen by more than 3 ft within 5 h",
+        "at some point y is above 2 while x is more than 3 ft above its value 5 h earlier or at the start, "
+        "whichever is later",
     ),
-    ("F(change(x, 5) > y)", None, "at some point the change of x within 5 steps is above y"),
-    ("F(elapsed() - 3 > y)", HOURS, "at some point the time since the start minus 3 h is above y"),
+    (
+        "F(change(x, 5) > y)",
+        None,
+        "at some point y is below the change of x since the later of the start and 5 steps earlier",
+    ),
+    ("F(elapsed() - 3 > y)", HOURS, "at some point y is below the time since the start minus 3 h"),
 ]
 
 
@@ -267,19 +304,19 @@ def test_time_and_change_in_lists_with_all_else_are_read_back(step):
         ),
         (
             "G(b or change(x, 2) <= 1)",
-            "whenever the vertical rate has risen by more than 1 ft within 2 h or that is unknown, the pilot complies",
+            "whenever the change of the vertical rate since the later of the start and 2 h earlier is above 1 ft "
+            "or missing, the pilot complies",
         ),
         (
             "(F(change(x, 2) > 1 and b) or G(F(c))) and F(y > 1)",
-            "either at some point the vertical rate rises by more than 1 ft within 2 h while the pilot "
-            "complies, or at the "
-            "end, c is true; and at some point y is above 1",
+            "either at some point the vertical rate is more than 1 ft above its value 2 h earlier or at the "
+            "start, whichever is later, while the pilot complies, or at the last step, c is true; and at some "
+            "point y is above 1",
         ),
         (
             '(F(x > 1 and not missing(c) and not mode = "rest") or G(F(b))) and F(y > 1)',
-            "either at some point the vertical rate is above 1 ft while c is known and mode is either missing "
-            "or not rest, "
-            "or at the end, the pilot complies; and at some point y is above 1",
+            "either at some point the vertical rate is above 1 ft while c is known and mode is either missing or "
+            "not rest, or at the last step, the pilot complies; and at some point y is above 1",
         ),
     ],
 )
@@ -300,8 +337,14 @@ V ::= x "climb"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("F(change(x, 2) > 3)", "at some point climb rises by more than 3 ft within 2 h"),
-        ("G(change(x, 2) < 3)", "climb never rises by at least 3 ft within 2 h"),
+        (
+            "F(change(x, 2) > 3)",
+            "at some point climb is more than 3 ft above its value 2 h earlier or at the start, whichever is later",
+        ),
+        (
+            "G(change(x, 2) < 3)",
+            "climb is never at least 3 ft above its value 2 h earlier or at the start, whichever is later",
+        ),
         ("F(change(y, 2) > 3)", "at some point the surge is above 3"),
         ("F(elapsed() > 3)", "at some point time on air is above 3 h"),
         ("F(elapsed() > 3 and b)", "at some point time on air is above 3 h while the valve is open"),

@@ -283,12 +283,12 @@ SINCE = Operator(
     Joins(MicroOp.SINCE), yields=True,
 )  # fmt: skip
 RISE = Operator(
-    "rise", "rise", ("rise",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{rise}", "it begins that {0}",
+    "rise", "rise", ("rise",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{rise}", "it becomes true that {0}",
     Joins(MicroOp.RISES), yields=True,
 )  # fmt: skip
 FALL = Operator(
-    "fall", "fall", ("fall",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{fall}", "it ends that {0}",
-    Joins(MicroOp.FALLS), yields=True,
+    "fall", "fall", ("fall",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{fall}",
+    "it stops being true that {0}", Joins(MicroOp.FALLS), yields=True,
 )  # fmt: skip
 STARTS = Operator(
     "starts", "starts", ("starts",), Form.CALL, 1, _of_past, "a Boolean vector", r"\mathrm{starts}",
@@ -348,11 +348,11 @@ COUNT = Operator(
 )  # fmt: skip
 EPISODES = Operator(
     "episodes", "episodes", ("episodes",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{episodes}",
-    "number of episodes in which {0}", Joins(MicroOp.EPISODES), yields=True,
+    "number of separate stretches in which {0}", Joins(MicroOp.EPISODES), yields=True,
 )  # fmt: skip
 LONGEST = Operator(
     "longest", "longest", ("longest",), Form.CALL, 1, _count, "a Boolean vector", r"\mathrm{longest}",
-    "most steps in a row at which {0}", Joins(MicroOp.LONGEST), yields=True,
+    "number of steps in the longest stretch in which {0}", Joins(MicroOp.LONGEST), yields=True,
 )  # fmt: skip
 MISSING = Operator(
     "missing", "missing", ("missing",), Form.CALL, 1, _missing, "an attribute", r"\mathrm{missing}", "{0} is missing",
@@ -376,8 +376,8 @@ LENGTH = Operator(
 )  # fmt: skip
 CHANGE = Operator(
     "change", "change", ("change",), Form.CALL, 1, _of_signal, "a real vector and a number of steps",
-    r"\mathrm{change}", "change of {0} within {1} steps", Makes(keeps_unit=True, subtracts=True),
-    parameters=(Parameter("k", "steps"),),
+    r"\mathrm{change}", "change of {0} since the later of the start and {1} steps earlier",
+    Makes(keeps_unit=True, subtracts=True), parameters=(Parameter("k", "steps"),),
 )  # fmt: skip
 _BACK = ("a", "b")
 _SIGNAL, _SIGNAL_WITHIN = "a real vector", "a real vector, and a window of steps"
@@ -398,16 +398,16 @@ MAX_WITHIN = Operator(
 )  # fmt: skip
 SPREAD_WITHIN = Operator(
     "spread[]", "spread", ("spread[]",), Form.WINDOW, 1, _of_signal, _SIGNAL_WITHIN, r"\mathrm{spread}",
-    "spread of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
+    "range of {0} from {2} to {1} steps before", Makes(keeps_unit=True, subtracts=True, moves=True, window=_BACK),
     parameters=_FROM_TO,
 )  # fmt: skip
 TOTAL = Operator(
-    "total", "total", ("total",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{total}", "sum of {0} so far",
-    Makes(keeps_unit=True, subtracts=True, moves=True), yields=True,
+    "total", "total", ("total",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{total}",
+    "sum of {0} up to and including that step", Makes(keeps_unit=True, subtracts=True, moves=True), yields=True,
 )  # fmt: skip
 LATEST = Operator(
     "latest", "latest", ("latest",), Form.CALL, 2, _of_event, "a real vector and a Boolean vector",
-    r"\mathrm{latest}", "value of {0} when last {1}",
+    r"\mathrm{latest}", "value of {0} at the last step so far at which {1}",
     Makes(keeps_unit=True, finite=Finite.LIKE_OPERANDS, moves=True, gaps=True), yields=True,
 )  # fmt: skip
 MEAN = Operator(
@@ -424,11 +424,11 @@ MAX = Operator(
 )  # fmt: skip
 SPREAD = Operator(
     "spread", "spread", ("spread",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{spread}",
-    "spread of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
+    "range of {0} over the record", Makes(keeps_unit=True, subtracts=True, lasts=True), yields=True,
 )  # fmt: skip
 SLOPE = Operator(
     "slope", "slope", ("slope",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{slope}",
-    "slope of {0} a step over the record", Makes(subtracts=True, lasts=True), yields=True,
+    "slope per step of the line that best fits {0} over the record", Makes(subtracts=True, lasts=True), yields=True,
 )  # fmt: skip
 FIRST = Operator(
     "first", "first", ("first",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{first}", "first value of {0}",
@@ -440,11 +440,12 @@ LAST = Operator(
 )  # fmt: skip
 WHEN_MIN = Operator(
     "when_min", "when_min", ("when_min",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_min}",
-    "time of the first minimum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "time until {0} first reaches its lowest value of the record", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
 )  # fmt: skip
 WHEN_MAX = Operator(
     "when_max", "when_max", ("when_max",), Form.CALL, 1, _of_signal, _SIGNAL, r"\mathrm{when\_max}",
-    "time of the first maximum of {0}", Makes(finite=Finite.ALWAYS, lasts=True), yields=True,
+    "time until {0} first reaches its highest value of the record", Makes(finite=Finite.ALWAYS, lasts=True),
+    yields=True,
 )  # fmt: skip
 
 DISTANCE = Operator(

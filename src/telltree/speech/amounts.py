@@ -56,20 +56,16 @@ def distance(values: Reals, unit: str) -> str | None:
     return None
 
 
-def rise(i: Interval, unit: str) -> tuple[bool, str] | None:
-    """Whether a change within this interval is a rise, and by how much; None if it may be neither a rise nor a fall."""
-    match _bounded(i):
-        case (True, False):
-            up, edge, with_edge = True, i.low, i.with_low
-        case (False, True):
-            up, edge, with_edge = False, 0.0 - i.high, i.with_high
-        case _:
-            return None
+def rise(intervals: tuple[Interval, ...], unit: str) -> str | None:
+    """By how much something has changed whose change lies in these intervals; None if it may be none."""
+    if len(intervals) != 1 or _bounded(intervals[0]) != (True, False):
+        return None
+    edge, with_edge = intervals[0].low, intervals[0].with_low
     if edge == 0 and not with_edge:
-        return up, ""
+        return ""
     if not 0 < edge < math.inf:
         return None
-    return up, f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
+    return f"by {'at least' if with_edge else 'more than'} {number_words(edge)}{unit}"
 
 
 def _bounded(i: Interval) -> tuple[bool, bool]:

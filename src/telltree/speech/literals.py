@@ -2,10 +2,19 @@
 
 from collections.abc import Hashable
 
-from telltree.operators import Expression, Operator, Type, UserFunction
-from telltree.operators.table import COMPARISONS, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from telltree.operators import Expression, Number, Operator, Type, UserFunction
+from telltree.operators.table import (
+    COMPARISONS,
+    EPISODES,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    LONGEST,
+    MIRRORED,
+)
 from telltree.speech.terms import All, Always, Compares, HowOften, Literal, Own, Says, Some, Sometime, Term
-from telltree.speech.values import Orders, Reals, Truths, Values
+from telltree.speech.values import Interval, Orders, Reals, Truths, Values
 
 _OPPOSITE = {GREATER_EQUAL: LESS, GREATER: LESS_EQUAL}
 
@@ -73,6 +82,23 @@ def of_counts(literal: Literal) -> bool:
         e = literal.expression
         return e.type is Type.BOOLEAN and (e.head in COMPARISONS or isinstance(e.head, UserFunction))
     return isinstance(literal, HowOften)
+
+
+def how_many(own: Own) -> tuple[Expression, Reals] | None:
+    """Of a comparison of one number of episodes, or of steps in a row, with a number: that number, and what it may be.
+
+    None of anything else, and where all numbers or none will do.
+    """
+    e = own.expression
+    if not of_counts(own) or e.english is not None or not isinstance(e.head, Operator):
+        return None
+    turned = isinstance(e.args[0].head, Number)
+    count, number = e.args[::-1] if turned else e.args
+    if count.head not in (EPISODES, LONGEST) or count.english is not None or not isinstance(number.head, Number):
+        return None
+    numbers = Reals.compared(MIRRORED[e.head.name] if turned else e.head.name, number.head.value)
+    numbers = (numbers if own.holds else ~numbers).whole
+    return (count, numbers) if numbers.intervals not in ((), (Interval(0.0),)) else None
 
 
 def _basis(own: Own) -> tuple[Expression, bool]:

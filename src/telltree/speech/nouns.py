@@ -9,13 +9,13 @@ from telltree.data.schema import require_known
 from telltree.errors import SettingsError
 from telltree.operators import Attribute, Expression, Level, Number, Operator, Type, UserFunction
 from telltree.operators.parameters import Parameter, Quantity
-from telltree.operators.table import DIFFERENCE, TIMES
+from telltree.operators.table import DIFFERENCE, NOT, TIMES
 from telltree.speech.atoms import has_own_words
-from telltree.speech.phrases import PHRASES, Phrase, Span, pieces
+from telltree.speech.phrases import PHRASES, Opposite, Phrase, Span, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import quoted
 from telltree.speech.vocabulary import Vocabulary
-from telltree.speech.words import DASH, bare_or_quoted, joins_items, number_words, shape_words
+from telltree.speech.words import bare_or_quoted, number_words, shape_words
 
 _PLACE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
 
@@ -30,6 +30,8 @@ class Nouns:
     """how a Boolean operand is said"""
     sentences: dict[str, Expression] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
+    wary: bool = False
+    """whether what may be taken to go on is enclosed"""
 
     def noun(self, e: Expression) -> str:
         """A signal as the subject of a sentence: "x minus y"."""
@@ -55,31 +57,35 @@ class Nouns:
             return self._phrase(e, PHRASES[e.head])
         return self.quotation(e)
 
-    def of_record(self, e: Expression) -> str:
-        """What is kept whole, in words for the whole record, if its operator has such."""
-        phrase = PHRASES[e.head].of_record if isinstance(e.head, Operator) and e.head in PHRASES else None
-        return self.part(e) if phrase is None or has_own_words(e) else self._phrase(e, phrase)
+    def whole(self, e: Expression, of_record: bool) -> str:
+        """What is kept whole; in words for the whole record, if it is said of one and its operator has such."""
+        phrase = _phrase_of(e).of_record if of_record and not has_own_words(e) else None
+        return self.part(e) if phrase is None else self._phrase(e, phrase)
+
+    def denied(self, e: Expression, of_record: bool) -> str | None:
+        """That what is kept whole is not so, if its operator has words for that."""
+        phrase = None if has_own_words(e) else _phrase_of(e).denied
+        return None if phrase is None else self._phrase(e, (phrase.of_record if of_record else None) or phrase)
 
     def _phrase(self, e: Expression, phrase: Phrase) -> str:
         """In the words of its operator."""
         operator = e.head
         assert isinstance(operator, Operator)
         said = []
-        words = pieces(operator, phrase.fitting(e))
-        for piece in words:
+        for piece in pieces(operator, phrase.fitting(e, self.wary)):
             match piece:
                 case str():
                     said.append(piece)
                 case int():
                     operand = e.args[piece]
                     said.append(self.says(operand) if _is_truth(operand) else self.part(operand))
+                case Opposite():
+                    said.append(self.says(Expression(NOT, (e.args[piece.operand],))))
                 case Parameter():
                     said.append(self.parameter(e, piece))
                 case Span():
                     bounds = e.parameter(piece.first.name), e.parameter(piece.last.name)
                     said.append(self.steps.span(*bounds, self.careful))
-        if isinstance(words[-1], int) and not operator.makes_numbers and joins_items(said[-1]):
-            said[-1] = f"{DASH} {said[-1]} {DASH}"  # what comes next would seem to belong to the list
         return " ".join(said).replace(" ,", ",")
 
     def parameter(self, e: Expression, row: Parameter) -> str:
@@ -168,6 +174,15 @@ class Nouns:
         if isinstance(e.head, Operator) and e.head.traits.keeps_unit:
             return set().union(*map(self._units, e.signals))
         return {None}
+
+
+def _phrase_of(e: Expression) -> Phrase:
+    if isinstance(e.head, Operator) and (e.head in PHRASES or PHRASES.about(e.head)):
+        return PHRASES[e.head]
+    return _NO_PHRASE
+
+
+_NO_PHRASE = Phrase("")
 
 
 def _is_truth(e: Expression) -> bool:

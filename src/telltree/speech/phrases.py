@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -54,44 +54,56 @@ from telltree.operators.table import (
     WHEN_MIN,
 )
 from telltree.speech.normal import APART, KeptWhole
-from telltree.speech.words import DASH
 
-_PLACE = re.compile(r"\{([\w-]+)\}")
+_PLACE = re.compile(r"\{([\w~-]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """Words with {0}, {1} … for operands, {k}, by their names, for parameters, and {a-b} for two that bound a window.
 
-    They begin with some of their own.
+    They begin with some of their own. {~0} is the opposite of an operand.
     """
 
     words: str
     first: bool = False
     """Whether they are looked for before a column's: nothing but telltree has words for what they say."""
-    short: "Short | None" = None
+    shorts: tuple["Short", ...] = ()
     of_record: "Phrase | None" = None
     """Other words for the same of a whole record, which begins where it is asked: "after the start", not "later"."""
+    denied: "Phrase | None" = None
+    """Words for the opposite of the whole, where "it is not so that" would leave open how far it reaches."""
 
-    def fitting(self, e: Expression) -> str:
+    closed: str = ""
+    """Words that do not end with an operand which may be taken to go on."""
+
+    def fitting(self, e: Expression, wary: bool = False) -> str:
         """The words for an expression with this operator."""
-        short = self.short
-        return short.words if short is not None and e.parameter(short.parameter) == short.value else self.words
+        if wary and self.closed:
+            return self.closed
+        return next((short.words for short in self.shorts if short.fits(e)), self.words)
 
-    def ways(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+    def ways(self) -> Iterator[tuple[str, Mapping[str, float | str]]]:
         """All words that there are for it, and what they leave out."""
-        if self.short is not None:
-            yield self.short.words, {self.short.parameter: self.short.value}
+        for short in self.shorts:
+            yield short.words, {short.parameter: short.value}
         yield self.words, {}
+        if self.closed:
+            yield self.closed, {}
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """Words that leave out a parameter of the usual value: "some time in the next {b}" is from 0 steps to b."""
+    """Words that leave out a parameter of this value, or equal to another: "precisely {b} later" is from b to b."""
 
     words: str
     parameter: str
-    value: float
+    value: float | str
+
+    def fits(self, e: Expression) -> bool:
+        """Whether an expression may be said so."""
+        value = e.parameter(self.value) if isinstance(self.value, str) else self.value
+        return e.parameter(self.parameter) == value
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +114,15 @@ class Span:
     last: Parameter
 
 
-Piece: TypeAlias = str | int | Parameter | Span
-"""Words, the number of an operand, a parameter, or two of them."""
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """The opposite of the operand with this number."""
+
+    operand: int
+
+
+Piece: TypeAlias = str | int | Opposite | Parameter | Span
+"""Words, the number of an operand, its opposite, a parameter, or two of them."""
 
 
 @lru_cache(maxsize=256)
@@ -114,10 +133,18 @@ def pieces(operator: Operator, words: str) -> tuple[Piece, ...]:
     for i, piece in enumerate(_PLACE.split(words)):
         if i % 2:
             first, _, last = piece.partition("-")
-            found.append(int(piece) if piece.isdigit() else Span(rows[first], rows[last]) if last else rows[piece])
+            if piece.startswith("~"):
+                found.append(Opposite(int(piece[1:])))
+            else:
+                found.append(int(piece) if piece.isdigit() else Span(rows[first], rows[last]) if last else rows[piece])
         elif piece.strip():
-            found.append(piece.strip())
+            found.append(_tokens(piece))
     return tuple(found)
+
+
+def _tokens(words: str) -> str:
+    """Words with blanks between them, and before marks, which are tokens of their own."""
+    return " ".join(words.replace(",", " ,").split())
 
 
 def asks_truth(operator: Operator, place: int) -> bool:
@@ -125,10 +152,80 @@ def asks_truth(operator: Operator, place: int) -> bool:
     return any(types[place] is Type.BOOLEAN_VECTOR for types, _ in operator.uses())
 
 
+def _window(words: str, from_here: str, exactly: str, *, of_record: Phrase | None = None) -> Phrase:
+    """A window: in general, from the step at which it is asked, and of a single step."""
+    shorts = (Short(exactly, "a", "b"), Short(from_here, "a", 0.0))
+    return Phrase(words, first=True, shorts=shorts, of_record=of_record)
+
+
 def _over_window(noun: str) -> Phrase:
     """What is made of the values in a window that is counted back."""
     opening = f"the {noun} of {{0}}"
-    return Phrase(f"{opening} {{a-b}} earlier", first=True, short=Short(f"{opening} over the last {{b}}", "a", 0.0))
+    return _window(
+        f"{opening} {{a-b}} earlier",
+        f"{opening} at that step and up to {{b}} earlier",
+        f"{opening} exactly {{b}} earlier",
+    )
+
+
+def _over_record(noun: str) -> Phrase:
+    """What is made of all values of a record."""
+    return Phrase(f"the {noun} of {{0}} over the whole record", first=True)
+
+
+def _until(how: str, event: str, none: str, then: str, denied: Phrase | None = None) -> Phrase:
+    """What is so up to the first step at which something else is, and what if there is none."""
+    words = f"{how} the first step at which {event}, {none}, {then}"
+    return Phrase(f"from then {words}", first=True, of_record=Phrase(f"from the start {words}"), denied=denied)
+
+
+_EXISTS, _TO_THE_END = "and there is one", "or to the end if there is none"
+_UP_TO = "up to and including"
+
+
+_THEN_ONE, _ONE = "at that or a later step", "at some step"
+_NONE_THEN, _NONE = "after no step from then on at which", "after no step at which"
+
+
+def _after(one: str) -> Phrase:
+    """What is so at one step, and something else some steps later."""
+    first = f"{one} {{0}}, and"
+    return _window(
+        f"{first} some time {{a-b}} later {{1}}",
+        f"{first} at that step or up to {{b}} later {{1}}",
+        f"{first} precisely {{b}} later {{1}}",
+    )
+
+
+def _never_after(none: str) -> Phrase:
+    """That nothing so comes some steps after something else."""
+    opening, last = f"{none} {{0}} comes,", "one at which {1}"
+    short = Short(f"{opening} precisely {{b}} later, {last}", "a", "b")
+    return Phrase(f"{opening} {{a-b}} later, {last}", first=True, shorts=(short,))
+
+
+def _of_both(words: Phrase, of_record: Phrase, denied: Phrase, denied_of_record: Phrase) -> Phrase:
+    return replace(words, of_record=of_record, denied=replace(denied, of_record=denied_of_record))
+
+
+EXTREMES = {
+    WHEN_MIN: "its lowest value of the whole record",
+    WHEN_MAX: "its highest value of the whole record",
+}
+"""What a signal reaches at these times."""
+_FARTHEST = {MIN_WITHIN: True, MAX_WITHIN: False}
+"""From which extreme of its last values a signal has risen (or fallen)."""
+
+
+def is_rise(difference: Expression) -> tuple[bool, Expression, bool] | None:
+    """Of how far a signal is from its minimum or maximum of the last steps, the current one included: whether it has
+    risen from there, the extreme, and whether the difference is that turned round; None of anything else."""
+    one, other = difference.args
+    for value, extreme, last in ((one, other, True), (other, one, False)):
+        rises = _FARTHEST.get(extreme.head) if isinstance(extreme.head, Operator) else None
+        if rises is not None and extreme.args[0] == value and extreme.parameter("a") == 0:
+            return rises, extreme, rises != last
+    return None
 
 
 PHRASES: Cells[Phrase] = Cells(
@@ -143,64 +240,106 @@ PHRASES: Cells[Phrase] = Cells(
         GONE: Phrase("the share of the record that has passed", first=True),
         LEFT: Phrase("the time until the end", first=True),
         LENGTH: Phrase("the number of steps of the record", first=True),
-        CHANGE: Phrase("the change of {0} within {k}", first=True),
-        EVENTUALLY_WITHIN: Phrase(
+        CHANGE: Phrase("the change of {0} since the later of the start and {k} earlier", first=True),
+        EVENTUALLY_WITHIN: _window(
             "some time {a-b} later {0}",
-            first=True,
-            short=Short("some time in the next {b} {0}", "a", 0.0),
-            of_record=Phrase(
-                "some time {a-b} after the start {0}", short=Short("some time within {b} of the start {0}", "a", 0.0)
+            "at that step or up to {b} later {0}",
+            "precisely {b} later {0}",
+            of_record=_window(
+                "sometime {a-b} after the start, {0}",
+                "at the first step or up to {b} later {0}",
+                "at the step {b} after the start, {0}",
             ),
         ),
-        GLOBALLY_WITHIN: Phrase(
-            "all the time from {a-b} later {0}",
-            first=True,
-            short=Short("throughout the next {b} {0}", "a", 0.0),
-            of_record=Phrase(
-                "all the time from {a-b} after the start {0}",
-                short=Short("all the time until {b} after the start {0}", "a", 0.0),
+        GLOBALLY_WITHIN: _window(
+            "at every step {a-b} later {0}",
+            "at that step and every one up to {b} later {0}",
+            "precisely {b} later, if there is such a step, {0}",
+            of_record=_window(
+                "at all steps {a-b} after the start, {0}",
+                "at the first step and every one up to {b} later {0}",
+                "at the step {b} after the start, if there is such a step, {0}",
             ),
         ),
-        ONCE_WITHIN: Phrase(
-            "some time {a-b} earlier {0}", first=True, short=Short("some time in the last {b} {0}", "a", 0.0)
+        ONCE_WITHIN: _window(
+            "some time {a-b} earlier {0}", "at that step or up to {b} earlier {0}", "precisely {b} earlier {0}"
         ),
-        HISTORICALLY_WITHIN: Phrase(
-            "all the time from {a-b} earlier {0}", first=True, short=Short("throughout the last {b} {0}", "a", 0.0)
+        HISTORICALLY_WITHIN: _window(
+            "at every step {a-b} earlier {0}",
+            "at that step and every one up to {b} earlier {0}",
+            "precisely {b} earlier, if there is such a step, {0}",
         ),
-        ONCE: Phrase("then or earlier {0}", first=True),
-        HISTORICALLY: Phrase("all the time until then {0}", first=True),
-        NEXT: Phrase("at the next step {0}", first=True, of_record=Phrase("at the second step {0}")),
-        PREVIOUS: Phrase("at the step before {0}", first=True),
-        UNTIL: Phrase("until {1}, {0}", first=True),
-        UNLESS: Phrase("unless and until {1}, {0}", first=True),
-        SINCE: Phrase("since the last time {1}, {0}", first=True),
-        RISE: Phrase("it becomes true that {0}", first=True),
-        FALL: Phrase("it stops being true that {0}", first=True),
-        BEFORE: Phrase("then first {0} and later {1}", first=True, of_record=Phrase("first {0} and later {1}")),
-        BEFORE_WITHIN: Phrase(
-            "then first {0} and {a-b} later {1}",
+        ONCE: Phrase("at that step or earlier {0}", first=True),
+        HISTORICALLY: Phrase("at that step and every earlier one {0}", first=True),
+        NEXT: Phrase(
+            "at the next step {0}",
             first=True,
-            short=Short("then first {0} and within {b} {1}", "a", 0.0),
-            of_record=Phrase("first {0} and {a-b} later {1}", short=Short("first {0} and within {b} {1}", "a", 0.0)),
+            of_record=Phrase("at the second step {0}"),
+            denied=Phrase(
+                "at the next step, if there is one, {~0}",
+                first=True,
+                of_record=Phrase("at the second step, if there is one, {~0}"),
+            ),
+        ),
+        PREVIOUS: Phrase(
+            "at the previous step {0}",
+            first=True,
+            denied=Phrase("at the previous step, if there is one, {~0}", first=True),
+        ),
+        UNTIL: _until("until", "{1}", _EXISTS, "{0}", denied=_until(_UP_TO, "{~0}", _TO_THE_END, "{~1}")),
+        UNLESS: _until("until", "{1}", _TO_THE_END, "{0}", denied=_until(_UP_TO, "{~0}", _EXISTS, "{~1}")),
+        SINCE: Phrase(
+            "ever since the last step so far at which {1}, and there is one, {0}",
+            first=True,
+            denied=Phrase(
+                "back to and including the last step so far at which {~0}, or to the start if there is none, {~1}",
+                first=True,
+            ),
+        ),
+        RISE: Phrase(
+            "it becomes true that {0}",
+            first=True,
+            denied=Phrase("it does not change from false to true that {0}", first=True),
+        ),
+        FALL: Phrase(
+            "it stops being true that {0}",
+            first=True,
+            denied=Phrase("it does not change from true to false that {0}", first=True),
+        ),
+        BEFORE: _of_both(
+            Phrase(f"{_THEN_ONE} {{0}}, and at a still later one {{1}}", first=True),
+            Phrase(f"{_ONE} {{0}}, and at a later one {{1}}"),
+            Phrase(f"{_NONE_THEN} {{0}} comes one at which {{1}}", first=True),
+            Phrase(f"{_NONE} {{0}} comes one at which {{1}}"),
+        ),
+        BEFORE_WITHIN: _of_both(
+            _after(_THEN_ONE),
+            _after(_ONE),
+            _never_after(_NONE_THEN),
+            _never_after(_NONE),
         ),
         MEAN_WITHIN: _over_window("mean"),
         MIN_WITHIN: _over_window("minimum"),
         MAX_WITHIN: _over_window("maximum"),
-        SPREAD_WITHIN: _over_window("spread"),
-        TOTAL: Phrase("the sum of {0} so far", first=True),
-        LATEST: Phrase(f"the value of {{0}} {DASH} when last {{1}} {DASH}", first=True),
-        MEAN: Phrase("the mean of {0} over the record", first=True),
-        MIN: Phrase("the minimum of {0} over the record", first=True),
-        MAX: Phrase("the maximum of {0} over the record", first=True),
-        SPREAD: Phrase("the spread of {0} over the record", first=True),
-        SLOPE: Phrase("the slope of {0} per step over the record", first=True),
+        SPREAD_WITHIN: _over_window("range"),
+        TOTAL: Phrase("the sum of {0} up to and including that step", first=True),
+        LATEST: Phrase(
+            "the value of {0} at the last step so far at which {1}",
+            first=True,
+            closed="the value, at the last step so far at which {1}, of {0}",
+        ),
+        MEAN: _over_record("mean"),
+        MIN: _over_record("minimum"),
+        MAX: _over_record("maximum"),
+        SPREAD: _over_record("range"),
+        SLOPE: Phrase("the slope per step of the line that best fits {0} over the whole record", first=True),
         FIRST: Phrase("the first value of {0}", first=True),
         LAST: Phrase("the last value of {0}", first=True),
-        WHEN_MIN: Phrase("the time of the first minimum of {0}", first=True),
-        WHEN_MAX: Phrase("the time of the first maximum of {0}", first=True),
-        EPISODES: Phrase("the number of episodes in which {0}", first=True),
-        LONGEST: Phrase("the most steps in a row at which {0}", first=True),
-        DISTANCE: Phrase("the distance of {0} from {shape}", first=True),
+        WHEN_MIN: Phrase(f"the time until {{0}} first reaches {EXTREMES[WHEN_MIN]}", first=True),
+        WHEN_MAX: Phrase(f"the time until {{0}} first reaches {EXTREMES[WHEN_MAX]}", first=True),
+        EPISODES: Phrase("the number of separate stretches in which {0}", first=True),
+        LONGEST: Phrase("the number of steps in the longest stretch in which {0}", first=True),
+        DISTANCE: Phrase("the distance of the latest values of {0} from {shape}", first=True),
     },
     about=lambda operator: operator.makes_numbers or (operator in APART and isinstance(APART[operator], KeptWhole)),
 )
@@ -209,6 +348,6 @@ PHRASES: Cells[Phrase] = Cells(
 @lru_cache(maxsize=2)
 def beginnings(changes: int) -> frozenset[str]:
     """The words that phrases begin with, as they are after so many changes."""
-    phrases = [phrase for usual in PHRASES.values() for phrase in (usual, usual.of_record) if phrase is not None]
-    found = (_PLACE.split(words)[0].strip() for phrase in phrases for words, _ in phrase.ways())
-    return frozenset(found)
+    usual = [phrase for row in PHRASES.values() for phrase in (row, row.denied) if phrase is not None]
+    phrases = [*usual, *(phrase.of_record for phrase in usual if phrase.of_record is not None)]
+    return frozenset(_tokens(_PLACE.split(words)[0]) for phrase in phrases for words, _ in phrase.ways())

@@ -24,7 +24,7 @@ from telltree.speech.write import expression_of
 _EXACT = Possible()
 _SO = ("it is so that", "it is not so that", "it is always so", "it is never so")
 _ALWAYS = (
-    "always", "it is always so that", "it is always the case that", "never", "it is never so that",
+    "always", "at each step", "it is always so that", "it is always the case that", "never", "it is never so that",
     "it is never the case that", "at no point", "whenever",
 )  # fmt: skip
 
@@ -162,7 +162,8 @@ class _Reader:
         self._possible = Possible(static=static_columns(cursor.vocabulary.schema))
         self._witness = next(map(attribute, cursor.vocabulary.schema.values()), None)
         self._when = WhenReader(cursor, steps)
-        self._clauses = ClauseReader(cursor, NounReader(cursor, sentences, self._operand, steps), self._when)
+        nouns = NounReader(cursor, sentences, self._operand, steps)
+        self._clauses = ClauseReader(cursor, nouns, self._when, self._times)
 
     def text(self) -> Term:
         """The whole text: sentences joined by "and" or by "or"."""
@@ -198,8 +199,9 @@ class _Reader:
         if scope is not None:
             return self._scoped(scope)
         if cursor.take("at some point"):
+            cursor.take(",")
             return Sometime(self._moment())
-        if cursor.take("at the end"):
+        if self._takes_last_step():
             cursor.take(",")
             return Sometime(Always(self._moment()))
         times = self._times.take()
@@ -239,6 +241,7 @@ class _Reader:
         """A sentence after words that say when it is true."""
         cursor = self._cursor
         if cursor.take("at some point"):
+            cursor.take(",")
             return Sometime(_joined([scope, self._moment()]))
         times = self._times.take()
         if times is not None:
@@ -260,22 +263,38 @@ class _Reader:
         cursor = self._cursor
         with cursor.deeper():
             if cursor.take("then or later"):
+                cursor.take(",")
                 return Sometime(self._moment())
             if cursor.take("from then on"):
                 return self._always(True)
             parts = self._while()
-            if cursor.take(", and from then on"):
+            if self._sees_away():
+                cursor.expect(", and")
+                parts.append(self._item(True, True))
+            elif cursor.take(", and from then on"):
                 parts.append(self._always(True))
             elif cursor.take(", and then or later"):
+                cursor.take(",")
                 parts.append(Sometime(self._moment()))
             return _joined(parts)
+
+    def _sees_away(self) -> bool:
+        """Whether ", and" comes next, and what is so at other steps; or a list of such, which only then begin so."""
+        cursor, begun = self._cursor, self._cursor.at
+        found = cursor.take(", and") is not None
+        several = found and cursor.take("both", "all of these:") is not None
+        later = several and cursor.sees("from then on", "then or later")
+        found = found and (later or self._clauses.sees_elsewhere())
+        cursor.at = begun
+        return found
 
     def _while(self, first: Term | None = None) -> list[Term]:
         """An item, and what holds at the same time ("while")."""
         parts = [self._item(True, True) if first is None else first]
         if self._cursor.take("while", ", while"):
             parts.append(self._item(True, True))
-            if self._cursor.sees("and", ",") and not self._cursor.sees(", and from then on", ", and then or later"):
+            ended = self._cursor.sees(", and from then on", ", and then or later") or self._sees_away()
+            if self._cursor.sees("and", ",") and not ended:
                 parts += self._rest_of_list("and", True, True)
         return parts
 
@@ -361,7 +380,7 @@ class _Reader:
 
     def _in_time(self, nested: bool, lone: bool) -> Term | None:  # noqa: PLR0911  one return a keyword
         cursor = self._cursor
-        if cursor.take("at the end"):
+        if self._takes_last_step():
             cursor.take(",")
             return Sometime(Always(self._item(True, lone)))
         times = self._times.take()
@@ -369,6 +388,7 @@ class _Reader:
             return HowOften(self._item(True, lone), times)
         if nested:
             if cursor.take("then or later"):
+                cursor.take(",")
                 return Sometime(self._item(True, lone))
             if cursor.take("from then on"):
                 return self._always(False, lone)
@@ -376,10 +396,15 @@ class _Reader:
                 cursor.fail("'then or later' or 'from then on' inside a sentence")
             return None
         if cursor.take("at some point"):
+            cursor.take(",")
             return Sometime(self._item(True, lone))
         if cursor.sees(*_ALWAYS):
             return self._always(False, lone)
         return None
+
+    def _takes_last_step(self) -> bool:
+        cursor = self._cursor
+        return not cursor.sees("at the last step so far") and cursor.take("at the last step", "at the end") is not None
 
     def _length(self, nested: bool) -> Term:
         if nested:
@@ -391,6 +416,8 @@ class _Reader:
     def _so(self, nested: bool, lone: bool) -> Term | None:
         """ "It is so that …", "it is not so that …", and plain true or false."""
         cursor = self._cursor
+        if cursor.sees("it is never so for"):
+            return None
         match cursor.take(*_SO):
             case "it is so that":
                 return self._item(nested, lone)
@@ -406,7 +433,8 @@ class _Reader:
         """What always holds, never holds, or holds whenever something else does."""
         cursor = self._cursor
         match cursor.take(*_ALWAYS):
-            case "always" | "it is always so that" | "it is always the case that":
+            case "always" | "it is always so that" | "it is always the case that" | "at each step":
+                cursor.take(",")
                 return Always(self._item(True, lone))
             case "never" | "it is never so that" | "it is never the case that" | "at no point":
                 return Always(_EXACT.negated(self._never(is_open, lone)))

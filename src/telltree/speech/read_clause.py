@@ -1,21 +1,43 @@
 """Reading clauses: what one signal is at a step; they may have an adverb, or lack a verb."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from telltree.errors import SpeechError
-from telltree.operators import Attribute, Expression, Number, Type, operator_named
-from telltree.operators.table import CHANGE, DIFFERENCE, DISTANCE, TIMES
+from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
+from telltree.operators.table import (
+    CHANGE,
+    DIFFERENCE,
+    DISTANCE,
+    EPISODES,
+    FALL,
+    LATEST,
+    LONGEST,
+    MAX_WITHIN,
+    MIN_WITHIN,
+    NOT,
+    RISE,
+    TIMES,
+)
 from telltree.operators.types import fits
 from telltree.speech.cursor import Cursor
+from telltree.speech.phrases import EXTREMES
 from telltree.speech.read_noun import NounReader, attribute, is_truth
+from telltree.speech.read_times import TimesReader
 from telltree.speech.read_when import WhenReader
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Interval, Names, Orders, Reals, Truths, Values
-from telltree.speech.vocabulary import Fact, Noun, Scale
-from telltree.speech.words import ALONE, BOUNDS
+from telltree.speech.vocabulary import STAYING, Fact, Noun, Scale
+from telltree.speech.words import ALONE, BOUNDS, number_words
+from telltree.speech.write import expression_of
 
 ADVERBS = ("always", "never", "ever")
+_LOOKS = {"looks like": True, "look like": True, "does not look like": False, "do not look like": False}
+_CHANGING = {
+    "it never changes from false to true that": RISE,
+    "it never changes from true to false that": FALL,
+}
 Simple: TypeAlias = Says | Compares | Own
 _ORDERS = {
     "<": Orders(True, False, False, False), "<=": Orders(True, True, False, False),
@@ -43,23 +65,32 @@ class Clause:
 class ClauseReader:
     """Reads clauses at a cursor."""
 
-    def __init__(self, cursor: Cursor, nouns: NounReader, when: WhenReader) -> None:
+    def __init__(self, cursor: Cursor, nouns: NounReader, when: WhenReader, times: TimesReader) -> None:
         self._cursor = cursor
         self._when = when
+        self._times = times
         self._nouns = nouns
 
     def clause(self, lone: bool) -> Clause:
         """A clause; `lone` if an "or" in it cannot belong to an enclosing list."""
-        if self._cursor.sees("it is"):
-            known = self._known()
-            if known is not None:
-                return known
+        found = self._known(lone) or self._changing() or self._in_stretches() or self._at_the_last() or self._alike()
+        if found is not None:
+            return found
+        found = self._simple(lone)
+        literal = found.literal
+        if found.adverb in STAYING:
+            return Clause(self._in_a_row(literal, found.adverb == "never stays"))
+        plain = isinstance(literal, Says | Compares) and not found.adverb and not found.verbless
+        numbers = self._times.take_stretches() if plain else None
+        return found if numbers is None else Clause(self._counted(EPISODES, literal, numbers))
+
+    def _simple(self, lone: bool) -> Clause:
+        """A clause that says nothing of other steps but by an operator's own words."""
         begun = self._cursor.at
         entry = self._nouns.entry()
         match entry:
             case Fact(column=column, true=true, adverb=adverb, verbless=verbless):
-                values = Truths(true, not true, self._or_unknown())
-                return Clause(Says(attribute(column), values), adverb, verbless)
+                return Clause(Says(attribute(column), Truths(true, not true, False)), adverb, verbless)
             case list():
                 return Clause(self._scale(entry))
             case Expression() if is_truth(entry):
@@ -67,13 +98,81 @@ class ClauseReader:
         self._cursor.at = begun
         subject = self._nouns.noun()
         if is_truth(subject) and not isinstance(subject.head, Attribute):
-            return Clause(Own(subject, True))
+            return Clause(_own(subject))
         return self._about(subject, lone)
+
+    def _changing(self) -> Clause | None:
+        """That something never becomes true, or never stops being true; None if the text does not say so."""
+        word = self._cursor.take(*_CHANGING)
+        operator = None if word is None else _CHANGING[word]
+        return None if operator is None else Clause(Own(Expression(operator, (self._nouns.truth(),)), True), "never")
+
+    def _in_stretches(self) -> Clause | None:
+        """In how many stretches, or for how many steps in a row, something is so, said before it."""
+        cursor, begun = self._cursor, self._cursor.at
+        numbers = self._times.take_stretches()
+        if numbers is not None:
+            cursor.take(",")
+            return Clause(self._counted(EPISODES, self._nouns.truth(), numbers))
+        never = cursor.take("it is never so") is not None
+        run = self._times.take_in_a_row()
+        if run is None:
+            cursor.at = begun
+            return None
+        if never:
+            cursor.expect("that")
+        else:
+            cursor.take(",")
+        return Clause(self._run(self._nouns.truth(), *run, never))
+
+    def _in_a_row(self, literal: Simple, never: bool) -> Own:
+        """For how many steps in a row the literal holds, said behind it."""
+        run = self._times.take_in_a_row()
+        if run is None:
+            self._cursor.fail("for how many steps, as in 'for more than 3 steps in a row'")
+        return self._run(expression_of(literal), *run, never)
+
+    def _run(self, part: Expression, numbers: Reals, longest: bool, never: bool) -> Own:
+        """That something is, or never is, so for so many steps in a row; or for these at the longest."""
+        if not longest and (len(numbers.intervals) != 1 or numbers.intervals[0].bounded_above):
+            self._cursor.fail("'at the longest' behind a number of steps in a row that may be too large")
+        return self._counted(LONGEST, part, (~numbers).whole if never else numbers)
+
+    def _counted(self, head: Operator, part: Expression | Simple, numbers: Reals) -> Own:
+        """That a number of stretches, or of steps in a row, is one of these."""
+        operand = part if isinstance(part, Expression) else expression_of(part)
+        count = self._nouns.applied(head, operand)
+        for relation in ("=", ">=", "<="):
+            for holds in (True, False):
+                allowed = numbers if holds else (~numbers).whole
+                for bound in {end for i in allowed.intervals for end in (i.low, i.high) if math.isfinite(end)}:
+                    if Reals.compared(relation, bound).whole == allowed:
+                        compared = Expression(operator_named(relation), (count, Expression(Number(bound))))
+                        return Own(compared, holds)
+        return self._cursor.fail("a single bound")
+
+    def _at_the_last(self) -> Clause | None:
+        """What a signal is at the last step so far at which something else holds."""
+        cursor = self._cursor
+        if not cursor.take("at the last step so far at which"):
+            return None
+        event = self._nouns.truth()
+        cursor.expect(",")
+        if_any = cursor.take("if there is one ,") is not None
+        inside = self._simple(lone=False).literal
+        if not isinstance(inside, Says) or not isinstance(inside.values, Reals):
+            cursor.fail("what a number is at that step")
+        values = replace(inside.values, missing=inside.values.missing or if_any)
+        return Clause(Says(Expression(LATEST, (inside.signal, event)), values))
 
     def of_record(self) -> Own | None:
         """What an operator says in its words for a whole record; None, without moving the cursor, if there are none."""
         found = self._nouns.of_record()
-        return None if found is None else Own(found, True)
+        return None if found is None else _own(found)
+
+    def sees_elsewhere(self) -> bool:
+        """Whether what is so at other steps comes next."""
+        return self._cursor.sees("at the last step so far at which") or self._nouns.sees_elsewhere()
 
     def alike(self, joint: str, verb: str) -> list[Clause]:
         """The same said of several columns: "x and y are below 5"; empty, without moving the cursor, if it is not."""
@@ -128,12 +227,14 @@ class ClauseReader:
             found.append(Clause(Says(attribute(facts[words].column), values), first.adverb))
         return found
 
-    def _known(self) -> Clause | None:
-        """It is known whether, unknown whether, or false that a Boolean column is true."""
+    def _known(self, lone: bool) -> Clause | None:
+        """That it is known or unknown whether something is so, or that it is false or unknown that it is so."""
         cursor, begun = self._cursor, self._cursor.at
-        cursor.expect("it is")
-        adverb = cursor.take(*ADVERBS) or ""
-        kind = cursor.take("known whether", "unknown whether", "false that")
+        adverb = (cursor.take(*ADVERBS) or "") if cursor.take("it is") else ""
+        doubt = cursor.take("false or unknown that", "true or unknown that") if cursor.at > begun else None
+        if doubt is not None:
+            return self._doubted(doubt, adverb, lone)
+        kind = cursor.take("known whether", "unknown whether", "false that") if cursor.at > begun else None
         if kind is None:
             cursor.at = begun
             return None
@@ -141,13 +242,23 @@ class ClauseReader:
         if not isinstance(entry, Fact) or entry.adverb or entry.verbless:
             cursor.fail("what is so if a Boolean column is true")
         if kind == "false that":
-            values = Truths(not entry.true, entry.true, self._or_unknown())
+            values = Truths(not entry.true, entry.true, False)
         else:
             values = Truths(kind == "known whether", kind == "known whether", kind == "unknown whether")
         return Clause(Says(attribute(entry.column), values), adverb)
 
-    def _or_unknown(self) -> bool:
-        return self._cursor.take("or that is unknown") is not None
+    def _doubted(self, doubt: str, adverb: str, lone: bool) -> Clause:
+        """What is also so where nothing is known."""
+        inside = self._simple(lone)
+        literal = inside.literal
+        if inside.adverb or inside.verbless or isinstance(literal, Own):
+            self._cursor.fail("what may be unknown: what a column or a number is")
+        values = literal.orders if isinstance(literal, Compares) else literal.values
+        doubted = ~values if doubt == "false or unknown that" else ~replace(~values, missing=False)
+        if isinstance(literal, Compares):
+            assert isinstance(doubted, Orders)
+            return Clause(replace(literal, orders=doubted), adverb)
+        return Clause(replace(literal, values=doubted), adverb)
 
     def _scale(self, scales: list[Scale]) -> Says:
         """A constant in the column's own words for high or low."""
@@ -170,9 +281,12 @@ class ClauseReader:
                 cursor.expect(word)
                 known = word == "known"
                 return Clause(compares(subject, other, Orders(known, known, known, not known)), adverb)
-        moved = self._moved(subject) or self._alike(subject)
+        moved = self._moved(subject) or self._reached(subject) or self._looks(subject)
         if moved is not None:
             return moved
+        stays = cursor.take(*STAYING)
+        if stays is not None:
+            return Clause(self._predicate(subject, lone, verbless=False), stays)
         verbless = cursor.take("is") is None
         adverb = (not verbless and cursor.take(*ADVERBS)) or ""
         return Clause(self._predicate(subject, lone, verbless), adverb, verbless)
@@ -190,22 +304,49 @@ class ClauseReader:
             relation = BOUNDS[cursor.expect("more than", "at least")]
             values = Reals.compared(relation, self._number(subject))
         cursor.expect("within")
-        signal = Expression(CHANGE, (subject, self._nouns.parameter(CHANGE.parameters[0])))
-        values = values if word in ("rises", "has risen") else values.mirrored
-        return Clause(Says(signal, replace(values, missing=self._or_unknown())), adverb)
+        rises = word in ("rises", "has risen")
+        extreme = MIN_WITHIN if rises else MAX_WITHIN
+        last = self._nouns.parameter(extreme.parameters[1])
+        farthest = Expression(extreme, (subject, Expression(Number(0.0)), last))
+        sides = (subject, farthest) if rises else (farthest, subject)
+        return Clause(Says(Expression(DIFFERENCE, sides), values), adverb)
 
-    def _alike(self, subject: Expression) -> Clause | None:
-        """That the subject looks like a shape; None, without moving the cursor, if the text does not say so."""
+    def _reached(self, subject: Expression) -> Clause | None:
+        """When the subject first reaches its extreme; None, without moving the cursor, if the text does not say so."""
+        for operator, extreme in EXTREMES.items():
+            if self._cursor.take(f"first reaches {extreme}"):
+                return Clause(Says(self._nouns.applied(operator, subject), self._when.after_start()))
+        return None
+
+    def _alike(self) -> Clause | None:
+        """That last values look like a shape; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self._cursor, self._cursor.at
-        adverb = cursor.take(*ADVERBS) or ""
-        word = cursor.take("looks like") or (None if adverb else cursor.take("does not look like"))
-        if word is None or subject.type is not Type.REAL_VECTOR:
+        number = cursor.take_number(()) if cursor.take("the last") else None
+        if number is None or not cursor.take("values of"):
             cursor.at = begun
             return None
-        signal = Expression(DISTANCE, (subject, Expression(self._nouns.shape())))
+        subject = self._nouns.noun()
+        cursor.expect("so far")
+        found = self._looks(subject, number)
+        return cursor.fail("'look like'") if found is None else found
+
+    def _looks(self, subject: Expression, number: float | None = None) -> Clause | None:
+        """That the subject, or so many values of it, looks like a shape; None if the text does not say so."""
+        cursor, begun = self._cursor, self._cursor.at
+        adverb = cursor.take(*ADVERBS) or ""
+        word = cursor.take(*_LOOKS)
+        if word is None or subject.type is not Type.REAL_VECTOR or (adverb and not _LOOKS[word]):
+            cursor.at = begun
+            return None
+        shape = self._nouns.shape()
+        if number not in (None, len(shape.values)):
+            cursor.at -= 1
+            cursor.fail(f"the picture of a shape of {number_words(number or 0.0)} steps")
+        signal = Expression(DISTANCE, (subject, Expression(shape)))
         cursor.expect("within")
+        cursor.take("a distance of")
         values = Reals.compared("<", self._number(signal))
-        return Clause(Says(signal, values if word == "looks like" else ~values), adverb)
+        return Clause(Says(signal, values if _LOOKS[word] else ~values), adverb)
 
     def _predicate(self, subject: Expression, lone: bool, verbless: bool) -> Simple:
         """What the subject is: one predicate, or a list of them that ends with "or"."""
@@ -250,7 +391,7 @@ class ClauseReader:
     def _sees_predicate(self, subject: Expression) -> bool:
         """Whether another predicate of the subject comes next, and not the next part of a list."""
         cursor, begun = self._cursor, self._cursor.at
-        if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then on"):
+        if cursor.entries()[0] or cursor.sees_quotation() or cursor.sees("from then", "from the start"):
             return False
         if self._when.sees_passed():
             return False
@@ -317,12 +458,26 @@ class ClauseReader:
         return self._cursor.vocabulary.schema[subject.head.name].levels
 
     def _compared(self, subject: Expression, relation: str) -> Simple:
-        """The subject stands in this relation to another signal."""
+        """The subject stands in this relation to another signal, or to its own earlier value."""
+        change = self._earlier(subject)
+        if change is not None:
+            values = Reals.compared(relation.replace("!", ""), 0.0)
+            return Says(change, replace(~values, missing=False) if relation == "!=" else values)
         other = self._nouns.noun()
         if other.type is not subject.type:
             self._cursor.fail(f"something like {str(subject)!r} to compare it with; {str(other)!r} is a {other.type}")
-        orders = _ORDERS[relation]
-        return compares(subject, other, replace(orders, missing=self._or_unknown()))
+        return compares(subject, other, _ORDERS[relation])
+
+    def _earlier(self, subject: Expression) -> Expression | None:
+        """The change of the subject since an earlier value of it, if that is what comes next."""
+        cursor = self._cursor
+        if subject.type is not Type.REAL_VECTOR or cursor.entries()[0] or not cursor.take("its value"):
+            return None
+        steps = self._nouns.parameter(CHANGE.parameters[0])
+        cursor.expect("earlier")
+        if cursor.take("or at the start , whichever is later") and cursor.sees(", while"):
+            cursor.at += 1  # the comma ends these words, not an item of a list
+        return Expression(CHANGE, (subject, steps))
 
     def _count(self, subject: Expression) -> Own:
         cursor = self._cursor
@@ -404,10 +559,13 @@ class ClauseReader:
 
     def _apart(self, subject: Expression, values: Reals) -> Says:
         """How far the subject is from what comes next."""
+        change = self._earlier(subject)
+        if change is not None:
+            return Says(change, values)
         signal = Expression(DIFFERENCE, (subject, self._nouns.part()))
         if signal.args[1].type is not Type.REAL_VECTOR:
             self._cursor.fail("a signal to measure the distance from")
-        return Says(signal, replace(values, missing=self._or_unknown()))
+        return Says(signal, values)
 
     def _in_own_words(self, subject: Expression) -> Reals | None:
         """A bound in the column's own words for high and low."""
@@ -440,3 +598,8 @@ def compares(first: Expression, second: Expression, orders: Orders) -> Compares:
     if str(second) < str(first):
         return Compares(second, first, replace(orders, less=orders.greater, greater=orders.less))
     return Compares(first, second, orders)
+
+
+def _own(e: Expression) -> Own:
+    """What is kept whole, or its opposite."""
+    return Own(e.args[0], False) if e.head is NOT else Own(e, True)

@@ -7,13 +7,13 @@ from functools import lru_cache
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Shape, Type, UserFunction
 from telltree.operators.parameters import Parameter, Quantity
-from telltree.operators.table import DIFFERENCE, TIMES
+from telltree.operators.table import DIFFERENCE, NOT, TIMES
 from telltree.speech.cursor import Cursor
-from telltree.speech.phrases import PHRASES, Piece, Span, asks_truth, pieces
+from telltree.speech.phrases import PHRASES, Opposite, Piece, Span, asks_truth, pieces
 from telltree.speech.times import Steps
 from telltree.speech.tokens import Kind, Token
 from telltree.speech.vocabulary import Call, Fact, Noun, Scale, is_clause
-from telltree.speech.words import DASH, shape_of, shape_words
+from telltree.speech.words import shape_of, shape_words
 
 _TYPES = {
     ColumnType.REAL: Type.REAL_VECTOR,
@@ -89,6 +89,13 @@ class NounReader:
         truths = (way for way in _ways(self.cursor.next) if way.first and not way.operator.makes_numbers)
         return self._said([*truths, *_ways(self.cursor.next, of_record=True)])
 
+    def sees_elsewhere(self) -> bool:
+        """Whether words of an operator come next that say of which other steps something is told."""
+        ways = (way for way in _ways(self.cursor.next) if way.operator.looks and way.first)
+        user = self.cursor.entries()[0]
+        openings = (way.pieces[0] for way in ways)
+        return any(isinstance(o, str) and len(o.split()) >= user and self.cursor.sees(o) for o in openings)
+
     def _said(self, ways: Iterable["_Way"]) -> Expression | None:
         """What is said in one of these ways, which may begin alike; None, without moving the cursor, if in none."""
         left = list(ways)
@@ -96,7 +103,7 @@ class NounReader:
             return None
         user = self.cursor.entries()[0]  # a column whose words are more goes first
         left = [way for way in left if isinstance(way.pieces[0], str) and len(way.pieces[0].split()) >= user]
-        operands: dict[int, Expression] = {}
+        operands: dict[int | Opposite, Expression] = {}
         values: dict[Parameter, Expression] = {}
         place = 0
         while nexts := [way.pieces[place] for way in left if place < len(way.pieces)]:
@@ -111,7 +118,7 @@ class NounReader:
                 if piece is None:
                     self.cursor.expect(*words)
             match piece:
-                case int():
+                case int() | Opposite():
                     operands[piece] = self._operand(left[0].operator, piece)
                 case Parameter():
                     values[piece] = self.parameter(piece)
@@ -122,23 +129,24 @@ class NounReader:
         said = next((way for way in left if len(way.pieces) == place), None)
         return None if said is None else self._filled(said, operands, values)
 
-    def _operand(self, operator: Operator, place: int) -> Expression:
-        within = self.cursor.take(DASH) is not None
-        found = self.truth() if asks_truth(operator, place) else self.part()
-        if within:
-            self.cursor.expect(DASH)
-        return found
+    def _operand(self, operator: Operator, place: int | Opposite) -> Expression:
+        if isinstance(place, Opposite):
+            return opposite(self.truth())
+        return self.truth() if asks_truth(operator, place) else self.part()
 
     def _filled(
-        self, way: "_Way", operands: Mapping[int, Expression], values: Mapping[Parameter, Expression]
+        self, way: "_Way", operands: Mapping[int | Opposite, Expression], values: Mapping[Parameter, Expression]
     ) -> Expression:
-        """An operator with all that was said of it, and what is left out."""
+        """An operator with all that was said of it, and what is left out; its opposite, if that is what was said."""
         rows = way.operator.parameters
-        given = [values[row] if row in values else Expression(Number(way.left_out[row.name])) for row in rows]
-        whole = self.applied(way.operator, *(operands[place] for place in sorted(operands)), *given)
+        named = {row.name: values[row] for row in rows if row in values}
+        for name, value in way.left_out.items():
+            named[name] = named[value] if isinstance(value, str) else Expression(Number(value))
+        placed = {place.operand if isinstance(place, Opposite) else place: e for place, e in operands.items()}
+        whole = self.applied(way.operator, *(placed[place] for place in sorted(placed)), *(named[r.name] for r in rows))
         if way.operator.window is not None and way.operator.is_empty([whole.parameter(row.name) for row in rows]):
             self.cursor.fail("a window that does not end before it begins")
-        return whole
+        return opposite(whole) if way.denied else whole
 
     def _span(self, span: Span) -> dict[Parameter, Expression]:
         """Both bounds of a window; the first may lack its unit."""
@@ -300,8 +308,9 @@ class _Way:
 
     operator: Operator
     pieces: tuple[Piece, ...]
-    left_out: Mapping[str, float]
+    left_out: Mapping[str, float | str]
     first: bool
+    denied: bool
 
 
 def _ways(begin: Token, of_record: bool = False) -> list[_Way]:
@@ -314,11 +323,19 @@ def _by_first_word(of_record: bool, changes: int) -> dict[str, list[_Way]]:
     """The words of all operators, as they are after so many changes."""
     found: dict[str, list[_Way]] = {}
     for operator, usual in PHRASES.items():
-        phrase = usual.of_record if of_record else usual
-        for words, left_out in () if phrase is None else phrase.ways():
-            way = _Way(operator, pieces(operator, words), left_out, phrase is not None and phrase.first)
-            found.setdefault(words.split()[0], []).append(way)
+        for denied, either in enumerate((usual, usual.denied)):
+            phrase = either.of_record if of_record and either is not None else either
+            for words, left_out in () if phrase is None else phrase.ways():
+                way = _Way(
+                    operator, pieces(operator, words), left_out, phrase is not None and phrase.first, bool(denied)
+                )
+                found.setdefault(words.split()[0], []).append(way)
     return found
+
+
+def opposite(e: Expression) -> Expression:
+    """The negation of an expression, without a second one."""
+    return e.args[0] if e.head is NOT else Expression(NOT, (e,))
 
 
 def is_truth(e: Expression) -> bool:

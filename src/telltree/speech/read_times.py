@@ -22,7 +22,9 @@ class TimesReader:
     def take(self) -> Reals | None:
         """How often something holds, up to the comma; None, without moving the cursor, if the text does not say so."""
         cursor, begun = self.cursor, self.cursor.at
-        word = cursor.take("for", "at")
+        in_a_row = self.take_in_a_row() is not None
+        cursor.at = begun
+        word = None if in_a_row else cursor.take("for", "at")
         times = None if word is None else self._ranges(word == "for")
         if times is None:
             cursor.at = begun
@@ -45,6 +47,27 @@ class TimesReader:
             return None
         cursor.take("in all")
         return times.whole
+
+    def take_stretches(self) -> Reals | None:
+        """In how many stretches something holds; None, without moving the cursor, if the text does not say so."""
+        cursor, begun = self.cursor, self.cursor.at
+        numbers = self._ranges(in_time=False) if cursor.take("in") else None
+        if numbers is None or not cursor.take("separate stretches", "separate stretch", "stretches", "stretch"):
+            cursor.at = begun
+            return None
+        return numbers.whole
+
+    def take_in_a_row(self) -> tuple[Reals, bool] | None:
+        """For how many steps in a row something holds, and whether at the longest; None, without moving the cursor, if
+        the text does not say so."""
+        cursor, begun = self.cursor, self.cursor.at
+        for in_time in (False, True)[: 1 + (self.steps.period is not None)]:
+            cursor.at = begun
+            numbers = self._ranges(in_time) if cursor.take("for") else None
+            if numbers is not None and (in_time or cursor.take("steps", "step")) and cursor.take("in a row"):
+                return numbers.whole, cursor.take("at the longest") is not None
+        cursor.at = begun
+        return None
 
     def _ranges(self, in_time: bool) -> Reals | None:
         times = self._range(in_time)

@@ -76,6 +76,16 @@ class WhenReader:
             values = values | _set(bounds, _plain)
         return Says(Expression(LENGTH), values.lengths)
 
+    def after_start(self) -> Reals:
+        """How long after the start something is, which must come next."""
+        ranges = self._ranges()
+        if ranges is None or not self._takes_time():
+            self.cursor.fail(f"a number of {self._counted()}, as in 'more than 8 {self._counted()}'")
+        self.cursor.expect("after the start")
+        values = self._says(ELAPSED, ranges).values
+        assert isinstance(values, Reals)
+        return values
+
     def take_scope(self) -> Says | None:
         """When something holds, up to the comma."""
         begun = self.cursor.at

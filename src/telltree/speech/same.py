@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from telltree.operators import Attribute, Expression, Number, Operator, Type, operator_named
 from telltree.operators.table import MIRRORED
 from telltree.speech.lists import joined
+from telltree.speech.literals import how_many
 from telltree.speech.moments import Moments
 from telltree.speech.normal import taken_apart
 from telltree.speech.possible import Possible
@@ -44,6 +45,8 @@ def _unordered(term: Term, possible: Possible) -> Hashable:  # noqa: PLR0911  on
             return type(term), _unordered(part, possible)
         case HowOften(part=part, times=times):
             return HowOften, _unordered(part, possible), times
+        case Own() if (counted := how_many(term)) is not None:
+            return counted[0].head, _operand(counted[0].args[0], possible), counted[1]
         case Own(expression=Expression(head=Operator() as head, args=(Expression(head=Number()), other))):
             turned = Expression(operator_named(MIRRORED[head.name]), (other, term.expression.args[0]))
             return _unordered(Own(turned, term.holds), possible)

@@ -56,7 +56,7 @@ def _with_shared_adverbs(sentences: list[Said]) -> list[Said]:
     found: dict[Hashable, list[tuple[Said, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.adverb else None
-        clause = Clause("", "", "") if about is None or about.joined or about.tail else about.clause
+        clause = Clause("", "", "") if about is None or about.joined else about.clause
         shared = (clause.opening, sentence.adverb) if clause.verb in SHARED_VERBS else i
         found.setdefault(shared, []).append((sentence, clause))
     return [alike[0][0] if len(alike) == 1 else _one_adverb(alike) for alike in found.values()]
@@ -74,7 +74,7 @@ def _with_shared_rules(sentences: list[Said]) -> list[Said]:
     found: dict[str | int, list[tuple[Said, Clause]]] = {}
     for i, sentence in enumerate(sentences):
         about = sentence.about if sentence.given else None
-        clause = Clause("", "", "") if about is None or about.joined or about.tail else about.clause
+        clause = Clause("", "", "") if about is None or about.joined else about.clause
         shared = clause.verb == "is" and clause.subject != "it"
         found.setdefault(clause.subject if shared else i, []).append((sentence, clause))
     return [rules[0][0] if len(rules) == 1 else _one_rule(rules) for rules in found.values()]

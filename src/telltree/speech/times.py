@@ -70,6 +70,25 @@ class Steps:
         """The words behind what is counted: "at more than 3 steps"; None if no shorter than the words before it."""
         return self._at(_ranges(times, number_words, timed=False)) if self.period is None else None
 
+    def stretches(self, numbers: Reals, named: float) -> str:
+        """In how many stretches: "in 3 or more separate stretches"; `named`: the number to say, if it is a bound."""
+        said = _ranges(numbers, number_words, timed=False, named=named)
+        return f"in {said} stretch" if said.endswith(" 1") else f"in {said} separate stretches"
+
+    def in_a_row(self, numbers: Reals, named: float) -> tuple[bool, str]:
+        """For how many steps at the longest: whether never for so many, and "for more than 3 steps in a row".
+
+        Not as a time: from the first of three steps to the last are two of their lengths.
+        """
+        never, longest, asked = False, " at the longest", numbers
+        match numbers.intervals:
+            case (Interval(low=low, high=math.inf),) if low > 0:
+                longest = ""
+            case (Interval(low=0.0, high=high),):
+                never, longest, asked = True, "", Reals((Interval(high + 1),), False)
+        said = _ranges(asked, number_words, timed=False, named=named)
+        return never, f"for {said} {'step' if said.endswith(' 1') else 'steps'} in a row{longest}"
+
     def _at(self, said: str) -> str:
         return f"at {said} {'step' if said.endswith(' 1') else 'steps'}"
 
@@ -123,26 +142,26 @@ def is_one(ranges: str) -> bool:
     return ranges.endswith(" 1") or ranges == "1"
 
 
-def _ranges(times: Reals, amount: Callable[[float], str], timed: bool) -> str:
+def _ranges(times: Reals, amount: Callable[[float], str], timed: bool, named: float | None = None) -> str:
     """Ranges of numbers of steps."""
     intervals = times.whole.intervals
     match intervals:
         case (Interval(low=0.0, high=before), Interval(low=after, high=math.inf)) if before + 2 == after:
             return f"other than {amount(before + 1)}"
-    return " or ".join(_range(interval, amount, timed) for interval in intervals)
+    return " or ".join(_range(interval, amount, timed, named) for interval in intervals)
 
 
-def _range(i: Interval, amount: Callable[[float], str], timed: bool) -> str:
-    """The way to say a range of whole numbers that has the rounder number."""
+def _range(i: Interval, amount: Callable[[float], str], timed: bool, named: float | None) -> str:
+    """The way to say a range of whole numbers that has the number `named`, or else the rounder one."""
     if i.low == i.high:
         return f"exactly {amount(i.low)}"
     if i.low > 0 and i.high < math.inf:
         return f"{amount(i.low)} to {amount(i.high)}"
     if i.high == math.inf:
-        if i.low > 0 and roundness(i.low - 1) > roundness(i.low):
+        if i.low > 0 and _is_named(i.low - 1, i.low, named):
             return f"more than {amount(i.low - 1)}"
         return f"at least {amount(i.low)}" if timed else f"{amount(i.low)} or more"
-    if roundness(i.high + 1) > roundness(i.high):
+    if _is_named(i.high + 1, i.high, named):
         return f"{'less' if timed else 'fewer'} than {amount(i.high + 1)}"
     return f"at most {amount(i.high)}" if timed else f"{amount(i.high)} or fewer"
 
@@ -150,3 +169,8 @@ def _range(i: Interval, amount: Callable[[float], str], timed: bool) -> str:
 def roundness(number: float) -> tuple[bool, bool, bool]:
     """How round a number of steps is; rounder ones compare as greater."""
     return number % 10 == 0 and number > 0, number % 5 == 0 and number > 0, number % 2 == 0 and number > 0
+
+
+def _is_named(bound: float, least: float, named: float | None) -> bool:
+    """Whether to say the bound of a range, rather than the least (or most) that is in it."""
+    return bound == named if named in (bound, least) else roundness(bound) > roundness(least)

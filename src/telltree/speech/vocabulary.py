@@ -17,6 +17,10 @@ SHARED_VERBS = ("is", "are")
 """Verbs that several predicates may share: "the valve is never open or stuck"."""
 
 
+STAYING = ("stays", "never stays")
+"""Verbs of what is, or never is, for some steps in a row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Noun:
     """A column, spoken of by its phrase or name: "pressure", to be followed by "is above 5 bar"."""
@@ -31,7 +35,7 @@ class Fact:
     column: Column
     true: bool
     adverb: str = ""
-    """"always" or "never", if the clause contains it"""
+    """"always" or "never", or one of `STAYING`, if the clause contains it"""
     verbless: bool = False
     """whether its verb is left out, as in "the valve open"."""
 
@@ -243,6 +247,8 @@ class Vocabulary:
         for adverb in ("always", "never"):
             if not self._add(clause.with_adverb(adverb), Fact(column, true, adverb)):
                 return whole
+        for adverb in STAYING if clause.verb == "is" else ():
+            self._add(f"{clause.subject} {adverb} {clause.predicate}", Fact(column, true, adverb))
         verbless = clause.verbless
         return clause if verbless is None or self._add(verbless, Fact(column, true, "", True)) else whole
 

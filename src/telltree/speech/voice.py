@@ -9,7 +9,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
 from telltree.data import Schema
-from telltree.operators import Attribute, Expression, UserFunction
+from telltree.operators import Attribute, Expression, Operator, UserFunction
+from telltree.operators.table import FALL, LATEST, RISE
+from telltree.speech.atoms import has_own_words
 from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
 from telltree.speech.possible import Possible
@@ -34,6 +36,8 @@ from telltree.speech.words import QUOTED
 _NEGATION, _NESTED_LIST, _DENIED, _IN_LIST = 3, 2, 1, 3
 _ALWAYS, _NEVER = "it is always the case that", "it is never the case that"
 _APART = 5  # what one sentence must save to be preferred to several simpler ones
+_CLOSING = "whichever is later"  # words that a comma must follow
+_AWAY_FIRST = 8  # "whenever at the next step A, B" begins at the wrong end
 _MOST_WHILE = 2  # parts after "while" in a choice
 _MARKED = re.compile(", | (?:and|or|while) ")
 _MOST_TRIED = 6  # parts of a list to try after "whenever"
@@ -59,8 +63,9 @@ class Voice:
     ) -> None:
         self.possible = Possible(missing, static_columns(schema))
         self._steps = Steps.of(step)
-        self.nouns = Nouns(vocabulary(schema, tuple(functions), called), careful, self._operand, steps=self._steps)
-        self._literals = Literals(self.nouns, wary)
+        words = vocabulary(schema, tuple(functions), called)
+        self.nouns = Nouns(words, careful, self._operand, steps=self._steps, wary=wary)
+        self._literals = Literals(self.nouns, wary, self.possible)
         self._wary = wary
         self._known: dict[tuple[Term, bool, bool], Said] = {}
 
@@ -96,10 +101,11 @@ class Voice:
             case Sometime(part) | Always(part) if self._is_timeless(part):
                 return self.item(part)
             case Sometime(Always(part)):
-                return said("at the end,") + self._moment(part)
+                return said("at the last step,") + self._moment(part)
             case Sometime(part):
                 about = self._literals.wording(part) if isinstance(part, Says | Compares) and not self._wary else None
-                return replace(said("at some point") + self._moment(part), about=about)
+                opening = said("at some point").mark("," * self._elsewhere(part))
+                return replace(opening + self._moment(part), about=about)
             case Always(part):
                 return self._always(part, True)
             case HowOften():
@@ -114,9 +120,14 @@ class Voice:
         part, behind = term.part, self._steps.behind(term.times)
         if isinstance(part, Says) and behind is not None and not self._wary:
             wording = self._literals.wording(part)
-            if not wording.joined and not wording.tail:
+            if not wording.joined and not wording.negations and not self._elsewhere(part):
                 return self._literal(part, closed=False) + behind
-        return said(self._steps.says(term.times, self.nouns.careful)) + self._moment(part)
+        return said(self._times(term)) + self._moment(part)
+
+    def _times(self, term: HowOften) -> str:
+        """How often something holds, before it; what happens at a step takes no time, and is counted in steps."""
+        events = isinstance(term.part, Own) and term.part.expression.head in (RISE, FALL)
+        return (Steps() if events else self._steps).says(term.times, self.nouns.careful)
 
     def _scoped(self, term: Term) -> Said | None:
         """A sentence that begins with when it is true: "in the last 20 % of the record, x is always above 3"."""
@@ -132,7 +143,7 @@ class Voice:
         when, scope, rest = found
         match term:
             case HowOften(times=times):
-                return when + self._steps.says(times, self.nouns.careful) + self._moment(_all(rest))
+                return when + self._times(HowOften(_all(rest), times)) + self._moment(_all(rest))
             case Sometime():
                 return when + "at some point" + self._moment(_all(rest))
         always = self._always(_some(rest), True)
@@ -175,13 +186,13 @@ class Voice:
         match term:
             case Says() | Compares() | Own():
                 return self._literal(term, closed=not lone, of_record=not nested)
-            case HowOften(part=part, times=times):
-                return said(self._steps.says(times, self.nouns.careful)) + self.item(part, True, lone)
+            case HowOften(part=part):
+                return said(self._times(term)) + self.item(part, True, lone)
             case All((_, _, *_)):
                 merged = self._alike(term.parts, "and")
                 if merged is not None:
                     return merged
-                parts = [self.item(part, nested, lone) for part in _in_order(term.parts)]
+                parts = [self.item(part, nested, lone) for part in self._in_order(term.parts)]
                 opening = "both" if len(parts) == 2 else "all of these:"
                 return said(opening, _NESTED_LIST) + listed(parts, "and")
             case Some((_, _, *_)):
@@ -193,9 +204,10 @@ class Voice:
             case Sometime(part) | Always(part) if not nested and self._is_timeless(part):
                 return self.item(part, nested, lone)
             case Sometime(Always(part)):
-                return said("at the end,") + self.item(part, True, lone)
+                return said("at the last step,") + self.item(part, True, lone)
             case Sometime(part):
-                return said("then or later" if nested else "at some point") + self._happens(part, lone)
+                when = said("then or later" if nested else "at some point").mark("," * self._elsewhere(part))
+                return when + self._happens(part, lone)
             case Always(part):
                 always = self._always(part, False, lone)
                 return said("from then on") + always if nested else always
@@ -217,7 +229,7 @@ class Voice:
             return merged
         parts = [
             self._literal(part, closed=self._wary) if isinstance(part, Says) else item(part, nested, False)
-            for part in _in_order(term.parts)
+            for part in self._in_order(term.parts)
         ]
         return said("either", _NESTED_LIST) + listed(parts, "or")
 
@@ -259,15 +271,16 @@ class Voice:
                 opening = ""
             case _:
                 return closed
-        here, *others = _in_order(parts)
+        here, *others = self._in_order(parts)
         first = self._happens(here, lone) if opening else self.item(here, nested, lone)
         rest = [self.item(part, nested or bool(opening), lone) for part in others]
         clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
-        if not clear or any(map(_looks_on, parts)) or any(is_list(part) for part in rest[:-1]):
+        if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
+        first = first.mark("," * first.text.endswith(_CLOSING))  # no other comma: it would end this part of the choice
         text = said(opening) + first + "while" + rest[0]
         for part in rest[1:]:
-            text = text + "and" + part  # no comma: it would end this part of the choice
+            text = text + "and" + part
         return _cheapest([closed, text])
 
     def _moment(self, term: Term) -> Said:
@@ -278,20 +291,31 @@ class Voice:
             return said("from then on") + self._always(term.part, True)
         if not isinstance(term, All) or len(term.parts) < 2:
             return self._whole(term, True) if isinstance(term, Some) else self._happens(term)
-        here = _in_order(term.parts)
-        if all(map(_looks_on, here)):
+        here = self._in_order(term.parts)
+        if all(map(self._looks_away, here)):
             return self.item(term, True)
-        last = here.pop() if _looks_on(here[-1]) else None
-        merged = self._alike(here, "and")
-        text = self._happens(here[0]) if merged is None else merged
-        if len(here) > 1 and merged is None:
-            text = _before_while(text) + "while" + self._items(here[1:])
-        return text if last is None else text.mark(",") + "and" + self._moment(last)
+        now: list[Term] = []
+        away: list[Term] = []
+        for part in here:
+            (away if self._looks_away(part) else now).append(part)
+        merged = self._alike(now, "and")
+        text = self._happens(now[0]) if merged is None else merged
+        if len(now) > 1 and merged is None:
+            text = _before_while(text) + "while" + self._items(now[1:])
+        if not away:
+            return text
+        # of several that look away, each would seem to look from where the one before it does
+        return text.mark(",") + "and" + (self._moment(away[0]) if len(away) == 1 else self.item(All(tuple(away)), True))
 
     def _always(self, part: Term, is_open: bool, lone: bool = True) -> Said:
         """Something always holds: the cheapest of "always", "never" and "whenever"."""
         opposite = self._opposite(part)
         found = []
+        if self._elsewhere(part):
+            return said("at each step,") + self.item(part, True, lone)
+        if isinstance(part, Own) and part.expression.head in (RISE, FALL) and not part.holds:
+            found.append(self._adverb("never", opposite, lone))
+            return _cheapest(candidate for candidate in found if candidate is not None)
         if isinstance(part, Says | Compares | Own):
             found += [self._adverb("always", part, lone), self._adverb("never", opposite, lone)]
         item = self._whole if is_open else self.item
@@ -306,9 +330,9 @@ class Voice:
 
     def _never_while(self, term: Term) -> Said | None:
         """Parts that never hold at once, with "never" at the verb of the first: "x is never above 3 while A"."""
-        if self._wary or not isinstance(term, All) or any(map(_looks_on, term.parts)):
+        if self._wary or not isinstance(term, All) or any(map(self._looks_away, term.parts)):
             return None
-        here, *others = _in_order(term.parts)
+        here, *others = self._in_order(term.parts)
         adverb = self._adverb("never", here, lone=True) if isinstance(here, Says | Compares | Own) else None
         if adverb is None or adverb.about is None or not adverb.about.clause.verb:
             return None
@@ -318,7 +342,7 @@ class Voice:
 
     def _never_open(self, term: Term) -> Said:
         """What never holds. Parts that look at later steps stay in a closed part, lest they seem to follow "never"."""
-        later = not isinstance(term, All) or any(map(_looks_on, term.parts))
+        later = not isinstance(term, All) or any(map(self._looks_away, term.parts))
         return self._whole(term, True) if later else self._moment(term)
 
     def _adverb(self, adverb: str, term: Term, lone: bool) -> Said | None:
@@ -334,16 +358,17 @@ class Voice:
 
     def _whenever(self, term: Some, is_open: bool, lone: bool) -> Iterable[Said]:
         """ "Whenever" with each part as the conclusion, and with each part as the condition."""
-        parts = _in_order(term.parts)
+        parts = self._in_order(term.parts)
         for part in parts[:_MOST_TRIED]:
             others = [other for other in parts if other is not part]
             for given, then in ((others, [part]), ([part], others)):
                 if len(parts) == 2 and given is not others:
                     continue
-                first, *rest = [self._opposite(other) for other in _in_order(given)]
+                first, *rest = [self._opposite(other) for other in self._in_order(given)]
                 alone = self._given if is_open and not rest else self.item
+                more = _IN_LIST * (not is_open) + _AWAY_FIRST * self._elsewhere(first)
                 merged = self._alike([first, *rest], "and")
-                text = said("whenever", 0 if is_open else _IN_LIST) + (merged or alone(first, True, lone))
+                text = said("whenever", more) + (merged or alone(first, True, lone))
                 if rest and merged is None:
                     text = _before_while(text) + said("while", _NESTED_LIST) + self.item(_all(rest), True, lone)
                 whole = text.mark(",") + self._then(_some(then), is_open, lone)
@@ -357,7 +382,7 @@ class Voice:
         whole = self._whole(term, nested, lone)
         if self._wary or not isinstance(term, Some) or not all(isinstance(p, Says | Compares) for p in term.parts):
             return whole
-        parts = [self.item(part, nested, False).text for part in _in_order(term.parts)]
+        parts = [self.item(part, nested, False).text for part in self._in_order(term.parts)]
         marked = any(_MARKED.search(part) for part in parts)
         return whole if marked else _cheapest([said(" or ".join(parts), _NESTED_LIST), whole])
 
@@ -369,9 +394,27 @@ class Voice:
         whole = self._whole(term, True, lone)
         if not isinstance(term, All) or len(term.parts) < 2 or any(map(_looks_on, term.parts)):
             return whole
-        bare = listed([self.item(part, True, lone) for part in _in_order(term.parts)], "and")
+        bare = listed([self.item(part, True, lone) for part in self._in_order(term.parts)], "and")
         clear = ", and " not in bare.text  # it might seem to begin another sentence
         return _cheapest([bare, whole]) if clear else whole
+
+    def _looks_away(self, term: Term) -> bool:
+        """Whether a term speaks of other steps than the one at which it is asked, and begins by saying of which."""
+        return _looks_on(term) or self._elsewhere(term)
+
+    def _elsewhere(self, term: Term) -> bool:
+        """Whether a literal begins by saying of which other steps it speaks: "at the next step the valve is open"."""
+        match term:
+            case Own(expression=Expression(head=Operator() as head) as e):
+                return head.looks and head not in (RISE, FALL) and not has_own_words(e)
+            case Says(signal=signal):
+                return signal.head is LATEST and not has_own_words(signal) and not self.nouns.careful
+        return False
+
+    def _in_order(self, parts: Iterable[Term]) -> list[Term]:
+        """Literals, then lists, then parts that look at other steps, at later ones last."""
+        weights = {Says: 0, Compares: 0, Own: 1, HowOften: 1, All: 2, Some: 2, Sometime: 4, Always: 5}
+        return sorted(parts, key=lambda part: 3 if self._elsewhere(part) else weights[type(part)])
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -394,12 +437,6 @@ def _simpler(candidate: Said) -> tuple[int, bool]:
     return candidate.cost, "," in candidate.text
 
 
-def _in_order(parts: Iterable[Term]) -> list[Term]:
-    """Literals, then lists, then parts that look at later steps."""
-    weights = {Says: 0, Compares: 0, Own: 1, HowOften: 1, All: 2, Some: 2, Sometime: 3, Always: 4}
-    return sorted(parts, key=lambda part: weights[type(part)])
-
-
 def _looks_on(term: Term) -> bool:
     """Whether a term looks at later steps, not only at the end."""
     return isinstance(term, Always) or (isinstance(term, Sometime) and not isinstance(term.part, Always))
@@ -407,7 +444,7 @@ def _looks_on(term: Term) -> bool:
 
 def _before_while(text: Said) -> Said:
     """Add a comma if a following "while" might seem to belong to the last item."""
-    return text.mark(",") if ", or " in text.text else text
+    return text.mark(",") if ", or " in text.text or text.text.endswith(_CLOSING) else text
 
 
 def _all(parts: Sequence[Term]) -> Term:

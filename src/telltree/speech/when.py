@@ -62,6 +62,11 @@ class When:
         said = _joined(ranges, closed)
         return _one_of([f"the record has {amount} {'step' if is_one(amount) else 'steps'}" for amount in said])
 
+    def after_start(self, i: Interval) -> str:
+        """How long after the start: "more than 5 steps after the start"."""
+        words = self._words([i])
+        return f"{words.measured(words.ranged(i))} after the start"
+
     def scope(self, literal: Says) -> str | None:
         """When the step is, as words before a sentence: "after more than 8 h"; None if there are no words for it."""
         assert isinstance(literal.values, Reals)

@@ -1,14 +1,29 @@
 """Literals in words: what one signal is at a step, as a clause in which an adverb can be placed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from telltree.data import Column, ColumnType
 from telltree.operators import Attribute, Expression, Number, Operator, Type
-from telltree.operators.table import CHANGE, COMPARISONS, DIFFERENCE, DISTANCE, MIRRORED, TIMES
+from telltree.operators.table import (
+    CHANGE,
+    COMPARISONS,
+    DIFFERENCE,
+    DISTANCE,
+    EPISODES,
+    FALL,
+    LATEST,
+    MIRRORED,
+    RISE,
+    TIMES,
+)
 from telltree.speech.amounts import amounts, distance, only_above, only_below, rise
 from telltree.speech.atoms import has_own_words, of_length
 from telltree.speech.durations import suited, unit_words
+from telltree.speech.literals import how_many
+from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
+from telltree.speech.phrases import EXTREMES, is_rise
+from telltree.speech.possible import Possible
 from telltree.speech.terms import Compares, Own, Says
 from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
@@ -16,7 +31,6 @@ from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.when import When, of_clock
 from telltree.speech.words import ALONE, bare_or_quoted, number_words, shape_words
 
-UNKNOWN = "or that is unknown"
 _SIDES = {
     (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
     (False, False, True): "above", (False, True, True): "at least", (True, False, True): "unequal to",
@@ -34,20 +48,22 @@ class Wording:
 
     clause: Clause
     negations: int = 0
-    tail: str = ""
     joined: bool = False
     """whether it contains an "or" or "and" that must not be mixed up with those of a list"""
     act: Clause | None = None
     """the same as an event: "x rises by more than 3 within 5 s"."""
+    never: str = ""
+    """that it never is so, where "never" in the clause would say something else"""
 
     def __str__(self) -> str:
-        return f"{self.clause} {self.tail}".rstrip()
+        return str(self.clause)
 
     def with_adverb(self, adverb: str) -> str:
         """The clause with "always" or "never" at its verb, or after words that say so."""
+        if adverb == "never" and self.never:
+            return self.never
         clause = self.clause if self.act is None else self.act
-        said = clause.with_adverb(adverb) if clause.verb else f"it is {adverb} the case that {clause}"
-        return f"{said} {self.tail}".rstrip()
+        return clause.with_adverb(adverb) if clause.verb else f"it is {adverb} the case that {clause}"
 
     @property
     def happening(self) -> str:
@@ -64,7 +80,7 @@ class Wording:
     def verbless(self) -> str | None:
         """The clause without "is", for lists: "x above 0.52"; None where that is not possible."""
         quoted = self.clause.predicate.startswith("“")  # after a noun, this would be a column's name
-        simple = not self.tail and not self.joined and not quoted and self.clause.subject != "it"
+        simple = not self.joined and not quoted and self.clause.subject != "it"
         return self.clause.verbless if simple else None
 
 
@@ -75,6 +91,7 @@ class Literals:
     nouns: Nouns
     wary: bool = False
     """lists of what one signal may be have no commas"""
+    possible: Possible = field(default_factory=Possible)
 
     def wording(self, literal: Says | Compares | Own, closed: bool = False, *, of_record: bool = False) -> Wording:
         """The literal as one clause; `closed` if its "or" might be confused with others: "is either low or missing";
@@ -102,8 +119,9 @@ class Literals:
         if values.true == values.false:
             fact = self._fact(column, True)
             return Wording(Clause("it", "is", f"{'known' if values.true else 'unknown'} whether {fact.clause}"))
-        fact = self._fact(column, values.true)
-        return replace(fact, tail=UNKNOWN) if values.missing else fact
+        if values.missing:
+            return _doubted(self._fact(column, True), "true" if values.true else "false")
+        return self._fact(column, values.true)
 
     def _fact(self, column: Column, true: bool) -> Wording:
         """What a Boolean column's truth or falsehood means in words."""
@@ -125,17 +143,23 @@ class Literals:
         if self._speaks_of_time(literal):
             words = self.when.has if of_length(literal) else self.when.passed
             return Wording(Clause("", "", words(literal, closed)), joined=True)
-        own = has_own_words(signal)
-        moved = self._moved(signal, values) if signal.head is CHANGE and not own and not self.nouns.careful else None
-        if moved is not None:
-            return moved
-        alike = self._alike(signal, values) if signal.head is DISTANCE and not own and not self.nouns.careful else None
-        if alike is not None:
-            return alike
-        apart = self._apart(signal, values) if signal.head is DIFFERENCE and not own else None
-        if apart is not None:
-            return apart
-        return self._scaled(signal, values) or self._is(signal, self._amounts(signal, values), closed)
+        return (
+            self._in_particular(signal, values)
+            or self._scaled(signal, values)
+            or self._is(signal, self._amounts(signal, values), closed)
+        )
+
+    def _in_particular(self, signal: Expression, values: Reals) -> Wording | None:
+        """In words that only this kind of signal has; None if it has none for these values."""
+        if has_own_words(signal):
+            return None
+        if signal.head is DIFFERENCE:
+            return self._moved(signal, values) or self._apart(signal, values)
+        words = {CHANGE: self._changed, DISTANCE: self._alike, LATEST: self._at_the_last}
+        words |= dict.fromkeys(EXTREMES, self._reached)
+        if not isinstance(signal.head, Operator) or signal.head not in words or self.nouns.careful:
+            return None
+        return words[signal.head](signal, values)
 
     def _amounts(self, signal: Expression, values: Reals) -> list[str]:
         """What a number may be; a time in the unit that suits it."""
@@ -156,23 +180,58 @@ class Literals:
     def _speaks_of_time(self, literal: Says) -> bool:
         return (of_clock(literal) or of_length(literal)) and not self.nouns.careful
 
+    def _changed(self, signal: Expression, values: Reals) -> Wording | None:
+        """How a signal stands to its earlier value, or near the start to its first, if that is all its change says."""
+        if values.missing:
+            return _denied(self._changed(signal, ~values))
+        relation = next((words for relation, words in _COUNTS.items() if values == Reals.compared(relation, 0.0)), None)
+        predicate = relation or distance(values, self._unit(signal))
+        if predicate is None:
+            return None
+        steps = self.nouns.parameter(signal, CHANGE.parameters[0])
+        earlier = f"its value {steps} earlier or at the start, whichever is later"
+        return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
+
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:
-        """By how much a signal has risen or fallen, if that is all its change says."""
-        if len(values.intervals) != 1:
+        """By how much a signal has risen or fallen within some steps: how far it is from its extreme of these."""
+        risen = is_rise(signal)
+        if risen is None or self.nouns.careful:
             return None
-        said = rise(values.intervals[0], self._unit(signal))
-        if said is None:
+        if values.missing:
+            return _denied(self._moved(signal, ~values))
+        rises, extreme, turned = risen
+        by = rise((values.mirrored if turned else values).intervals, self._unit(signal))
+        if by is None:
             return None
-        rises, by = said
         subject, over = (
-            self.nouns.noun(signal.args[0]),
-            f"{by} within {self.nouns.parameter(signal, CHANGE.parameters[0])}".strip(),
+            self.nouns.noun(extreme.args[0]),
+            f"{by} within {self.nouns.steps.window(extreme.parameter('b'), self.nouns.careful)}".lstrip(),
         )
         return Wording(
             Clause(subject, "has", f"{'risen' if rises else 'fallen'} {over}"),
-            tail=UNKNOWN if values.missing else "",
             act=Clause(subject, "rises" if rises else "falls", over),
         )
+
+    def _at_the_last(self, signal: Expression, values: Reals) -> Wording | None:
+        """What a signal is at the last step so far at which something else holds."""
+        if not values.intervals:
+            return None
+        value, event = signal.args
+        inside = replace(values, missing=values.missing and self.possible.misses(value))
+        said = self.wording(Says(value, inside), closed=True)
+        if_any = " if there is one," * values.missing
+        words = f"at the last step so far at which {self.nouns.says(event)},{if_any} {said}"
+        return Wording(Clause("", "", words), said.negations)
+
+    def _reached(self, signal: Expression, values: Reals) -> Wording | None:
+        """When a signal first reaches its minimum or maximum."""
+        if values.missing:
+            return _denied(self._reached(signal, ~values))
+        if len(values.intervals) != 1:
+            return None
+        assert isinstance(signal.head, Operator)
+        when = f"{EXTREMES[signal.head]} {self.when.after_start(values.intervals[0])}"
+        return Wording(Clause(self.nouns.noun(signal.args[0]), "first reaches", when))
 
     def _alike(self, signal: Expression, values: Reals) -> Wording | None:
         """That a signal looks like a shape, or does not, if that is all its distance says.
@@ -186,12 +245,12 @@ class Literals:
         if bound is None or interval.with_high:
             return None
         subject, like = (
-            self.nouns.noun(signal.args[0]),
-            f"like {shape_words(signal.shape)} within {number_words(bound)}",
+            f"the last {len(signal.shape.values)} values of {self.nouns.noun(signal.args[0])} so far",
+            f"like {shape_words(signal.shape)} within a distance of {number_words(bound)}",
         )
         if values.missing:
-            return Wording(Clause("", "", f"{subject} does not look {like}"), 1)
-        return Wording(Clause(subject, "looks", like))
+            return Wording(Clause("", "", f"{subject} do not look {like}"), 1)
+        return Wording(Clause(subject, "look", like))
 
     def _unit(self, *signals: Expression) -> str:
         unit = self.nouns.unit(*signals)
@@ -199,7 +258,7 @@ class Literals:
 
     def _is(self, signal: Expression, said: list[str], closed: bool, negations: int = 0) -> Wording:
         clause = Clause(self.nouns.noun(signal), "is", self._one_of(said, closed))
-        negations += said[0].startswith("other than")
+        negations += said[0].startswith("other than") + (signal.head is CHANGE)  # that it never is more reads better
         return Wording(clause, negations, joined=len(said) > 1)
 
     def _one_of(self, said: list[str], closed: bool) -> str:
@@ -244,38 +303,76 @@ class Literals:
         one, other = signal.args
         if any(isinstance(arg.head, Number) for arg in signal.args) or not values.intervals:
             return None
+        if values.missing:
+            return _denied(self._apart(signal, ~values))
+        derived = not any(isinstance(arg.head, Attribute) for arg in signal.args)
+        if _comes_first(other, one) or (derived and values.intervals[0].high < 0):
+            one, other, values = other, one, values.mirrored
         predicate = distance(values, self._unit(one, other))
         if predicate is None:
             return None
-        clause = Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}")
-        return Wording(clause, tail=UNKNOWN if values.missing else "")
+        return Wording(Clause(self.nouns.part(one), "is", f"{predicate} {self.nouns.part(other)}"))
 
     def _order(self, literal: Compares) -> Wording:
         orders, first, second = literal.orders, literal.first, literal.second
         sides = (orders.less, orders.equal, orders.greater)
-        subject, second_noun = self.nouns.noun(first), self.nouns.noun(second)
-        if all(sides):
-            return Wording(Clause(f"{subject} and {second_noun}", "are", "known"), joined=True)
-        if not any(sides):
-            return Wording(Clause(f"{subject} or {second_noun}", "is", "missing"), joined=True)
+        if all(sides) or not any(sides):
+            subjects, joint = (self.nouns.noun(first), self.nouns.noun(second)), "and" if any(sides) else "or"
+            clause = Clause(f" {joint} ".join(subjects), *(("are", "known") if any(sides) else ("is", "missing")))
+            return Wording(clause, joined=True)
+        if orders.missing:
+            return _doubted(self._order(replace(literal, orders=~orders)))
+        if _comes_first(second, first):
+            first, second, sides = second, first, sides[::-1]
         words = (_ALIKE if first.type is Type.CATEGORICAL_VECTOR else _SIDES)[sides]
         negations = int(words in ("unequal to", "different from"))
-        return Wording(Clause(subject, "is", f"{words} {second_noun}"), negations, UNKNOWN if orders.missing else "")
+        return Wording(Clause(self.nouns.noun(first), "is", f"{words} {self.nouns.noun(second)}"), negations)
 
     def _own(self, literal: Own, of_record: bool) -> Wording:
         e = literal.expression
         if e.head in COMPARISONS and e.english is None and all(self._is_count(arg) for arg in e.args):
+            counted = how_many(literal)
+            if counted is not None and not self.nouns.careful:
+                return self._stretches(*counted, named=next(a.head.value for a in e.args if isinstance(a.head, Number)))
             assert isinstance(e.head, Operator)
             turned = isinstance(e.args[0].head, Number)
             subject, other = (self._count(arg) for arg in (reversed(e.args) if turned else e.args))
             relation = MIRRORED[e.head.name] if turned else e.head.name
             clause = Clause(subject, "is", f"{_COUNTS[relation]} {other}")
+        elif e.english is not None:
+            clause = Clause("", "", self.nouns.quotation(e))
         else:
-            words = self.nouns.of_record if of_record else self.nouns.part
-            clause = Clause("", "", self.nouns.quotation(e) if e.english is not None else words(e))
-        if literal.holds:
-            return Wording(clause)
-        return Wording(Clause("it", "is", f"not so that {clause}"), 1)
+            denied = self.nouns.denied(e, of_record)
+            if denied is not None and not literal.holds:
+                return Wording(Clause("", "", denied), 1)
+            clause = Clause("", "", self.nouns.whole(e, of_record))
+            if denied is not None and e.head in (RISE, FALL):
+                return Wording(clause, never=denied.replace("does not change", "never changes"))
+        return Wording(clause) if literal.holds else Wording(Clause("it", "is", f"not so that {clause}"), 1)
+
+    def _stretches(self, count: Expression, numbers: Reals, named: float) -> Wording:
+        """In how many stretches something is so, or for how many steps in a row."""
+        steps, simple = self.nouns.steps, self._simple(count.args[0])
+        if count.head is EPISODES:
+            often = steps.stretches(numbers, named)
+            words = f"{often}, {self.nouns.says(count.args[0])}" if simple is None else f"{simple} {often}"
+            return Wording(Clause("", "", words))
+        never, long = steps.in_a_row(numbers, named)
+        if simple is not None and simple.verb == "is" and not long.endswith("at the longest"):
+            return Wording(Clause(simple.subject, "never stays" if never else "stays", f"{simple.predicate} {long}"))
+        words = self.nouns.says(count.args[0])
+        if never:
+            return Wording(Clause("it", "is", f"never so {long} that {words}"), 1)
+        return Wording(Clause("", "", f"{long}, {words}"))
+
+    def _simple(self, e: Expression) -> Clause | None:
+        """A clause without "or" and "not", behind which may stand how often it is so; None if it is no such clause."""
+        term = taken_apart(e, self.possible)
+        if self.wary or not isinstance(term, Says | Compares):
+            return None
+        wording = self.wording(term)
+        plain = wording.clause.verb and wording.clause.subject != "it" and not wording.joined and not wording.negations
+        return wording.clause if plain else None
 
     def _is_count(self, e: Expression) -> bool:
         return e.type in (Type.COUNT, Type.REAL)
@@ -288,3 +385,17 @@ class Literals:
         column = self.nouns.column(signal)
         places = {name: i for i, name in enumerate(column.levels)} if column.type is ColumnType.CATEGORICAL else {}
         return sorted(names, key=lambda name: (places.get(name, len(places)), name))
+
+
+def _comes_first(e: Expression, other: Expression) -> bool:
+    """Whether a signal makes the better subject of a comparison: a column, rather than what is made of some."""
+    return isinstance(e.head, Attribute) and not isinstance(other.head, Attribute)
+
+
+def _doubted(wording: Wording, truth: str = "false") -> Wording:
+    """What is also so where nothing is known."""
+    return Wording(Clause("it", "is", f"{truth} or unknown that {wording}"), wording.negations + 1)
+
+
+def _denied(wording: Wording | None) -> Wording | None:
+    return None if wording is None else _doubted(wording)

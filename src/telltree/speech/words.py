@@ -19,7 +19,8 @@ ALONE = ("missing", "known")
 """Predicates that are said of two signals in other words: "x or y is missing"."""
 
 OPENERS = (
-    "at some point", "each at some point", "at no point", "at the end", "never", "always", "whenever", "either",
+    "at some point", "each at some point", "at no point", "at the end", "at the last step", "at each step", "its value",
+    "never", "always", "whenever", "either",
     "all of", "then or later", "from then on", "it is so that", "it is not so that", "it is false that",
     "it is always so", "it is never so", "it is always the case that", "it is never the case that",
     "it is known whether", "it is unknown whether", "it is always false that",
@@ -27,6 +28,7 @@ OPENERS = (
     "it is always unknown whether", "it is never unknown whether", "that is unknown", "the sign of",
     "the absolute value of", "the difference", "the excess of", "the number of steps at which",
     "the record lasts", "the record has", "the time since the start", "the share of the record", "the change of",
+    "it is false or unknown that", "it is true or unknown that",
 )  # fmt: skip
 """Words that begin a part of a sentence, and so cannot begin a user's words."""
 
@@ -37,9 +39,7 @@ _OTHERS = (
     "less", "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
-DASH = "–"
-"""Stands before and behind a list that an operator looks along time by, so that its end is clear."""
-_JOINTS = {"and", "or", "nor", "while", "minus", "whenever", DASH}
+_JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
 QUOTED = re.compile("“.*?”")
 _JOINT = re.compile(" (?:and|or|while) ")
 _NUMBER = re.compile(r"[-−+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-−+]?\d+)?|∞)", re.ASCII)
