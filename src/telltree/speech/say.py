@@ -47,7 +47,7 @@ def words_in(
 
 
 def name_of(signal: Expression, schema: Schema, *, step: tuple[float | None, str] | None = None) -> str:
-    """What a signal is called, with its unit: "the change of x within 5 s (ft)"."""
+    """What a signal is called, with its unit: "the mean of x over the whole record (ft)"."""
     functions = tuple(dict.fromkeys(e.head for e in signal.walk() if isinstance(e.head, UserFunction)))
     nouns = Voice(schema, functions, step).nouns
     unit, noun = nouns.unit(signal), nouns.noun(signal)

@@ -33,7 +33,7 @@ class Signal:
         return Signal(self._parts, lambda part: change(self._rows(part)))
 
     def change(self, span: int) -> "Signal":
-        """Give by how much the values have changed within so many steps, or since the first step of their record."""
+        """Give how far the values are from those so many steps earlier, or near the start from a record's first."""
         return Signal(self._parts, lambda part: _changes(self._rows(part), part, span))
 
     def distances(self, shape: Shape) -> "Signal":
