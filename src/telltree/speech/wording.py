@@ -73,7 +73,7 @@ class Wording:
     @property
     def mergeable(self) -> bool:
         """Whether several subjects may share its predicate: none of its words would change its meaning then."""
-        simple = self.clause.verb == "is" and not self.negations and not self.tail and not self.joined
+        simple = self.clause.verb == "is" and not self.negations and not self.never and not self.joined
         return simple and self.act is None and self.clause.predicate not in ALONE
 
     @property
