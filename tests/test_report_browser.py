@@ -79,6 +79,13 @@ def test_sentences_switch_between_plain_paper_and_formula_all_over_the_page(page
     assert page.run(f"return {first}.value") == "plain"  # round once
 
 
+def test_a_page_in_the_papers_style_opens_in_the_papers_form(driver, folder):
+    tree, panel, y = small(30)
+    page = Page(driver, write_report(tree, panel, y, folder / "paper.html", style="paper"))
+    assert page.run("return document.querySelector('input[name=say]:checked').value") == "paper"
+    assert page.one("[data-place='0'] .says .in-paper").is_displayed()
+
+
 def test_the_formula_as_it_was_found_is_told_on_demand(driver, folder):
     tree, panel, y = small(30)
     found = Formula.parse("not G(speed <= 2.5)", panel.schema)
@@ -196,6 +203,9 @@ def test_a_headline_that_is_what_sets_a_category_apart_is_told_once(driver, fold
         [seen] = page.run(SEEN, card)
         assert seen.count(figures) == 1
         assert f"{said}{figures}" in seen
+    page.click("input[name=say][value=paper]")  # which has no headlines
+    assert not any(part.is_displayed() for part in page.all(".headline"))
+    assert not any("(all of its members, " in text for text in page.run(SEEN, ".card"))
 
 
 def test_a_mixed_category_says_whose_share_it_tells_and_shows_the_label_of_each_member(driver, pumps):
