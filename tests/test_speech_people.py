@@ -98,6 +98,12 @@ def test_the_unit_of_a_difference_is_that_of_its_signal():
         )
 
 
+@pytest.mark.parametrize("text", ["pressure is above ∞ minus height", "pressure minus −∞ is above height"])
+def test_infinity_is_no_part_of_a_difference(text):
+    with pytest.raises(SpeechError, match="∞"):
+        Formula.from_english(f"at some point {text}", SCHEMA)
+
+
 def test_an_answer_tells_what_was_understood():
     answer = PUMPS.ask("at some point the pressure is above 1,000 bar?")
     assert str(answer).splitlines()[:3] == [

@@ -1,5 +1,6 @@
 """Reading the names of signals."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -225,8 +226,10 @@ class NounReader:
     def _number(self) -> Expression | None:
         known = {column.unit for column in self.cursor.vocabulary.schema.values() if column.unit}
         known |= {self.steps.unit} if self.steps.unit else set()
+        begun = self.cursor.at
         value = self.cursor.take_number(known)
-        if value is None:
+        if value is None or not math.isfinite(value):  # formulas have no word for infinity
+            self.cursor.at = begun
             return None
         found = Expression(Number(value))
         self._units[id(found)] = found, self.cursor.unit
