@@ -54,6 +54,9 @@ _MOVES = (
     | {"exceed": "above", "surpass": "above", "reach": "at least", "equal": "exactly"}
 )
 """Verbs, as they follow "does", and the predicates that they come to: to go above is to be above, at some point."""
+_MOVES_OF_ONE = {
+    " ".join([third_person(verb), *side]): said for (verb, *side), said in ((k.split(), v) for k, v in _MOVES.items())
+}
 _STAYS = ("stay", "remain")
 _OPPOSITE = {"above": "at most", "below": "at least", "at least": "below", "exactly": "other than"}
 _SIGNS = {
@@ -226,12 +229,9 @@ class _Text:
 
     def _move(self, at: int, third: bool = False) -> tuple[int, str] | None:
         """How many words, beginning with a verb, stand for which predicate."""
-        for words, predicate in _MOVES.items():
-            verb, _, side = words.partition(" ")
-            said = f"{third_person(verb) if third else verb} {side}".strip()
-            if self._sees(at, said):
-                return len(said.split()), predicate
-        return None
+        moves = _MOVES_OF_ONE if third else _MOVES
+        length = self._longest(at, moves)
+        return (length, moves[" ".join(map(self._lower, range(at, at + length)))]) if length else None
 
     def _predicates(self) -> None:
         """Predicates of numbers, in words or signs; where a number follows "is", it is that number."""
@@ -288,11 +288,15 @@ class _Text:
         return self.words[at].token.text if at < len(self.words) else ""
 
     def _sees(self, at: int, *ways: str) -> bool:
-        return any(all(self._lower(at + i) == word for i, word in enumerate(way.split(" "))) for way in ways)
+        first = self._lower(at)  # which most of them do not begin with
+        near = [way.split(" ") for way in ways if way.startswith(first)] if first else []
+        return any(all(self._lower(at + i) == word for i, word in enumerate(way)) for way in near)
 
     def _longest(self, at: int, ways: Iterable[str]) -> int:
         """How many words the longest of these has that comes next; 0 if none does."""
-        return max((len(way.split()) for way in ways if self._sees(at, way)), default=0)
+        first = self._lower(at)
+        near = [way for way in ways if way.startswith(first)] if first else []
+        return max((len(way.split()) for way in near if self._sees(at, way)), default=0)
 
     def _drop(self, at: int, ways: Iterable[str]) -> bool:
         length = self._longest(at, ways)
