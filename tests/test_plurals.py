@@ -30,7 +30,7 @@ def test_one_more_class():
     assert "  and 1 more class with as many or fewer" in told
 
 
-@pytest.mark.parametrize(("steps", "said"), [(1, "within 1 step]"), (2, "within 2 steps]")])
+@pytest.mark.parametrize(("steps", "said"), [(1, " 1 step earlier]"), (2, " 2 steps earlier]")])
 def test_steps_in_the_form_of_the_paper(steps, said):
     formula = Formula.parse(f"F(change(x, {steps}) > 2)", SCHEMA)
     assert said in english(formula, SCHEMA, style="paper")
