@@ -87,7 +87,7 @@ def test_arrays_hold_numbers_and_truth_values():
     turned = numbers.to_arrays("columns, steps")
     assert all(np.array_equal(one.T, other, equal_nan=True) for one, other in zip(steps, turned, strict=True))
     again = Panel.from_arrays(
-        steps, columns=["x", "on"], ids=["b", "a"], schema={"on": {"type": "Boolean"}}, time_unit="s"
+        steps, columns=["x", "on"], ids=["b", "a"], schema={"on": {"type": "Boolean"}}, period=1.5, time_unit="s"
     )
     assert again == numbers
     with pytest.raises(DataError, match=r"'mode' are categorical; leave them out with panel.select"):
