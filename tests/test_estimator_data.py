@@ -286,6 +286,7 @@ def test_long_tables_of_other_forms_are_refused_too():
     asks_for_a_panel(table, np.where(y, "up", "down"), "column 'run'")
 
 
+@pytest.mark.filterwarnings("ignore:.*give the label away")
 def test_a_table_of_records_stays_one():
     table, y = long_table()
     rows = {

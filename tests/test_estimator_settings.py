@@ -90,6 +90,7 @@ def test_what_is_not_given_is_what_works_best(panel, labels):
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")  # which older versions of scikit-learn warn about
+@pytest.mark.filterwarnings("ignore:.*classes for")
 def test_depth_without_a_limit():
     panel = records(*({"x": [float(i)]} for i in range(40)))
     grammar = "A ::= F(x < grid(40))"
@@ -105,6 +106,7 @@ def first_apart(true, total, size):
     return true.sum(axis=1)
 
 
+@pytest.mark.filterwarnings("ignore:.*classes for")
 def test_no_tree_is_too_deep_to_travel():
     panel = records(*({"x": [float(i)]} for i in range(130)))
     search = MonteCarlo(evaluations=130)

@@ -412,7 +412,7 @@ def test_errors_of_the_objective_are_not_swallowed(search):
         ({"seconds": "one"}, "seconds must be .* more than 0, got 'one'"),
         ({"keep": 0}, "keep must be .* at least 1, got 0"),
         ({"keep": 1.5}, "keep must be a whole number"),
-        ({"max_depth": 0}, "max_depth=0 is too shallow: the simplest formula of this grammar nests 1 operators"),
+        ({"max_depth": 0}, "max_depth=0 is too shallow: the simplest formula of this grammar nests 1 operator"),
         ({"max_depth": -3}, "max_depth=-3 is too shallow"),
         ({"max_depth": 2.5}, "max_depth must be a whole number"),
         ({"max_depth": None}, "max_depth must be a whole number"),

@@ -41,7 +41,7 @@ class Judgement:
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
     test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
-    how many the model has, and at most the decision tree beside it, which has two at least.
+    how many the model has, and at most the decision tree beside it, which has two at least. Of a forest, those of its largest tree.
     """
 
     cards: Mapping[str, Scorecard]
@@ -67,7 +67,7 @@ class Judgement:
             head = f"on {records}" + (" that it learnt from, which flatters it:" if self.seen else ":")
         told = [head, side_by_side(self.cards), self.card.note]
         if TREE in self.cards and self.leaves is not None:
-            size = counted(sizes_beside(self.leaves)[TREE], "leaf", "leaves")
+            size = counted(sizes_beside(self.leaves)[TREE] or 0, "leaf", "leaves")
             told.append(
                 f"{TREE}: scikit-learn's, of at most {size} ({MODEL}'s has {self.leaves}), on the mean, spread, "
                 f"extremes, quartiles, slope and so on of each column; {FREE_TREE}: the same without a limit"
@@ -104,11 +104,17 @@ def judge_by_folds(
     # of all records: class shares learnt in a fold are biased away from its held-out records, and would rank below
     # chance
     prior = commonest_class(panel, codes, len(classes), panel)
-    leaves = len(model._fitted().leaves)
+    leaves = _leaves(model)
     trees = trees_out_of_fold(panel, codes, len(classes), chosen, sizes_beside(leaves), weights=weights)
     told = {MODEL: chances, COMMONEST: prior, **trees}
     cards = {name: Scorecard.of(labels, shares, classes.tolist()) for name, shares in told.items()}
     return Judgement(cards, len(chosen), leaves=leaves)
+
+
+def _leaves(model: Any) -> int:
+    """How many leaves a fitted tree has; of a forest, the largest of its trees."""
+    trees = getattr(model, "trees_", None)
+    return max(len(tree.leaves) for tree in trees) if trees else len(model._fitted().leaves)
 
 
 def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[Panel, Any] | None = None) -> Judgement:
@@ -126,7 +132,7 @@ def judge_on(model: "GrammarTreeClassifier", panel: Panel, y: Any, train: tuple[
     cards = {name: Scorecard.of(labels, shares, known) for name, shares in told.items()}
     own = model.training_
     seen = set(own.schema) <= set(panel.schema) and own.fingerprint == _print_of(model, panel, codes)
-    return Judgement(cards, seen=seen, leaves=len(model._fitted().leaves))
+    return Judgement(cards, seen=seen, leaves=_leaves(model))
 
 
 def _own_validation(model: Any, panel: Panel, groups: Any) -> tuple[NDArray[np.float64] | None, Sequence[Fold]]:
@@ -166,7 +172,7 @@ def _summary_trees(model: "GrammarTreeClassifier", train: Panel, y: Any, test: P
             "those that it learnt from"
         )
     weights = record_weights(labels, None, model.class_weight)
-    sizes = sizes_beside(len(model._fitted().leaves))
+    sizes = sizes_beside(_leaves(model))
     return summary_trees(train, codes, len(known), test, sizes, weights=weights)
 
 
