@@ -15,8 +15,8 @@ more tests could only raise the share that is killed.
 
 The work is done in a folder, with a copy of the sources as they were when it was begun. A run that was ended goes on
 there: lines, compiled kernels and verdicts are kept. Tests are copied anew each time, so that `--again` tells what new
-ones make of those that survived. Numba looks only at the file that a kernel stands in: kernels that a change may be
-part of are compiled anew.
+ones make of those that survived. Only kernels that a change may be part of are compiled anew, in this process and its
+forks; programs that tests start have a cache of their own, which goes by all sources.
 """
 
 import argparse
@@ -385,8 +385,12 @@ class Copy:
 
         os.chdir(self.home)
         numba.config.CACHE_DIR = str(kernels)  # type: ignore[attr-defined]
-        os.environ |= {"PYTHONPATH": str(self.package.parent), "NUMBA_CACHE_DIR": str(kernels)}
+        programs = self.home / "kernels-of-programs"
+        os.environ |= {"PYTHONPATH": str(self.package.parent), "NUMBA_CACHE_DIR": str(programs)}
         sys.path.insert(0, str(self.package.parent))
+        from telltree import kept
+
+        kept.sources_digest = lambda: "as lent"  # else each change would compile all kernels anew
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

@@ -1,6 +1,5 @@
 """How hypothesis runs, and what several files of tests share: panels, a tree to draw, a browser, a cache."""
 
-import hashlib
 import os
 import random
 from pathlib import Path
@@ -10,23 +9,7 @@ from browser import opened_browser
 from hypothesis import settings
 from strategies import Column, panel_of
 
-# Numba's cache watches only the file that a kernel stands in, not those whose functions it calls: tests must never
-# judge old machine code, so the cache is kept by what all sources that kernels are made of say.
-_ROOT = Path(__file__).parents[1]
-_ROOMS = (
-    "compiled.py",
-    "operators",
-    "grammar",
-    "logic",
-    "search",
-    "tree/fitness.py",
-    "tree/growth",
-    "datasets/encounters",
-)
-_SOURCES = [path for room in _ROOMS for path in sorted((_ROOT / "src" / "telltree").glob(f"{room}/**/*.py"))]
-_SOURCES += [_ROOT / "src" / "telltree" / room for room in _ROOMS if room.endswith(".py")]
-_SAID = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _SAID))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".numba_cache"))
 
 # The same examples every time, so that a failure here fails there; kernels compile at their first call.
 settings.register_profile("telltree", deadline=None, derandomize=True, print_blob=True)

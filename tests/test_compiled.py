@@ -47,6 +47,57 @@ def test_compiling_is_announced_once_and_later_runs_are_silent(compiled_once):
     assert run(cache) == ""
 
 
+DRAWS = """
+from telltree import Grammar, Panel
+import numpy as np
+
+panel = Panel.from_arrays([np.array([[1.0], [2.0]])], columns=["x"])
+grammar = Grammar.parse("Start ::= F(x > grid(0, 99, 100))", panel)
+print([str(grammar.draw(seed)) for seed in range(5)])
+"""
+
+
+def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_path):
+    """Also one that leaves the size and the times of the file as they were, in a file other than the kernel's."""
+    package = tmp_path / "telltree"
+    shutil.copytree(Path(kept.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-W", "error", "-c", DRAWS]
+
+    def run_it():
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr.count("compiling its kernels")
+
+    drawn, compilations = run_it()
+    assert (compilations, run_it()) == (1, (drawn, 0))
+    helper = package / "grammar" / "derivations" / "streams.py"
+    source, times = helper.read_text(encoding="utf-8"), helper.stat()
+    assert "30)" in source, "the shift of the hash that random numbers are made by"
+    helper.write_text(source.replace("30)", "29)", 1), encoding="utf-8")
+    os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
+    changed, compilations = run_it()
+    assert compilations == 1
+    assert changed != drawn
+    helper.write_text(source, encoding="utf-8")
+    assert run_it()[0] == drawn
+
+
+def test_kernels_of_another_version_of_numba_are_not_used(own_cache, monkeypatch):
+    first = compiled.kernel(_added)
+    assert (first(1, 2), len(first._cache.signatures)) == (3, 1)
+    monkeypatch.setattr(kept.IndexDataCacheFile, "__init__", _of_another_numba(kept.IndexDataCacheFile.__init__))
+    assert compiled.kernel(_added)._cache.signatures == []
+
+
+def _of_another_numba(made):
+    def make(self, *args, **named):
+        made(self, *args, **named)
+        self._version = "0.0.1"
+
+    return make
+
+
 ANSWERS = """
 import sys
 import numba  # without it, so little is worked out uncompiled

@@ -4,7 +4,7 @@ import hashlib
 import logging
 import pickle
 import time
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +22,18 @@ _DIGEST = hashlib.sha256().digest_size
 _said: set[str] = set()
 
 
+@cache
+def sources_digest() -> str:
+    """A digest of all of telltree's sources: any may define a function that is compiled into a kernel elsewhere, and
+    Numba itself notices only changes to the file that a kernel stands in."""
+    package, digest = Path(__file__).parent, hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
 def _say_once(message: str, *args: object) -> None:
     """A warning, the first time only: what happens to one kernel happens to most of them."""
     if message not in _said:
@@ -34,7 +46,8 @@ def _say_damaged(path: str) -> None:
 
 
 class _Entries(IndexDataCacheFile):
-    """Numba's files, with a checksum: corrupted machine code is not run."""
+    """Numba's files, with a checksum: corrupted machine code is not run. They hold for one version of Numba and for the
+    sources that they were made of."""
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[no-untyped-call]
@@ -116,7 +129,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        stamp = self._impl.locator.get_source_stamp()
+        stamp = self._impl.locator.get_source_stamp(), sources_digest()
         self._cache_file = _Entries(self._cache_path, self._impl.filename_base, stamp)
         self._turn = _Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
 
