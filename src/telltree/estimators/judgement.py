@@ -41,7 +41,8 @@ class Judgement:
 
     cards: a Scorecard for each, by name, the model's first. folds: the number of folds in cross-validation; None for a
     test set. seen: whether these are the very records that the model learnt from, and the scores flatter it. leaves:
-    how many the model has, and at most the decision tree beside it, which has two at least. Of a forest, those of its largest tree.
+    how many the model has, or the largest tree of a forest, and at most the decision tree beside it, which has two at
+    least.
     """
 
     cards: Mapping[str, Scorecard]
