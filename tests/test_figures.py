@@ -46,7 +46,7 @@ def test_a_tree_shows_formulas_categories_and_counts(tree):
 
 def test_a_tree_speaks_english_and_counts_the_records_of_a_panel(tree, flights, ends):
     figure = saved(plot_tree(tree, panel=flights, y=ends))
-    assert "at some point vertical rate is above 25 ft/s" in words(figure)
+    assert "at some point the vertical rate is above 25 ft/s" in words(figure)
     assert "[1] hit" in words(figure)
     assert words(figure).count("hit: 2") == 1  # both records that climb steeply, one of them beyond all bounds
     assert words(saved(plot_tree(tree, panel=flights))).count("2 records") == 2

@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 import re
 
 import oracle
@@ -408,7 +409,10 @@ def attempt(text, step):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_any_text_is_read_or_refused(seed):
+def test_any_text_is_read_or_refused(seed, monkeypatch):
+    """With suggestions for the first seed alone: to find one, a text is read in a hundred other forms."""
+    if seed:
+        monkeypatch.setattr(sys.modules["telltree.speech.read"], "with_suggestion", lambda error, *_: error)
     rng = random.Random(seed)
     sentences = [
         "at some point either the advisory is active, x is within 3 or mode is up, and then or later b is true",

@@ -196,11 +196,13 @@ class _Text:
         for at in range(len(self.words)):
             joint = {"both": "and", "either": "or"}.get(self._lower(at))
             subjects = self.vocabulary.numbered(self._text(at + 1)) if joint else []
+            if len(subjects) != 2:
+                continue
             stops = (i for i in range(at + 2, len(self.words)) if self._lower(i) in (*_ENDS, ",", ";"))
             stop = next(stops, len(self.words))
             said = [word.token for word in self.words[at + 2 : stop]]
             adverb = int(bool(said) and said[0].text.lower() in _ADVERBS)
-            if len(subjects) != 2 or len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
+            if len(said) <= adverb or (joint == "or" and self._text(at + 1) == said[0].text):
                 continue
             if joint == "and":
                 said[adverb] = Token(third_person(said[adverb].text), Kind.WORD, said[adverb].place)

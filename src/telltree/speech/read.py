@@ -27,6 +27,9 @@ _ALWAYS = (
     "always", "at each step", "it is always so that", "it is always the case that", "never", "it is never so that",
     "it is never the case that", "at no point", "whenever",
 )  # fmt: skip
+_MOST_PARAPHRASED = 400
+"""Words of a text that is tried in other words than telltree's: nobody types as many, and each may be looked at with
+all that follow it."""
 
 
 def read(
@@ -107,7 +110,10 @@ class _How:
             return self._strict(text)
         except SpeechError as error:
             strict = error
-        tokens = paraphrased(tokens_of(text), self.vocabulary)
+        tokens = tokens_of(text)
+        if len(tokens) > _MOST_PARAPHRASED:
+            raise strict
+        tokens = paraphrased(tokens, self.vocabulary)
         try:
             own = _rules(dict(self.sentences))
             cursor = Cursor(tokens, self.vocabulary, own)
