@@ -2,8 +2,8 @@
 
 import math
 import random
-import sys
 import re
+import sys
 
 import oracle
 import pytest

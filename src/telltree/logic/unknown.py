@@ -249,6 +249,8 @@ def _above(operator: Operator) -> _Compared:
 def _equal(a: _Range, b: _Range, sure: bool) -> Expression:
     if a.least == a.most and b.least == b.most:
         return Expression(EQUAL, (a.least, b.least))
+    if a.least.head in (COUNT, LONGEST) and b.least == b.most == _ZERO:  # it is never below 0
+        return _below(LESS_EQUAL)(a, b, sure)
     return _and(*(compare(a, b, sure) for compare in (_below(LESS_EQUAL), _above(GREATER_EQUAL))))
 
 
