@@ -154,8 +154,7 @@ def test_every_window_over_every_length_in_formulas(name):
     """One panel of all lengths: blocks of several lengths side by side, which windows must not cross."""
     case = one_of_each_length()
     for a, b in WINDOWS:
-        if a in {0, 1, b} or (a + b) % 7 == 0:
-            assert traced(windowed(name, a, b), case.panel) == right_over_time(name, a, b), (a, b)
+        assert traced(windowed(name, a, b), case.panel) == right_over_time(name, a, b), (a, b)
 
 
 def test_every_window_over_every_length_in_plain_python():
@@ -306,7 +305,7 @@ def test_moving_aggregates_over_every_window(name, made):
     values[-1][::3] = np.nan
     panel = Panel.from_arrays([v[:, None] for v in values], columns=["v"])
     signals = signals_of(panel)
-    for a, b in WINDOWS[::3]:
+    for a, b in WINDOWS:
         found = signals.values(windowed(name, a, b, V))
         expected = np.concatenate([aggregated(made, v, a, b) for v in values])
         np.testing.assert_array_equal(found, expected, err_msg=f"{name} of [{a}, {b}]")
