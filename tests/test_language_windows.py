@@ -268,9 +268,9 @@ def test_they_are_said_and_read_back(text, said):
     assert again(panel).tolist() == asked(panel).tolist()
 
 
-@pytest.mark.parametrize("text", ["longest(x = 1) > 1", "longest(x = 0) >= 3", "episodes(x = 1) > 1"])
-def test_stretches_have_no_distance_in_steps(text):
-    """One step more may join two of them, or begin another."""
+@pytest.mark.parametrize("text", ["longest(x = 1) > 1", "longest(x = 0) >= 3"])
+def test_the_longest_stretch_has_no_distance_in_steps(text):
+    """One step more may join two stretches."""
     panel = pulses()
     evidence = Margins(panel).evidence(Formula.parse(text, panel.schema).expression)
     assert [evidence.distance(place).unit for place in range(len(panel))] == [None] * 4
