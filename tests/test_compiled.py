@@ -62,7 +62,8 @@ def test_a_change_to_a_helper_is_seen_by_the_kernels_it_is_compiled_into(tmp_pat
     package = tmp_path / "telltree"
     shutil.copytree(Path(kept.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-c", DRAWS]
+    # -B: Python's own bytecode cache goes by size and time, and would hide the change
+    command = [sys.executable, "-B", "-W", "error", "-c", DRAWS]
 
     def run_it():
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

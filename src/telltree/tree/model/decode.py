@@ -135,7 +135,11 @@ def _model(document: Document, functions: Sequence[UserFunction]) -> Model:
 
     tree = dataclasses.replace(grown(document.tree), floors=tuple(map(_floor, document.floors)))
     front = _front(tree if document.front is None else grown(document.front.tree), document.front)
-    place = front.place_of(tree)
+    place = document.front.taken if document.front else None
+    if place is None:
+        place = front.place_of(tree)
+    elif place >= len(front):
+        raise ModelFormatError(f"{DAMAGED}: it takes tree {place + 1} of {counted(len(front), 'tree')}")
     return Model(
         tree=tree.narrowed(),
         front=front if place is None else front.taken(place, tree),

@@ -321,6 +321,8 @@ class FrontEntry(Entry):
 
     tree: Many[NodeEntry]
     scores: Many[ScoreEntry] = []
+    taken: Count | None = None
+    """The place in the front of the tree that the model's was made of; None in old files."""
 
 
 class ClassWeight(Entry):

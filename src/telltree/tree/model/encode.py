@@ -198,7 +198,8 @@ def _front(model: Model, others: int) -> dict[str, Any] | None:
     scores = [_score(step.score) for step in model.front if step.score is not None]
     if not scores and not model.tree.floors and len(model.front.whole.leaves) == len(model.tree.leaves):
         return None
-    return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores}
+    taken = next((place for place, step in enumerate(model.front) if step.own is not None), None)
+    return {"tree": list(_preorder(model.front.whole.root, others)), "scores": scores, "taken": taken}
 
 
 def _score(score: Score) -> dict[str, Any]:
