@@ -90,8 +90,13 @@ def test_all_kinds_of_values_are_spoken_of():
 def test_what_a_tree_asks_is_taken_apart_counted_and_paired():
     """Counts go to as many steps as the longest record has; what lasts is not counted, and no atom goes with itself."""
     terms, signals = nearly_asked(tree_asking('F((x > 1 and b) or c = "u") and F(y > 3)'), 5)
-    often = ("at {} or more steps in all, {}", "{1} at {0} or more steps")  # after "or" and "not" it would be misread
-    counted = [often[{"or", "not"}.isdisjoint(what.split())].format(number, what) for what in COUNTED for number in (2, 5)]
+    in_front, behind = "at {} or more steps in all, {}", "{1} at {0} or more steps"
+    misread = {"or", "not"}  # "b is not true at 2 or more steps" may mean that it is true at fewer
+    counted = [
+        (behind if misread.isdisjoint(what.split()) else in_front).format(number, what)
+        for what in COUNTED
+        for number in (2, 5)
+    ]
     assert sorted(said(terms)) == sorted({*lines(ASKED), *lines(OF_COLUMNS), *counted, *lines(PAIRED)})
     assert [str(signal) for signal in signals] == ["x", "y"]
 
