@@ -107,6 +107,11 @@ def test_a_constant_column_has_margins_too():
     assert decisive_step(Formula.parse("F(x > 3)", records.schema), records, 0) == 0
 
 
+def test_a_constant_column_is_measured_by_1_also_where_its_mean_is_rounded():
+    records = panel(([0.1] * 3, [0] * 3, [True] * 3))
+    assert Margins(records).distance(Formula.parse("F(x > 3)", records.schema).expression, 0).size == -2.9
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_sign_of_margins_is_the_truth(seed):

@@ -79,9 +79,10 @@ class Statistics:
         return sorted({int(code) for array in self._arrays() for code in np.unique(_finite(array))})
 
     def spread(self) -> float:
-        """Give the standard deviation of the finite values: NumPy's, with the same pairs of sums; 0 of none."""
+        """Give the standard deviation of the finite values: NumPy's, with the same pairs of sums; 0 of none, and of
+        equal ones, of which a rounded mean would make another."""
         count = self.extent.finite
-        if not count:
+        if not count or self.extent.low == self.extent.high:
             return 0.0
         mean = _pairwise_sum(map(_finite, self._arrays()), count) / count
         squares = (_squares(_finite(piece) - mean) for array in self._arrays() for piece in _pieces(array))
