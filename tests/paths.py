@@ -17,12 +17,15 @@ from random_trees import plain_value
 from strategies import FUNCTIONS, PLAIN_FUNCTIONS, derived, draw_case, draw_columns
 
 from telltree.export import export_model
+from telltree.grammar import Grammar
 from telltree.grammar.rules.tables import Tables
-from telltree.logic import Formula, aligned, looking, machine, margins, walk
+from telltree.logic import Formula, aligned, looking, machine, margins, planes, walk
 from telltree.logic.engine import Engine
 from telltree.logic.formulas import Formulas
-from telltree.logic.walking import Walker
+from telltree.logic.walking import Walker, signals_of
 from telltree.tree import Node
+from telltree.tree.sharded import ShardedBench
+from telltree.tree.turns import Turns
 
 _GARBAGE = np.frombuffer(random.Random(0).randbytes(1 << 22), np.uint8)
 """As much as is filled: of larger arrays, such as memory that is reserved for planes, only the beginning."""
@@ -102,12 +105,21 @@ def by_engine(expressions, panel, rng, **settings):
     return Engine(panel, rules, Tables.of(rules, symbols), **settings).truth(population)
 
 
-def by_shards(expressions, panel, rng):
-    """The same with memory for few planes: records are halved again and again, and the findings joined."""
+def by_halves(expressions, panel, rng):
+    """The same with memory for few planes: records are halved again and again, down to a block, and the findings
+    joined."""
     rules, symbols, population = derived(rng, expressions)
-    engine = Engine(panel, rules, Tables.of(rules, symbols), memory=1)
-    engine._planes.capacity = 4
-    return engine.truth(population)
+    with patch.object(planes, "_LEAST_PLANES", 1):  # also of the halves
+        return Engine(panel, rules, Tables.of(rules, symbols), memory=1).truth(population)
+
+
+def by_shards(expressions, panel, rng):
+    """By shards that take turns, cut anywhere, as trees ask of records that do not fit into memory."""
+    inner = {rng.randrange(len(panel)) for _ in range(rng.randint(1, 3))}
+    grammar = Grammar.parse("Start ::= F(length() > 0)", panel)  # it is asked of other formulas
+    places = Turns(panel, grammar, sorted({0, *inner, len(panel)}), threads=1, memory=1)
+    bench = ShardedBench(places, panel.schema, grammar, signals_of(panel).spread)
+    return bench.formulas(np.arange(len(panel))).truth(expressions)
 
 
 def by_module(expressions, case, folder):
@@ -139,6 +151,7 @@ def every_path(expressions, case, rng, folder=None):
         "compiled walk": walked(expressions, panel, compiled=True),
         "formulas": by_formulas(expressions, panel),
         "search engine": by_engine(expressions, panel, rng),
+        "halves": by_halves(expressions, panel, rng),
         "shards": by_shards(expressions, panel, rng),
     }
     if folder is not None:
