@@ -11,7 +11,7 @@ from programs import telltree
 from telltree import Formula, Panel
 from telltree.data import Column, Schema
 from telltree.data.columns.header import is_unit
-from telltree.errors import SpeechError
+from telltree.errors import GrammarError, SpeechError
 
 FRAME = pd.DataFrame(
     {"id": [1, 1, 2], "pressure": [2.0, 3.0, 3.5], "temp": [20.0, 61.0, 70.5], "valve": ["open", "shut", "open"]}
@@ -184,6 +184,13 @@ PEOPLE = {
     "at all times, pressure is under 9": "G(pressure < 9)",
     "at some point pressure reaches 5 bar": "F(pressure >= 5)",
     "at some point pressure > wind_speed": "F(pressure > wind_speed)",
+    "at no point does pressure exceed 3": "G(not pressure > 3)",
+    "at no point is the valve open": "G(not open)",
+    "never does pressure exceed 3 bar": "G(not pressure > 3)",
+    "both pressure and wind_speed are above 3 at some point": "F(pressure > 3 and wind_speed > 3)",
+    "At some point, Pressure rises by more than 5 bar within 3 steps": "F(pressure - min[0, 3](pressure) > 5)",
+    "Pressure stays over 3 for at least three steps in a row": "longest(pressure > 3) >= 3",
+    "does pressure stay above 3 for more than 3 steps in a row?": "longest(pressure > 3) >= 4",
     "pressure never goes above 3; wind_speed stays under 5": "G(not pressure > 3) and G(wind_speed < 5)",
 }
 
@@ -210,6 +217,18 @@ REFUSED = {  # and what is suggested instead
     "banana": "at some point pressure is above 1",
     "": "at some point pressure is above 1",
     "temp never stays below 20": "Temp is never below 20",
+    "pressure nevr exceeds 2": "pressure never exceeds 2",
+    "if the valve is open, then pressure is below 3": "whenever the valve is open, pressure is below 3",
+    "when the valve is open, pressure is below 3": "whenever the valve is open, pressure is below 3",
+    "pressure is not always above 2": "at some point pressure is not above 2",
+    "the valve is not always open": "at some point the valve is not open",
+    "it is not true that pressure is ever above 3": "pressure is never above 3",
+    "at some point pressure is above 2 but below 3": "at some point pressure is above 2 and below 3",
+    "after 30 steps, at some point pressure is above 2": "at some point pressure is above 2",
+    "at some point 2 < pressure < 3": "at some point pressure is below 3",
+    "pressure is above 2 at least twice": "at some point pressure is above 2",
+    "pressure is above 2 for more than 3 steps in a row":
+        "for more than 3 steps in a row, pressure is above 2",
 }  # fmt: skip
 
 
@@ -286,6 +305,27 @@ def suggestion_for(text):
     except SpeechError as error:
         return str(error.suggestion)
     return None
+
+
+@pytest.mark.parametrize(
+    ("text", "suggested"),
+    [
+        ("pressure < 2.8", "at some point pressure < 2.8"),
+        ("pressure never < 2", "pressure is never < 2"),
+        ("pressure > 2 and temp > 20", "at some point pressure is above 2"),
+    ],
+)
+def test_what_was_read_as_a_formula_comes_with_a_sentence_too(text, suggested):
+    with pytest.raises(GrammarError) as raised:
+        PUMPS.ask(text)
+    assert str(raised.value).endswith(f"; try: {suggested}")
+    assert PUMPS.ask(suggested)
+
+
+def test_a_formula_with_a_mistake_comes_without_a_sentence():
+    with pytest.raises(GrammarError) as raised:
+        PUMPS.ask("F(presure < 2.8)")
+    assert "try:" not in str(raised.value)
 
 
 def test_a_question_suggests_with_the_units_that_it_gives():

@@ -703,5 +703,17 @@ def test_the_first_reading_is_the_right_one(case):
     assert Formula.from_english(said, panel.schema, step=panel.step)(panel).tolist() == answers
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.formula + ", in seconds" * case.timed)
+def test_what_is_said_is_read_in_other_capitals_and_as_a_question(case):
+    panel = Panel.from_arrays(
+        [*case.yes, *case.no], columns=list(SCHEMA), schema=SCHEMA, **(TWO_SECONDS if case.timed else {})
+    )
+    first = case.said[0].upper() + case.said[1:]
+    named = case.said.replace("speed", "Speed").replace("the valve", "The Valve")
+    for said in (f"{case.said}?", f"{first}.", f"{named}?", named):
+        read = Formula.from_english(said, panel.schema, step=panel.step)
+        assert read(panel).tolist() == [True] * len(case.yes) + [False] * len(case.no), said
+
+
 def test_every_case_has_records_of_both_kinds():
     assert all(case.yes and case.no for case in CASES)

@@ -19,6 +19,8 @@ from telltree.speech.vocabulary import vocabulary
 from telltree.speech.words import stands_bare
 
 _SIGNS = re.compile(r"[<>=≤≥∧∨¬⇒]|\w\(")
+"""Signs that formulas have; of these, people type only comparisons in sentences too."""
+_FORMULA = re.compile(r"[∧∨¬⇒]|\w\(")
 """Signs that only formulas have."""
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 
@@ -117,6 +119,8 @@ def _likelier(text: str, formula: GrammarError, english: SpeechError) -> Grammar
     if (english.place or 1) > reached or not _SIGNS.search(_QUOTED.sub("", text)):
         told, cause = SpeechError(f"the question cannot be read as English: {english}"), vars(english)
     else:
-        told, cause = GrammarError(f"the question cannot be read as a formula: {formula}"), vars(formula)
+        sentence = None if _FORMULA.search(text) else english.suggestion
+        remedy = "" if sentence is None else f"; try: {sentence}"
+        told, cause = GrammarError(f"the question cannot be read as a formula: {formula}{remedy}"), vars(formula)
     vars(told).update(cause)  # the places
     return told

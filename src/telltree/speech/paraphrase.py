@@ -71,7 +71,18 @@ _CONTRACTED = {
 }
 _NEGATIONS = {"not", "no", "never", "neither", "nor"}
 _ADVERBS = ("always", "never", "ever")
+_ELSEWHERE = ("over", "under", "beneath", "up")
+"""Beginnings of predicates that stand in many other places: "or up to 3 steps later"."""
+_MEASURES = ("by", "for", "at", "in")
+"""What comes before an amount that is no predicate: "falls by more than 3"."""
 _ENDS = ("while", "and", "or", "whenever")
+
+
+def named(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
+    """The tokens of a text in which only a user's words are replaced, by those in the right capitals, and which ends
+    without a mark. So telltree's own sentences, as questions or in other capitals, keep all their words.
+    """
+    return _Text(tokens, vocabulary).named()
 
 
 def paraphrased(tokens: tuple[Token, ...], vocabulary: Vocabulary) -> tuple[Token, ...]:
@@ -99,9 +110,14 @@ class _Text:
         self.vocabulary, self.end = vocabulary, tokens[-1]
         self.words = [_Word(token, token.kind is Kind.QUOTED) for token in _without_stop(tokens)]
 
+    def named(self) -> tuple[Token, ...]:
+        """A user's words alone are replaced."""
+        self._keep_own_words()
+        return self._tokens()
+
     def rewritten(self) -> tuple[Token, ...]:
         """All rules, one after the other."""
-        self._keep_own_words()
+        self.named()
         self._split_signs()
         for short, long in _CONTRACTED.items():
             self._replace_all((short,), long)
@@ -110,6 +126,9 @@ class _Text:
         self._of_two()
         self._verbs()
         self._predicates()
+        return self._tokens()
+
+    def _tokens(self) -> tuple[Token, ...]:
         return (*(word.token for word in self.words), self.end)
 
     def _keep_own_words(self) -> None:
@@ -149,6 +168,8 @@ class _Text:
             if length := self._longest(at, _POINT):
                 self._put(at, length, "at some point")
             self._question(at)
+            if length := self._longest(at, ("at no point", *_NEVER)):
+                self._question(at + length)  # "at no point does pressure exceed 3"
             for said, ways in _TIMES.items():
                 length = self._longest(at, ways)
                 if length and (length > 1 or said == "at some point" or self._sees(at + 1, ",")):
@@ -222,12 +243,17 @@ class _Text:
                 self._put(begin, found[0] + 2 + bool(adverb), f"is {adverb} {_OPPOSITE[found[1]]}")
             elif found := self._move(at, third=True):
                 self._put(begin, found[0] + bool(adverb), f"is {adverb} {found[1]}")
-            elif not adverb and self._lower(at) in map(third_person, _STAYS):
+            elif not adverb and self._lower(at) in map(third_person, _STAYS) and not self._in_a_row:
                 self._put(at, 1, "is always")
             elif self._lower(at) in ("was", "were"):
                 self._put(at, 1, "is" if self._lower(at) == "was" else "are")
             elif length := self._longest(at, ("has been", "have been", "is not ever", "are not ever")):
                 self._put(at, length, "is" if length == 2 else "is never")
+
+    @property
+    def _in_a_row(self) -> bool:
+        """Whether the text says for how many steps in a row something is so, which may be less than always."""
+        return any(self._sees(at, "in a row") for at in range(len(self.words)))
 
     def _move(self, at: int, third: bool = False) -> tuple[int, str] | None:
         """How many words, beginning with a verb, stand for which predicate."""
@@ -257,17 +283,19 @@ class _Text:
             return (said if self._is(at - 1) or self._is(at - 2) else f"is {said}"), 1
         length = self._longest(at, _PREDICATES)
         said = _PREDICATES[" ".join(map(self._lower, range(at, at + length)))] if length else ""
-        place = self._is(at - 1) or self._lower(at - 1) in _ADVERBS  # "over" stands in many other places
         if not said or (said in ("exactly", "other than") and not self._number(at + length)):
             return None, length
-        if self._lower(at) in ("over", "under", "beneath") and not place:
+        place = self._is(at - 1) or self._lower(at - 1) in (*_ADVERBS, *map(third_person, _STAYS))
+        if not place and (self._lower(at) in _ELSEWHERE or self._lower(at - 1) in _MEASURES):
             return None, length
         return said, length
 
     def _times_at_the_end(self) -> None:
         """ "Pressure is above 2 at some point" begins with "at some point"."""
         lowers = [self._lower(i) for i in range(len(self.words))]
-        if not _NEGATIONS.isdisjoint(lowers) or any(lower in ("and", "or", ";", ",") for lower in lowers):
+        joints = [lower for lower in lowers if lower in ("and", "or", ";", ",")]
+        of_both = lowers[:1] == ["both"] and joints == ["and"] and "are" in lowers[lowers.index("and") :]
+        if not _NEGATIONS.isdisjoint(lowers) or (joints and not of_both):
             return  # it would be in doubt how far the words reach
         for said, ways in _TIMES.items():
             for way in sorted(ways, key=len, reverse=True):
@@ -281,7 +309,7 @@ class _Text:
         return self._lower(at) in ("is", "are")
 
     def _number(self, at: int) -> bool:
-        return at < len(self.words) and numeral((*(word.token for word in self.words), self.end), at) is not None
+        return at < len(self.words) and numeral(self._tokens(), at) is not None
 
     def _lower(self, at: int) -> str:
         return self.words[at].lower if 0 <= at < len(self.words) else ""

@@ -7,7 +7,7 @@ from telltree.data import Schema
 from telltree.errors import SpeechError
 from telltree.operators import Attribute, Expression, Type, UserFunction
 from telltree.speech.cursor import Cursor
-from telltree.speech.paraphrase import paraphrased
+from telltree.speech.paraphrase import named, paraphrased
 from telltree.speech.possible import Possible
 from telltree.speech.read_clause import Clause, ClauseReader
 from telltree.speech.read_noun import NounReader, attribute
@@ -109,17 +109,18 @@ class _How:
         try:
             return self._strict(text)
         except SpeechError as error:
-            strict = error
+            furthest = error
         tokens = tokens_of(text)
         if len(tokens) > _MOST_PARAPHRASED:
-            raise strict
-        tokens = paraphrased(tokens, self.vocabulary)
-        try:
-            own = _rules(dict(self.sentences))
-            cursor = Cursor(tokens, self.vocabulary, own)
-            return _Reader(cursor, own, Steps.of(self.step), self.missing).text()
-        except SpeechError as error:
-            raise (error if (error.place or 0) > (strict.place or 0) else strict) from None
+            raise furthest
+        own = _rules(dict(self.sentences))
+        for rewritten in (named, paraphrased):
+            try:
+                cursor = Cursor(rewritten(tokens, self.vocabulary), self.vocabulary, own)
+                return _Reader(cursor, own, Steps.of(self.step), self.missing).text()
+            except SpeechError as error:
+                furthest = error if (error.place or 0) > (furthest.place or 0) else furthest
+        raise furthest
 
 
 def read_term(
