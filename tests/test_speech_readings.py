@@ -455,6 +455,20 @@ CHANGES = [
         no=(at("4 4 4"), at("0 3 0")),
     ),
     Case(
+        "F(change(speed, 2) > 3 and load > 2)",
+        "at some point load is above 2 while speed is more than 3 m/s above its value 2 steps earlier or at the start, "
+        "whichever is later",
+        yes=(at("0 4", load="0 3"), at("9 5 5 9", load="0 0 0 3")),
+        no=(at("0 4 4 4", load="0 0 0 3"), at("5 5", load="3 3")),
+    ),
+    Case(
+        "G(not (open and load > 2 and change(speed, 2) > 3))",
+        "the valve is never open while load is above 2 and speed is more than 3 m/s above its value 2 steps earlier or "
+        "at the start, whichever is later",
+        yes=(at("0 4", load="0 3", open="10"), at("5 5", load="3 3", open="00"), at("5 5", load="3 3", open="11")),
+        no=(at("0 4", load="0 3", open="01"),),
+    ),
+    Case(
         "F(change(speed, 3) > 0)",
         "at some point speed is above its value 3 steps earlier or at the start, whichever is later",
         yes=(at("3 2 1 0 3"), at("3 4")),

@@ -309,9 +309,9 @@ def test_time_and_change_in_lists_with_all_else_are_read_back(step):
         ),
         (
             "(F(change(x, 2) > 1 and b) or G(F(c))) and F(y > 1)",
-            "either at some point the vertical rate is more than 1 ft above its value 2 h earlier or at the "
-            "start, whichever is later, while the pilot complies, or at the last step, c is true; and at some "
-            "point y is above 1",
+            "either at some point the pilot complies while the vertical rate is more than 1 ft above its value 2 h "
+            "earlier or at the start, whichever is later, or at the last step, c is true; and at some point y is "
+            "above 1",
         ),
         (
             '(F(x > 1 and not missing(c) and not mode = "rest") or G(F(b))) and F(y > 1)',

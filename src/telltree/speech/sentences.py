@@ -11,7 +11,7 @@ from telltree.speech.terms import Term
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import SHARED_VERBS
 from telltree.speech.wording import Wording
-from telltree.speech.words import QUOTED, joins_items
+from telltree.speech.words import OR_AT_THE_START, QUOTED, joins_items
 
 _POINT, _FEWEST_GATHERED = "at some point ", 3
 
@@ -129,6 +129,8 @@ def listed(parts: Sequence[Said], joint: str) -> Said:
         return last
     text = reduce(lambda one, other: one.mark(",") + other, first)
     closed, bare = last.text.startswith(("either ", "both ", "all of ", "it is ")), QUOTED.sub("", last.text)
+    if joint == "and":  # a comma might seem to end the sentence, and nothing else could be meant
+        bare = bare.replace(OR_AT_THE_START, "")
     apart = any(map(is_list, first)) or " while " in bare or (" or " in bare and not closed)
     later = last.text.startswith(("then or later", "from then on"))
     return (text.mark(",") if apart and not later else text) + joint + last

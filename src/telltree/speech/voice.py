@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from telltree.data import Schema
 from telltree.operators import Attribute, Expression, Operator, UserFunction
-from telltree.operators.table import FALL, LATEST, RISE
+from telltree.operators.table import CHANGE, FALL, LATEST, RISE
 from telltree.speech.atoms import has_own_words
 from telltree.speech.normal import taken_apart
 from telltree.speech.nouns import Nouns
@@ -31,12 +31,11 @@ from telltree.speech.values import Truths
 from telltree.speech.vocabulary import is_clause, static_columns, vocabulary
 from telltree.speech.when import of_clock
 from telltree.speech.wording import Literals
-from telltree.speech.words import QUOTED
+from telltree.speech.words import OR_AT_THE_START, QUOTED
 
 _NEGATION, _NESTED_LIST, _DENIED, _IN_LIST = 3, 2, 1, 3
 _ALWAYS, _NEVER = "it is always the case that", "it is never the case that"
 _APART = 5  # what one sentence must save to be preferred to several simpler ones
-_CLOSING = "whichever is later"  # words that a comma must follow
 _AWAY_FIRST = 8  # "whenever at the next step A, B" begins at the wrong end
 _MOST_WHILE = 2  # parts after "while" in a choice
 _MARKED = re.compile(", | (?:and|or|while) ")
@@ -277,7 +276,9 @@ class Voice:
         clear = not isinstance(here, Some) and len(rest) <= _MOST_WHILE
         if not clear or any(map(self._looks_away, parts)) or any(is_list(part) for part in rest[:-1]):
             return closed
-        first = first.mark("," * first.text.endswith(_CLOSING))  # no other comma: it would end this part of the choice
+        first = first.mark(
+            "," * first.text.endswith(OR_AT_THE_START)
+        )  # no other comma: it would end this part of the choice
         text = said(opening) + first + "while" + rest[0]
         for part in rest[1:]:
             text = text + "and" + part
@@ -412,9 +413,16 @@ class Voice:
         return False
 
     def _in_order(self, parts: Iterable[Term]) -> list[Term]:
-        """Literals, then lists, then parts that look at other steps, at later ones last."""
-        weights = {Says: 0, Compares: 0, Own: 1, HowOften: 1, All: 2, Some: 2, Sometime: 4, Always: 5}
-        return sorted(parts, key=lambda part: 3 if self._elsewhere(part) else weights[type(part)])
+        """Literals, those that end in a comma behind others, then lists, then parts that look at other steps, at later
+        ones last.
+        """
+        weights = {Says: 0, Compares: 0, Own: 2, HowOften: 2, All: 3, Some: 3, Sometime: 5, Always: 6}
+
+        def weight(part: Term) -> int:
+            changes = isinstance(part, Says) and part.signal.head is CHANGE and not has_own_words(part.signal)
+            return 4 if self._elsewhere(part) else 1 if changes else weights[type(part)]
+
+        return sorted(parts, key=weight)
 
     def _opposite(self, term: Term) -> Term:
         return self.possible.negated(term)
@@ -444,7 +452,7 @@ def _looks_on(term: Term) -> bool:
 
 def _before_while(text: Said) -> Said:
     """Add a comma if a following "while" might seem to belong to the last item."""
-    return text.mark(",") if ", or " in text.text or text.text.endswith(_CLOSING) else text
+    return text.mark(",") if ", or " in text.text or text.text.endswith(OR_AT_THE_START) else text
 
 
 def _all(parts: Sequence[Term]) -> Term:

@@ -29,7 +29,7 @@ from telltree.speech.values import Names, Reals, Truths
 from telltree.speech.verbs import Clause
 from telltree.speech.vocabulary import Scale, is_clause, scales
 from telltree.speech.when import When, of_clock
-from telltree.speech.words import ALONE, bare_or_quoted, number_words, shape_words
+from telltree.speech.words import ALONE, OR_AT_THE_START, bare_or_quoted, number_words, shape_words
 
 _SIDES = {
     (True, False, False): "below", (True, True, False): "at most", (False, True, False): "equal to",
@@ -189,7 +189,7 @@ class Literals:
         if predicate is None:
             return None
         steps = self.nouns.parameter(signal, CHANGE.parameters[0])
-        earlier = f"its value {steps} earlier or at the start, whichever is later"
+        earlier = f"its value {steps} earlier {OR_AT_THE_START}"
         return Wording(Clause(self.nouns.noun(signal.args[0]), "is", f"{predicate} {earlier}"), joined=True)
 
     def _moved(self, signal: Expression, values: Reals) -> Wording | None:

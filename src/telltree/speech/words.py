@@ -39,6 +39,8 @@ _OTHERS = (
     "less", "after the first", "in steps", "after", "before", "until", "in the first", "in the last",
 )  # fmt: skip
 _KEYWORDS = tuple(tuple(keyword.split()) for keyword in (*OPENERS, *_OTHERS))
+OR_AT_THE_START = "or at the start, whichever is later"
+"""What follows "its value 5 steps earlier"; its "or" joins no items."""
 _JOINTS = {"and", "or", "nor", "while", "minus", "whenever"}
 QUOTED = re.compile("“.*?”")
 _JOINT = re.compile(" (?:and|or|while) ")
