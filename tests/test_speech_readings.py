@@ -12,6 +12,7 @@ import pytest
 
 from telltree import Formula, Panel
 from telltree.explain import english
+from telltree.operators.table import OPERATORS
 
 SCHEMA = {
     "speed": {"type": "real", "unit": "m/s"},
@@ -624,6 +625,123 @@ RECORDS = [
         timed=True,
     ),
 ]
+CLOCKS = [
+    Case(
+        "F(elapsed() < 3 and open)",
+        "in the first 3 steps, at some point the valve is open",
+        yes=(at(open="0010"), at(open="01")),
+        no=(at(open="0001"),),
+    ),
+    Case(
+        "F(elapsed() >= 3 and open)",
+        "after the first 3 steps, at some point the valve is open",
+        yes=(at(open="0001"),),
+        no=(at(open="1110"), at(open="111")),
+    ),
+    Case(
+        "F(elapsed() <= 4 and open)",
+        "in the first 4 s, at some point the valve is open",
+        yes=(at(open="0010"),),
+        no=(at(open="0001"),),
+        timed=True,
+    ),
+    Case(
+        "F(elapsed() < 4 and open)",
+        "before 4 s have passed, at some point the valve is open",
+        yes=(at(open="0100"),),
+        no=(at(open="0010"),),
+        timed=True,
+    ),
+    Case(
+        "F(elapsed() > 4 and open)",
+        "after more than 4 s, at some point the valve is open",
+        yes=(at(open="0001"),),
+        no=(at(open="1110"),),
+        timed=True,
+    ),
+    Case(
+        "F(left() < 2 and open)",
+        "in the last 2 steps, at some point the valve is open",
+        yes=(at(open="0010"), at(open="0001")),
+        no=(at(open="0100"),),
+    ),
+    Case(
+        "G(left() <= 4 implies open)",
+        "in the last 4 s, the valve is always open",
+        yes=(at(open="0111"), at(open="00111")),
+        no=(at(open="1011"),),
+        timed=True,
+    ),
+    Case(
+        "F(gone() >= 0.5 and open)",
+        "from 50 % of the record on, at some point the valve is open",
+        yes=(at(open="00100"), at(open="00001"), at(open="1")),  # at the last step of any record all of it has passed
+        no=(at(open="11000"),),
+    ),
+    Case(
+        "F(gone() > 0.5 and open)",
+        "in the last 50 % of the record, at some point the valve is open",
+        yes=(at(open="00010"), at(open="01")),
+        no=(at(open="11100"),),
+    ),
+    Case(
+        "F(gone() < 0.5 and open)",
+        "in the first 50 % of the record, at some point the valve is open",
+        yes=(at(open="01000"),),
+        no=(at(open="00111"),),
+    ),
+    Case(
+        "F(gone() <= 0.5 and open)",
+        "until 50 % of the record has passed, at some point the valve is open",
+        yes=(at(open="00100"),),
+        no=(at(open="00011"),),
+    ),
+    Case(
+        "F(elapsed() > 6)",
+        "the record lasts more than 6 s",
+        yes=(at(open="00000"),),
+        no=(at(open="0000"),),
+        timed=True,
+    ),
+    Case(
+        "F(length() > 3)",
+        "the record has at least 4 steps",
+        yes=(at(open="0000"),),
+        no=(at(open="000"),),
+    ),
+]
+AMOUNTS = [
+    Case(
+        "F(abs(speed) > 3)",
+        "at some point speed is beyond ±3 m/s",
+        yes=(at("0 4"), at("-4 0")),
+        no=(at("3 -3"),),
+    ),
+    Case(
+        "G(abs(speed) <= 3)",
+        "speed is never beyond ±3 m/s",
+        yes=(at("3 -3 0"),),
+        no=(at("0 -4"), at("4")),
+    ),
+    Case(
+        "F(speed - load > 3)",
+        "at some point load is more than 3 below speed",
+        yes=(at("5", load="1"),),
+        no=(at("1", load="5"), at("5", load="2")),
+    ),
+    Case(
+        "F(sign(speed) = sign(load))",
+        "at some point the sign of load is equal to the sign of speed",
+        yes=(at("-1", load="-5"), at("2 3", load="0 1"), at("0", load="0")),
+        no=(at("1 0", load="-1 1"),),
+    ),
+    Case(
+        'G(speed > 5 implies mode = "off")',
+        "whenever speed is above 5 m/s, mode is off",
+        yes=(at("9 0", mode="off auto"), at("0 0", mode="auto auto")),
+        no=(at("0 9", mode="off auto"),),
+    ),
+]
 OVER_TIME = [
     Case(
         "F(open and F(alarm))",
@@ -702,7 +820,7 @@ GAPS = [
         gaps=True,
     ),
 ]
-CASES = [*AHEAD, *BACK, *UNTIL, *EVENTS, *COUNTS, *CHANGES, *WINDOWS, *RECORDS, *OVER_TIME, *GAPS]
+CASES = [*AHEAD, *BACK, *UNTIL, *EVENTS, *COUNTS, *CHANGES, *WINDOWS, *RECORDS, *CLOCKS, *AMOUNTS, *OVER_TIME, *GAPS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.formula + ", in seconds" * case.timed)
@@ -727,6 +845,12 @@ def test_what_is_said_is_read_in_other_capitals_and_as_a_question(case):
     for said in (f"{case.said}?", f"{first}.", f"{named}?", named):
         read = Formula.from_english(said, panel.schema, step=panel.step)
         assert read(panel).tolist() == [True] * len(case.yes) + [False] * len(case.no), said
+
+
+def test_every_operator_has_a_case():
+    panel = Panel.from_arrays([at(open="01")], columns=list(SCHEMA), schema=SCHEMA)
+    formulas = (Formula.parse(case.formula, panel.schema).expression for case in CASES)
+    assert {e.head for formula in formulas for e in formula.walk()}.issuperset(OPERATORS)
 
 
 def test_every_case_has_records_of_both_kinds():
