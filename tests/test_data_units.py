@@ -69,6 +69,40 @@ def test_what_the_user_says_goes_first():
     assert Panel.from_frame(frame(), id="id", schema=Schema(columns)).schema[name].unit is None
 
 
+def times_called(name, values=(0.0, 0.02, 0.04), **how):
+    frame = pd.DataFrame({"id": [1] * len(values), name: values, "x": [1.0, 5.0, 2.0]})
+    return Panel.from_frame(frame, id="id", time=name, **how)
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "unit"),
+    [
+        ("t [s]", {}, "s"),
+        ("t (ms)", {}, "ms"),
+        ("t [s]", {"time_unit": "min"}, "min"),
+        ("t [m]", {}, None),  # no unit of time
+        ("t (left)", {}, None),
+        ("t", {}, None),
+    ],
+)
+def test_the_name_of_the_times_gives_their_unit(name, how, unit):
+    assert times_called(name, **how).time_unit == unit
+
+
+def test_times_with_a_unit_in_their_name_are_told_in_it():
+    panel = times_called("t [s]")
+    formula = Formula.parse("F(elapsed() >= 0.02 and change(x, 1) < -2)", panel.schema)
+    assert english(formula, panel.schema, (), step=panel.step) == (
+        "after at least 20 ms, at some point x is more than 2 below its value 20 ms earlier or at the start, whichever "
+        "is later"
+    )
+
+
+def test_dates_are_in_seconds_whatever_their_column_is_called():
+    dates = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])
+    assert times_called("day (h)", dates).time_unit == "s"
+
+
 def test_the_schema_file_has_them():
     panel = Panel.from_frame(frame(), id="id")
     assert Schema.from_toml(panel.schema.to_toml()) == panel.schema

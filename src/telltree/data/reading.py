@@ -90,7 +90,8 @@ def read(
     dates such as 2024-02-29T12:30:00, or 29.2.2024 12:30, where the rows or `day_first` tell that the day comes first,
     or as `time_format` says. The delimiter is found in the header, and
     files are UTF-8, or UTF-16 with a byte order mark, unless `encoding` says otherwise. A unit behind a name, such as
-    "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is.
+    "speed (km/h)", becomes the unit of the column, and the rest its phrase; the name stays as it is. A unit of time
+    behind the name of the times, such as "t [ms]", is the unit of times unless `time_unit` says another.
 
     `drop` names columns of tables to leave out. `label` names the column of labels, which have one value per record.
     Labels that are kept apart come as `labels`: a path or frame with columns of ids and labels, a dict id -> label, or

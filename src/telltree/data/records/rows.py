@@ -10,8 +10,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from telltree.amounts import counted
+from telltree.data.clock import UNITS
 from telltree.data.columns.cells import PythonCells
 from telltree.data.columns.encode import Encoded, Values, as_it_is, object_array
+from telltree.data.columns.header import split_name
 from telltree.data.columns.naming import says_missing
 from telltree.data.columns.text import TimeColumn
 from telltree.data.columns.written import Clock
@@ -163,7 +165,7 @@ def gather(rows: Rows, roles: Roles, options: Options) -> tuple[Parts, Array | N
     y = None if roles.label is None else labels_of(rows.values[roles.label], roles.label, grouping, gaps=gaps)
     attributes = {name: rows.values[name] for name, use in uses.items() if use is Use.ATTRIBUTE}
     source = Source(attributes, {}, frozenset(roles.static))
-    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times))
+    parts = assemble(source, grouping, _with_unit(roles.told(options, attributes), times, roles.time))
     parts = dataclasses.replace(parts, clock=roles.time or "")
     if rows.files and grouping.order is None:
         starts, counts = grouping.starts(), grouping.lengths
@@ -314,10 +316,13 @@ def _counted_in(array: Array, unit: str) -> Array:
     return piecewise(lambda some: some.astype(unit).view(np.int64), array, np.int64)
 
 
-def _with_unit(options: Options, times: Times | None) -> Options:
-    """The unit of times: dates and durations have become seconds."""
-    if times is None or times.per_second is None or options.time_unit == "s":
+def _with_unit(options: Options, times: Times | None, name: str | None) -> Options:
+    """The unit of times: that in the name of their column, "t [ms]"; dates and durations have become seconds."""
+    if times is None or options.time_unit == "s":
         return options
+    if times.per_second is None:
+        _, unit = split_name(name or "") or ("", "")
+        return dataclasses.replace(options, time_unit=unit) if options.time_unit is None and unit in UNITS else options
     if options.time_unit is not None:
         raise DataError(f"dates and durations are counted in 's', not {options.time_unit!r}; leave out the time unit")
     return dataclasses.replace(options, time_unit="s")
