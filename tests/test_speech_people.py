@@ -217,6 +217,7 @@ REFUSED = {  # and what is suggested instead
     "banana": "at some point pressure is above 1",
     "": "at some point pressure is above 1",
     "temp never stays below 20": "Temp is never below 20",
+    "in the first week, pressure is always below 20": "pressure is always below 20",
     "pressure nevr exceeds 2": "pressure never exceeds 2",
     "if the valve is open, then pressure is below 3": "whenever the valve is open, pressure is below 3",
     "when the valve is open, pressure is below 3": "whenever the valve is open, pressure is below 3",

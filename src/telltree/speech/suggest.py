@@ -104,7 +104,7 @@ def _edits(text: str, far: float, vocabulary: Vocabulary) -> Iterator[str]:
             right = near if near in _WORDS or near in _WHEN else bare_or_quoted(near, numbers=near in levels)
             yield f"{text[:begin]}{right}{text[end:]}"
         if length == 1 and said.lower() not in _NEVER | _ALWAYS:  # without these it would say the opposite
-            yield f"{text[:begin]}{text[end:].lstrip()}".rstrip()
+            yield f"{text[:begin]}{text[end:].lstrip(' ,' if not begin else ' ')}".rstrip()
     yield f"{text[:begin]}is {text[begin:]}"
 
 
