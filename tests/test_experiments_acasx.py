@@ -87,6 +87,14 @@ def test_the_names_of_the_experiment(monkeypatch, study):
     letter = run_experiment("acasx", preset="paper").models
     assert "fitness=GiniSize(w1=100.0, w2=0.1, gini='sum', size='nodes', tolerance=0.0" in letter["mc"].settings
     assert "evaluations=500000" in letter["mc"].settings
+    charged, half = "about one record right", "half of one"
+    for given, told in (
+        ({}, (True, True)),
+        ({"searches": ["gp"]}, (True, False)),
+        ({"preset": "paper"}, (False, False)),
+    ):
+        notes = " ".join(run_experiment("acasx", **given).notes)
+        assert (charged in notes, half in notes) == told
     for models in (authors, letter, run_experiment("acasx").models):
         assert "as_derived=True" in models["gp"].settings
     with pytest.raises(SettingsError, match="only preset is 'paper'"):

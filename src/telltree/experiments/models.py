@@ -55,6 +55,8 @@ class Telltree:
     title: str
     search: Search
     fitness: Fitness | None = None
+    note: str = ""
+    """What a reader of the table should know of it."""
 
     def settings(self, study: Study) -> str:
         """All parameters of the estimator that affect what is learned, including defaults, and the grammar's name."""
@@ -141,7 +143,9 @@ ACASX_SEARCHES: Mapping[str, Telltree] = {
     "mc": Telltree("telltree, MC", MonteCarlo(evaluations=100_000)),
     "ge": Telltree("telltree, GE", GrammaticalEvolution()),
     "gp": Telltree("telltree, GP", _THOROUGH),
-    "gp-long": Telltree("GP, any length", _THOROUGH, GiniSize(w2=120, per_record=True)),
+    "gp-long": Telltree(
+        "GP, any length", _THOROUGH, GiniSize(w2=120, per_record=True), "with GP, any length, half of one is enough"
+    ),
 }
 """The searches for the paper's encounters. Smaller budgets miss the best formulas for the root, which matters most."""
 

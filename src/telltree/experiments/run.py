@@ -88,7 +88,7 @@ def run_experiment(
         seed=seed,
         models=results,
         grammar=study.grammar,
-        notes=study.notes,
+        notes=_notes(study, models.values()),
         interrupted=interrupted,
     )
 
@@ -116,6 +116,13 @@ def _work(
     finally:
         stop(runs)
     return False
+
+
+def _notes(study: Study, models: Iterable[Model]) -> tuple[str, ...]:
+    """What a reader of a table of these models should know."""
+    ours = [model for model in models if isinstance(model, Telltree)]
+    charged = (study.fitness_note,) if any(model.fitness is None for model in ours) else ()
+    return tuple(filter(None, (*study.notes, *charged, *(model.note for model in ours))))
 
 
 def _silent(progress: Progress) -> None:

@@ -36,12 +36,12 @@ def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = Fal
     from telltree.datasets.acasx import find_acasx
 
     panel, y = load_acasx(find_acasx() if data is None else data, cut=not whole)
-    notes: tuple[str, ...] = (
+    cut = (
         "records have all 50 steps, as the paper's text says; its table must be of records that end earlier"
         if whole
-        else "records end more than five seconds before the closest approach, as in the paper's table",
-        "a terminal must set about one record right to be worth its while, in the last search half of one",
+        else "records end more than five seconds before the closest approach, as in the paper's table"
     )
+    notes: tuple[str, ...] = (cut,)
     if len(panel) < _WHOLE:
         notes = (f"{len(panel):,} of the {_WHOLE:,} encounters: the sample in telltree; --data gives the whole", *notes)
     return Study(
@@ -53,6 +53,7 @@ def acasx_study(data: str | os.PathLike[str] | None = None, *, whole: bool = Fal
         trees=64,
         grammar=acasx_grammar(),
         fitness=GiniSize(w2=250, per_record=True),  # by cross-validation within the training records of one split
+        fitness_note="a terminal must set about one record right to be worth its while",
         paper=paper.ACASX,
         notes=notes,
     )

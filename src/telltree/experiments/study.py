@@ -22,7 +22,8 @@ class Study:
     name, title: in files, and for people. grammar: text, or None for the generic grammar of each trial's training
     records. attributes: those that the text may speak of (None: all). max_depth: of telltree's trees, the decision
     tree and the forest's trees alike. trees: of the forest. fitness: of telltree's models that have none of their own
-    (None: the estimator's). paper: what the paper reports, by model. notes: what a reader of the table should know.
+    (None: the estimator's). fitness_note: what a reader should know of it. paper: what the paper reports, by model.
+    notes: what a reader of the table should know whatever the models.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Study:
     grammar: str | None = None
     attributes: tuple[str, ...] | None = None
     fitness: Fitness | None = None
+    fitness_note: str = ""
     paper: Mapping[str, Figures] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
