@@ -271,6 +271,16 @@ def test_a_merged_tree_stands_for_one_that_answers_alike(model, data):
         assert (gone.tree.predict(data[0]) == tree.predict(data[0])).all()
 
 
+def test_a_merged_tree_is_told_to_be_judged_before(model):
+    place, step = len(model.front_) - 1, model.front_[-1]
+    merged = equals_merged(step.tree, 1e6)
+    cut = step.leaves - len(merged.leaves)
+    told = f"> the model's own tree, judged before {cut} questions whose answers predict the same were cut; worth: "
+    assert cut > 1
+    assert model.front_.taken(place, merged).legend.startswith(told)
+    assert model.front_.taken(place, step.tree).legend.startswith("> the model's own tree; worth: ")
+
+
 def test_a_tree_of_another_front_has_no_place(model, data):
     other = GrammarTreeClassifier("S ::= F(x = [1, 3, 7])", random_state=1, **GREEDY).fit(*data)
     assert model.front_.beside(other.tree_) == (model.front_, None)

@@ -56,6 +56,11 @@ class Pruning:
     the same."""
 
     @property
+    def cut(self) -> int:
+        """How many of its questions the model's own tree is without."""
+        return 0 if self.own is None else self.leaves - len(self.own.leaves)
+
+    @property
     def leaves(self) -> int:
         """How many categories it has."""
         return len(self.tree.leaves)
@@ -151,7 +156,7 @@ class Front(tuple[Pruning, ...]):
     @property
     def legend(self) -> str:
         """What the columns of the table are, in one sentence or two."""
-        own = "> the model's own tree" if any(step.own is not None for step in self) else ""
+        own = next((f"> the model's own tree{_before(step.cut)}" for step in self if step.own is not None), "")
         return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
 
     def table(self) -> str:
@@ -172,6 +177,12 @@ _LEGENDS = {
     "accuracy": "± a standard error, in cross-validation",
     "worth": "worth: the bits of labels that its least worthy branch saves, for each bit that it takes to say",
 }
+
+
+def _before(cut: int) -> str:
+    """What a tree was without when it was judged, if so many questions were cut from it afterwards."""
+    were = "was" if cut == 1 else "were"
+    return f", judged before {counted(cut, 'question')} whose answers predict the same {were} cut" if cut else ""
 
 
 def _row(step: Pruning) -> dict[str, str]:
