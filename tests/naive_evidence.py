@@ -151,13 +151,21 @@ class Naive:
         return proofs[0] if proofs else max(seen, key=lambda t: (toward[t], -t), default=None)
 
     def settling(self, plain, record, start):
-        """The operand of until, unless or since that has the margin of the whole, and the first step at which it does,
-        away from `start`; b before a."""
+        """The operand of until, unless or since that decides it, and the step: b that holds after a on the way, or a that
+        fails after no b on the way, where the margin of that is the whole's; else the one on the way that has it."""
         head, a, b = plain
         whole = self.over_time(plain, record)[start]
-        given = {operand: self.over_time(operand, record) for operand in (b, a)}
         steps = range(start, -1, -1) if head == "since" else range(start, oracle.length(record))
-        return next((operand, t) for t in steps for operand in (b, a) if given[operand][t] == whole)
+        one, two = ([self.over_time(operand, record)[t] for t in steps] for operand in (a, b))
+        if whole[1]:
+            ways = [min([two[k], *one[:k]]) for k in range(len(steps))]
+            (last, ends), (way, passed) = (b, two), (a, one)
+        else:
+            ways = [max([one[k], *two[: k + 1]]) for k in range(len(steps))]
+            (last, ends), (way, passed) = (a, one), (b, two)
+        if whole in ways and ends[ways.index(whole)] == whole:
+            return last, steps[ways.index(whole)]
+        return way, steps[passed.index(whole)]
 
     def weightier(self, plain, record, step=0):
         """The operand of ∧, ∨ or ⇒ that has the margin of the whole; the first of equals."""

@@ -261,15 +261,28 @@ def weightier(program, part, step, margins):
 
 
 def settling(program, part, step, steps, margins):
-    """The operand of until, unless or since that has its margin, and at which step."""
-    one, two, code = program.one[part], program.two[part], program.codes[part]
-    for k in range(step + 1 if code == _SINCE else steps - step):
-        t = step - k if code == _SINCE else step + k
-        if margins[two][t] == margins[part][step]:
-            return two, t
-        if margins[one][t] == margins[part][step]:
-            return one, t
-    return two, step
+    """The operand of until, unless or since that decides it, and at which step.
+
+    It is true by b at some step after a at those on the way, and false by neither of them at some step after no b on
+    the way. The first such step at which that comes to the margin of the whole decides: by b if it is true, by a if it
+    is false, or else by the other operand on the way there.
+    """
+    holds = margins[part][step] > 0
+    sign = 1.0 if holds else -1.0
+    whole = sign * margins[part][step]
+    last, way = (program.two[part], program.one[part]) if holds else (program.one[part], program.two[part])
+    since = program.codes[part] == _SINCE
+    weakest, weakest_at = _INFINITE, step
+    for k in range(step + 1 if since else steps - step):
+        t = step - k if since else step + k
+        here, on_the_way = sign * margins[last][t], sign * margins[way][t]
+        if not holds and on_the_way < weakest:
+            weakest, weakest_at = on_the_way, t
+        if (here if here < weakest else weakest) == whole:
+            return (last, t) if here == whole else (way, weakest_at)
+        if holds and on_the_way < weakest:
+            weakest, weakest_at = on_the_way, t
+    return way, weakest_at
 
 
 def decisive(program, room, steps):
