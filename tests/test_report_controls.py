@@ -27,9 +27,11 @@ WATCH = """
     document.querySelectorAll('details').forEach((e) => { e.open = true; });
     document.querySelectorAll('details').forEach((e) => { e.open = false; });
 """
-FOLD_FIRST = """
+PREPARE = """
     const e = document.querySelectorAll(arguments[0])[arguments[1]];
-    if (e.textContent === 'Unfold all') e.nextElementSibling.click();  // else there is nothing to unfold
+    const unfold = [...document.querySelectorAll('button')].find((button) => button.textContent === 'Unfold all');
+    if (e === unfold) e.nextElementSibling.click();  // else there is nothing to unfold
+    if (e.closest('[role=tree]')) unfold.click();  // else it is folded away with the node above
 """
 ACTIVATE = """
     const e = document.querySelectorAll(arguments[0])[arguments[1]];
@@ -73,10 +75,11 @@ def test_every_control_has_an_effect(driver, report, size):
     for place in range(page.run("return document.querySelectorAll(arguments[0]).length", CONTROLS)):
         if page.run(ACTIVATE, CONTROLS, place, False) is None:  # a filter has taken it away
             continue
-        page.run(FOLD_FIRST, CONTROLS, place)
+        page.run(PREPARE, CONTROLS, place)
         page.run("scrollTo(0, 900)")
         before, given = page.run(STATE), page.run("return window.given.length")
         kind, done, name = page.run(ACTIVATE, CONTROLS, place, True)
+        assert (kind, done) not in {("node", "hidden"), ("span", "hidden")}
         if done != "used":
             continue
         used.add(kind)
