@@ -196,6 +196,16 @@ def test_shares_of_a_record_are_of_its_time_where_steps_differ():
     assert "the share of the record's steps after the first that has passed" in even
 
 
+def test_times_without_a_unit_are_told_without_one():
+    frame = pl.DataFrame({"id": [1, 1, 1], "t": [0.0, 2.0, 4.0], "x": [0.0, 1, 2]})
+    for unit, said in (("s", 'in "s"'), (None, "in the unit of the data")):
+        panel = Panel.from_frame(frame, id="id", time="t", time_unit=unit)
+        for name, place in (("elapsed()", "since the first step"), ("left()", "until the last step")):
+            question = Formula.parse(f"F({name} > 1 and x < 1.5)", panel.schema)
+            tree = class_tree(Node(question, leaf([0, 1]), leaf([1, 0])), ("a", "b"), panel.schema, step=panel.step)
+            assert f"{name}, the time {said} {place} of the record\n" in export_model(tree, "stl", category=1)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_changes_of_columns_with_hostile_names_stay_comments(name):
     quoted = "`" + json.dumps(name)[1:-1].replace("`", "\\u0060") + "`"

@@ -149,7 +149,12 @@ class _Writer:
     def _made(self, signal: Expression) -> str:
         """How to make numbers that STL cannot."""
         even = self.step is None or self.step[0] is not None
-        time = "number of steps" if self.step is None else f"time in {json.dumps(self.step[1])}"
+        unit = None if self.step is None else self.step[1]
+        time = (
+            "number of steps"
+            if self.step is None
+            else f"time in {json.dumps(unit) if unit else 'the unit of the data'}"
+        )
         if signal.head is CHANGE:
             back, operand = counted(int(signal.parameter("k")), "step"), signal.args[0]
             of = json.dumps(operand.head.name) if isinstance(operand.head, Attribute) else _in_one_line(operand)
