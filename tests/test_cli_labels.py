@@ -33,12 +33,12 @@ def test_an_unknown_column_lists_those_there_are(tmp_path, plain, labels, role):
 
 
 def test_as_many_classes_as_records_are_warned_about(tmp_path, plain):
-    write_csv(tmp_path / "flights.csv", plain, [f"class {k}" for k in range(60)])
-    ended = telltree("fit", tmp_path / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
-    assert "there are 60 classes for 60 records, and each has a single record" in ended.stderr
-    write_csv(tmp_path / "flights.csv", plain, [f"class {min(k, 20)}" for k in range(60)])
-    ended = telltree("fit", tmp_path / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
-    assert "there are 21 classes for 60 records, and 20 of them have a single record" in ended.stderr
-    write_csv(tmp_path / "flights.csv", plain, [f"class {k // 2}" for k in range(60)])
-    ended = telltree("fit", tmp_path / "flights.csv", *KEYS, "--label", "nmac", *QUICK)
-    assert "single record" not in ended.stderr
+    data = (tmp_path / "flights.csv", *KEYS, "--label", "nmac")
+    for divisor, most, says in (
+        (1, 60, "there are 60 classes for 60 records, and each has a single record"),
+        (1, 20, "there are 21 classes for 60 records, and 20 of them have a single record"),
+        (2, 60, None),
+    ):
+        write_csv(tmp_path / "flights.csv", plain, [f"class {min(k // divisor, most)}" for k in range(60)])
+        for told in (telltree("fit", *data, *QUICK).stderr, good("inspect", *data)):
+            assert says in " ".join(told.split()) if says else "single record" not in told

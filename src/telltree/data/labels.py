@@ -1,5 +1,6 @@
 """The labels of the records."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from telltree.data.schema import listed, require_known, require_sayable
 from telltree.data.store import Array
 from telltree.data.warn import warn
 from telltree.errors import DataError
+
+_FEW = 4  # classes of which nobody asks how many records they have
 
 
 def labels_from_frame(
@@ -72,6 +75,19 @@ def check_labels(y: Any, panel: Panel) -> Array:
         for label in set(labels.tolist()):
             require_sayable(str(label), "the label")
     return labels
+
+
+def told_singles(records: Iterable[int]) -> str | None:
+    """What is wrong if most classes, which have so many records each, have a single one, of which nothing is learnt."""
+    counts = list(records)
+    classes, single = len(counts), counts.count(1)
+    if classes < _FEW or 2 * single <= classes:
+        return None
+    of = "each has" if single == classes else f"{single:,} of them have"
+    return (
+        f"there are {classes:,} classes for {counted(sum(counts), 'record')}, and {of} a single record: nothing "
+        "can be learnt of such a class; is the label an id, or a number to be cut into ranges?"
+    )
 
 
 def _checked_objects(labels: Array, ids: Array) -> Array:

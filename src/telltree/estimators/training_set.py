@@ -5,15 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from telltree.amounts import counted
 from telltree.data import Panel
+from telltree.data.labels import told_singles
 from telltree.data.warn import warn
 from telltree.estimators.inputs import read_labels, read_training
 from telltree.estimators.long_table import refuse_long
 from telltree.estimators.weights import fixed_point, record_weights
 from telltree.tree.target import ClassLabels, ClassTarget
-
-_FEW = 4  # classes of which nobody asks how many records they have
 
 
 class TrainingSet(NamedTuple):
@@ -50,7 +48,9 @@ def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
     if not isinstance(X, Panel):
         refuse_long(X, panel, labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    _warn_of_singles(np.bincount(codes))
+    singles = told_singles(np.bincount(codes).tolist())
+    if singles is not None:
+        warn(singles)
     weights = record_weights(labels, sample_weight, class_weight)
     records, weighing = len(panel), np.arange(len(panel))
     if weights is not None and not weights.all():
@@ -58,15 +58,3 @@ def read_given(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Given:
         panel, codes, weights = panel[weighing], codes[weighing], weights[weighing]
     coded = ClassLabels(codes.astype(np.int64), ClassTarget.of(classes), fixed_point(weights))
     return Given(TrainingSet(panel, coded), classes, weighing, records)
-
-
-def _warn_of_singles(records: NDArray[np.int64]) -> None:
-    """Warn where most classes have a single record: what tells them apart tells single records."""
-    classes, single = len(records), int((records == 1).sum())
-    if classes < _FEW or 2 * single <= classes:
-        return
-    of = "each has" if single == classes else f"{single:,} of them have"
-    warn(
-        f"there are {classes:,} classes for {counted(int(records.sum()), 'record')}, and {of} a single record: nothing "
-        "can be learnt of such a class; is the label an id, or a number to be cut into ranges?"
-    )

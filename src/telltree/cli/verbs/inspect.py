@@ -106,6 +106,7 @@ def _values(panel: "Panel", name: str) -> Any:
 
 def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     from telltree.data.clock import duration_text
+    from telltree.data.labels import told_singles
     from telltree.data.leaks import told_leaks
     from telltree.data.usable import remedies
 
@@ -139,7 +140,8 @@ def _told(found: dict[str, Any], dates: tuple[str, str] | None) -> str:
     lines += ["", table(("column", "type", "kind", *words, "missing", "values", "left out because"), rows)]
     left_out = {c["name"]: c["left_out"] for c in found["columns"] if c["left_out"]}
     leaking = {c["name"]: c["leak"] for c in found["columns"] if c["leak"]}
-    warned = [f"warning: {told_leaks(leaking)}"] if leaking else []
+    singles = None if found["labels"] is None else told_singles(found["labels"].values())
+    warned = [f"warning: {told}" for told in (singles, told_leaks(leaking) if leaking else None) if told is not None]
     notes = [*warned, *remedies(left_out), *(f"note: {note}" for note in found["notes"])]
     lines += ["", *notes] if notes else []
     return "\n".join(lines)
