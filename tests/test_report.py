@@ -336,11 +336,21 @@ def test_the_data_are_told_by_class(plain):
     tree, panel, y = plain
     few = {name: int(np.sum(y[:20] == name)) for name in ("calm", "wild")}
     assert (
-        f"Classes calm: {few['calm']}, wild: {few['wild']} Missing" in Page(report_html(tree, panel[:20], y[:20])).text
+        f"Classes calm : {few['calm']}, wild : {few['wild']} Missing"
+        in Page(report_html(tree, panel[:20], y[:20])).text
     )
     learned = {name: int(np.sum(y == name)) for name in ("calm", "wild")}
     unlabelled = Page(report_html(tree, panel[:20])).text
-    assert f"Classes calm: {learned['calm']}, wild: {learned['wild']} (records learned from)" in unlabelled
+    assert f"Classes calm : {learned['calm']}, wild : {learned['wild']} (records learned from)" in unlabelled
+
+
+def test_of_many_classes_the_first_are_told_and_how_many_more_there_are():
+    names = [f"class {k:02}" for k in range(20)]
+    panel = Panel.from_arrays([np.array([[float(k)]]) for k in range(40)], columns=["x"])
+    y = np.repeat(np.array(names, object), 2)
+    text = Page(report_html(grown(panel, y, ["F(x > 20)"]), panel, y)).text
+    assert "Classes class 00 : 2, class 01 : 2, " in text
+    assert ", class 11 : 2, and 8 more Missing" in text
 
 
 def test_thresholds_of_absolute_values_stand_on_both_sides():

@@ -276,6 +276,23 @@ def test_names_never_break_inside_a_word(driver, pumps, size):
     """
     long = "rhabarberbarbarabarbarbarenbartbarbier"
     assert page.run(cut, long) == 4 * [["ellipsis", True]]  # two tables, in which it stands twice
+    assert page.run("return document.documentElement.scrollWidth") <= size[0]
+
+
+def test_the_boxes_of_categories_have_room_for_words_of_usual_length(driver, folder):
+    """A deep tree, whose boxes are narrow."""
+    name = "Überhitzung des Hauptlagers"
+    panel = Panel.from_arrays([np.array([[float(k)]]) for k in range(32)], columns=["a_pressure_of_many_words"])
+    y = [f"{name} {k}" for k in range(32)]
+    questions = [f"F(a_pressure_of_many_words > {k})" for k in range(6)]
+    page = Page(driver, write_report(grown(panel, y, questions), panel, y, folder / "deep.html"))
+    cut = """
+        return [...document.querySelectorAll('.leaf-head .data')].filter((e) => e.getClientRects().length)
+            .map((e) => e.scrollWidth - e.clientWidth);
+    """
+    found = page.run(cut)
+    assert found
+    assert max(found) <= 0
 
 
 def test_boxes_of_the_tree_show_their_whole_text(page):
