@@ -98,7 +98,7 @@ class LogicOptions(DataOptions):
         typer.Option(
             help="What to do with missing values: a condition on one is false, or with unknown neither true nor false; "
             "in a tree, a record whose answer is unknown goes where more training records went, and learning "
-            "takes about 30 times as long. error refuses them."
+            "takes 30 to 200 times as long. error refuses them."
         ),
     ] = "allow"  # type: ignore[assignment]  # it may be one thing more
 

@@ -239,7 +239,7 @@ def _say_how_slow(panel: "Panel") -> None:
     if missed:
         say(
             f"telltree: values of {listed(missed)} are missing; with --missing unknown, trying a formula about them "
-            "takes about 30 times as long as with --missing allow. --search-seconds sets a limit for each question"
+            "takes 30 to 200 times as long as with --missing allow. --search-seconds sets a limit for each question"
         )
 
 
