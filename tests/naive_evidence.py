@@ -150,9 +150,15 @@ class Naive:
         proofs = [t for t in seen if toward[t][1]]
         return proofs[0] if proofs else max(seen, key=lambda t: (toward[t], -t), default=None)
 
+    def extreme(self, plain, record, start):
+        """The first step that it sees from `start` whose margin is that of the whole; None if it sees none."""
+        _, near, far = looks(plain)
+        whole, margins = self.over_time(plain, record)[start], self.over_time(plain[1], record)
+        return next((t for t in range(len(margins)) if near <= t - start <= far and margins[t] == whole), None)
+
     def settling(self, plain, record, start):
-        """The operand of until, unless or since that decides it, and the step: b that holds after a on the way, or a that
-        fails after no b on the way, where the margin of that is the whole's; else the one on the way that has it."""
+        """The operand of until, unless or since that decides it, and the step: b that holds after a on the way, or a
+        that fails after no b on the way, where that has the margin of the whole; else the one on the way that does."""
         head, a, b = plain
         whole = self.over_time(plain, record)[start]
         steps = range(start, -1, -1) if head == "since" else range(start, oracle.length(record))
@@ -204,7 +210,7 @@ class Naive:
             operand, found = self.settling(plain, record, step)
             return self.deciding(operand, record, found)
         if looks(plain):
-            found = self.witness(plain, record, step)
+            found = self.extreme(plain, record, step)
             return (plain, step) if found is None else self.deciding(plain[1], record, found)
         return plain, step
 

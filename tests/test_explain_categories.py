@@ -315,6 +315,15 @@ def test_a_headline_that_others_share_is_not_repeated():
     assert "(all of its members)" in told[2].alone()
 
 
+def test_a_headline_that_follows_from_what_others_share_is_left_out():
+    """As where it joins two of the lines above."""
+    told = replace(categorize(chain(), PANEL)[0].told, headline="in few words (all of its members)")
+    assert [str(formula) for formula, _ in told.branches] == ["F(x < 4)", "F(x < 2)", "F(a)"]
+    for text, left_out in (("F(x < 4) and F(x < 2)", True), ("F(x < 3)", True), ("F(x < 2) and F(a)", False)):
+        claimed = replace(told, claim=Formula.parse(text, SCHEMA))
+        assert (claimed.without_what_is_shared.headline is None) is left_out, text
+
+
 def test_what_siblings_share_is_worked_out_once(panel, labels, monkeypatch):
     model = GrammarTreeClassifier(search=MonteCarlo(evaluations=300), max_depth=4, random_state=0).fit(panel, labels)
     asked = []

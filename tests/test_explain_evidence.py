@@ -112,6 +112,35 @@ def test_a_constant_column_is_measured_by_1_also_where_its_mean_is_rounded():
     assert Margins(records).distance(Formula.parse("F(x > 3)", records.schema).expression, 0).size == -2.9
 
 
+def test_the_unit_of_a_distance_is_that_of_the_step_that_it_is_of():
+    """The first step that proves "b and x > 4" is step 0, by x; the margin is that of step 1, by b."""
+    arrays = [np.array([[4.1, 1], [9, 1], [4.05, 0]]), np.array([[3, 0], [5, 1]])]
+    records = Panel.from_arrays(arrays, columns=["x", "b"], schema={"b": {"type": "Boolean"}})
+    formula = Formula.parse("F(b and x > 4)", records.schema)
+    assert Margins(records).distance(formula.expression, 0) == (1.0, None)
+    assert decisive_step(formula, records, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "b", "step"),
+    [
+        ("until(a, b)", "111111", "000001", 5),
+        ("until(a, b)", "111000", "000001", 3),
+        ("until(a, b)", "000000", "100001", 0),
+        ("until(a, b)", "111111", "000000", 0),
+        ("unless(a, b)", "111111", "000000", 0),
+        ("unless(a, b)", "110111", "000100", 2),
+        ("F[5, 5](since(a, b))", "000111", "001000", 2),
+        ("F[5, 5](since(a, b))", "111011", "001000", 3),
+    ],
+)
+def test_until_is_decided_where_b_comes_after_a_or_a_ends_before_b(text, a, b, step):
+    record = np.array([[float(one), float(two)] for one, two in zip(a, b, strict=True)])
+    schema = {name: {"type": "Boolean"} for name in "ab"}
+    records = Panel.from_arrays([record], columns=["a", "b"], schema=schema)
+    assert decisive_step(Formula.parse(text, records.schema), records, 0) == step
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_sign_of_margins_is_the_truth(seed):

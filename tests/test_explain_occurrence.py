@@ -7,11 +7,12 @@ import pytest
 from class_trees import class_leaf, class_tree
 from typer.testing import CliRunner
 
-from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel, load
+from telltree import Formula, GrammarTreeClassifier, MonteCarlo, Panel, export_model, load
 from telltree.cli.app import app
 from telltree.data import Column, Schema
 from telltree.explain import categorize, rules_table
 from telltree.explain.occurrence import Occurrence
+from telltree.explain.way import way_of
 from telltree.speech import conditions, term_of
 from telltree.tree import Node
 from telltree.tree.headlines import with_headlines
@@ -99,6 +100,24 @@ def test_a_headline_says_how_often_its_condition_occurs():
     assert "(the condition occurs in 20 of its 22 members)" in str(first) or "whenever" in first.headline
 
 
+def test_of_single_records_it_is_told_where_the_condition_does_not_occur(tmp_path):
+    tree, panel = airports(3)
+    never, once = (way_of(tree, panel, record) for record in (0, 24))
+    assert [turn.vacuous for turn in (*never, *once)] == [False, True]
+    model = GrammarTreeClassifier('Start ::= G(origin = "EWR" implies x < 3)', random_state=1)
+    model.fit(panel, ["quiet"] * 25 + ["loud"] * 25).save(tmp_path / "model.json")
+    panel.to_frame(id="day").to_csv(tmp_path / "days.csv", index=False)
+    said = "whenever origin is EWR, x is below 3"
+    noted = f"{said} (its condition does not occur in this record)"
+    for record, expected in (("0", f"{said} F("), ("24", f"{noted} F(")):
+        where = ["--id", "day", "--record", record]
+        shown = CliRunner().invoke(app, ["explain", str(tmp_path / "model.json"), str(tmp_path / "days.csv"), *where])
+        assert expected in " ".join(shown.stdout.split()), shown.output
+    where = ["--id", "day"]
+    rows = CliRunner().invoke(app, ["categorize", str(tmp_path / "model.json"), str(tmp_path / "days.csv"), *where])
+    assert rows.stdout.count("the condition occurs in 3 of its 25 members") == 25
+
+
 def test_model_files_keep_how_often_conditions_occur(tmp_path):
     _, panel = airports(3)
     y = ["quiet"] * 25 + ["loud"] * 25
@@ -115,6 +134,10 @@ def test_model_files_keep_how_often_conditions_occur(tmp_path):
         assert [(str(c.formula), c.members) for c in leaf.conditions] == [('F(origin = "EWR")', 3)]
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "model.json"), "--english"]).stdout
     assert f"{side} (the condition occurs in 3 of its 25 members)" in " ".join(shown.split())
+    often = "the condition occurs in 3 of its 25 members"
+    for target in ("json", "csv", "markdown"):
+        assert often in export_model(model, target), target
+    assert model.rules()[number - 1].occurs == often
     document = json.loads((tmp_path / "model.json").read_text())
     for entry in document["tree"]:
         entry.pop("conditions", None)
@@ -127,5 +150,6 @@ def test_model_files_keep_how_often_conditions_occur(tmp_path):
             }
     (tmp_path / "old.json").write_text(json.dumps(document))
     old = load(tmp_path / "old.json")  # of which it is not known how often the condition occurs
+    assert old.rules()[number - 1].occurs == ""
     assert "whenever" not in (old.rules()[number - 1].headline or "")
     assert "whenever" not in (old.categories(panel)[number - 1].headline or "")

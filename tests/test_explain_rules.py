@@ -88,8 +88,8 @@ def test_a_leaf_nobody_came_to_promises_nothing():
 def test_frames_are_made_of_records(tree):
     records = as_records(rules_table(tree))
     assert list(records[0]) == [
-        "cluster", "formula", "english", "short", "headline", "label", "title", "share", "low", "high", "support",
-        "counts", "purity", "lift", "weighted", "decided_by_weights",
+        "cluster", "formula", "english", "short", "headline", "label", "title", "occurs", "share", "low", "high",
+        "support", "counts", "purity", "lift", "weighted", "decided_by_weights",
     ]  # fmt: skip
     assert pd.DataFrame(records)["label"].tolist() == ["calm", "storm", "storm"]
     assert pl.DataFrame(records)["support"].to_list() == [4, 4, 3]

@@ -12,13 +12,13 @@ from itertools import chain
 import duckdb
 import pandas as pd
 import pytest
-from class_trees import class_tree
+from class_trees import class_leaf, class_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import HOSTILE, draw_tree_case, expected, hostile_case, leaf, plain_value, steps, tree_of
 from strategies import Case, Column
 
-from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, user_function
+from telltree import Formula, GrammarTreeClassifier, Panel, SettingsError, read, user_function
 from telltree.export import export_model
 from telltree.tree import Node
 
@@ -228,3 +228,18 @@ def test_the_python_module_reads_words_where_a_column_was_boolean(words, label, 
     model = GrammarTreeClassifier("Start ::= F(flag)", random_state=0).fit(panel, ["a", "b"])
     (tmp_path / "rule.py").write_text(export_model(model, "python"), encoding="utf-8")
     assert runpy.run_path(str(tmp_path / "rule.py"))["predict"]({"flag": words}) == label
+
+
+@pytest.mark.parametrize("time", ["time", 'at """\n'])
+def test_the_python_module_says_where_it_reads_the_times_of_uneven_steps(time, tmp_path):
+    times, x = ([0, 1, 10], [0, 8, 10]), [1.0, 5.0, 1.0]
+    frame = pd.DataFrame([(i, t, v) for i, own in enumerate(times) for t, v in zip(own, x, strict=True)])
+    panel, _ = read(frame.set_axis(["id", "t", "x"], axis=1), id="id", time="t")
+    for text, asks in (("F(gone() < 0.5 and x > 2)", True), ("F(x > 2)", False)):
+        root = Node(Formula.parse(text, panel.schema), class_leaf((1, 0)), class_leaf((0, 1)))
+        tree = class_tree(root, ("early", "late"), panel.schema, step=panel.step)
+        module = export_model(tree, "python", time=time)
+        assert (f"# The times of a record's steps are in record[{time!a}], one a step." in module) is asks
+        (tmp_path / "module.py").write_text(module, encoding="utf-8")
+        predict = runpy.run_path(str(tmp_path / "module.py"))["predict"]
+        assert [predict({"x": x, time: own}) for own in times] == tree.predict(panel).tolist()

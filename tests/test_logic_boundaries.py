@@ -17,7 +17,9 @@ from paths import (
     assert_every_path_agrees,
     by_engine,
     by_formulas,
+    by_halves,
     by_module,
+    by_shards,
     garbage_in_memory,
     traced,
     walked,
@@ -164,14 +166,16 @@ def test_every_window_over_every_length_in_plain_python():
         assert walked_over_time(windowed(name, a, b), case.panel, compiled=False) == right_over_time(name, a, b), (a, b)
 
 
+@pytest.mark.parametrize("by", ["an exported module", "shards", "halves"])
 @pytest.mark.parametrize("name", [*SOME, *ALL])
-def test_every_window_over_every_length_in_an_exported_module(name, tmp_path):
-    case = one_of_each_length()
-    temporal = "F" if name in SOME else "G"
-    # negated and quantified over time, so that every step counts: G of "some", F of "all"
-    other = "G" if temporal == "F" else "F"
-    found = by_module([applied(other, windowed(name, a, b)) for a, b in WINDOWS], case, tmp_path)
-    decide = all if other == "G" else any
+def test_every_window_over_every_length_by_other_paths(name, by, tmp_path):
+    """Quantified over time the other way, so that every step counts: G of "some", F of "all"."""
+    case, (other, decide) = one_of_each_length(), ("G", all) if name in SOME else ("F", any)
+    formulas = [applied(other, windowed(name, a, b)) for a, b in WINDOWS]
+    if by == "an exported module":
+        found = by_module(formulas, case, tmp_path)
+    else:
+        found = (by_shards if by == "shards" else by_halves)(formulas, case.panel, random.Random(0))
     for (a, b), answers in zip(WINDOWS, found.tolist(), strict=True):
         assert answers == [decide(steps) for steps in right_over_time(name, a, b)], (a, b)
 

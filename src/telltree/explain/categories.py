@@ -19,7 +19,7 @@ from telltree.explain.implication import shown
 from telltree.explain.left_open import Open, left_open, left_open_of
 from telltree.explain.occurrence import Occurrence, occurs_in
 from telltree.explain.short import shorts_of
-from telltree.logic import Answers
+from telltree.logic import Answers, Formula
 from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.operators.table import AND, NOT
@@ -57,6 +57,8 @@ class Category:
     """
     shared: str
     """What is true of this category and of its sibling, in English: all branches but the last."""
+    claim: Formula | None
+    """What the headline says; None if there is none."""
     apart: str
     """What sets it apart from its sibling, in English: the last branch."""
     steps: tuple[str, ...]
@@ -123,6 +125,7 @@ class Category:
             short=None if self.short == self.english else self.short,
             among=f"on these {counted(self.among, 'record')}",
             steps=tuple(Said(step, str(claim), None if some is None else str(some)) for step, claim, some in claims),
+            claim=self.claim,
             occurs=self.occurs,
         )
 
@@ -190,6 +193,7 @@ def categorize(
                 english=said(branches),
                 short=short or said(branches),
                 headline=headlines[number - 1],
+                claim=None if headlines[number - 1] is None or leaf.headline is None else leaf.headline.formula,
                 shared=said(branches[:-1]),
                 apart=said(branches[-1:]),
                 steps=tuple(said((branch,)) for branch in branches),

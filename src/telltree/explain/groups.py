@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import NamedTuple, Protocol, TypeVar
 
+from telltree.explain.implication import follows
 from telltree.explain.occurrence import Occurrence
+from telltree.logic import Formula
 from telltree.speech import repeats
 from telltree.tree.tree import Branch, are_siblings
 
@@ -73,6 +75,8 @@ class Telling:
     """Which records these are: "on the 400 training records"."""
     steps: tuple[Said, ...]
     """Each branch by itself."""
+    claim: Formula | None = None
+    """What the headline says."""
     occurs: Mapping[str, Occurrence] = field(default_factory=dict)
     """In how many of its records the conditions of sentences occur, by sentence."""
 
@@ -112,9 +116,10 @@ class Telling:
 
     @property
     def without_what_is_shared(self) -> "Telling":
-        """Without a headline that is told of all categories in a group around it."""
+        """Without a headline that is told of all categories in a group around it, or follows from what is."""
         above = [said.english for said in self.steps[:-1]]
         shared = any(self.is_headline(said) or self._repeats(said) for said in above)
+        shared = shared or (self.claim is not None and bool(above) and follows(self.claim, self.branches[:-1]))
         return replace(self, headline=None) if shared else self
 
     def without_repeats(self, *said: str) -> "Telling":

@@ -105,6 +105,12 @@ def redundant(branches: Sequence[Branch]) -> list[bool]:
     return dropped
 
 
+def follows(formula: Formula, branches: Sequence[Branch]) -> bool:
+    """Whether a formula follows from branches for every possible record, as far as can be found."""
+    claims = [_claim(above.expression, truth) for above, truth in branches]
+    return _Refutation().impossible([*claims, _claim(formula.expression, False)])
+
+
 def shown(branches: Sequence[Branch]) -> tuple[Branch, ...]:
     """The conjuncts worth showing, in order: the others follow from them. At least the last one stays."""
     kept = [branch for branch, follows in zip(branches, redundant(branches), strict=True) if not follows]

@@ -7,6 +7,7 @@ from typing import Any
 from telltree.explain.categories import sentence, signed
 from telltree.explain.english import Style
 from telltree.explain.headline import headline_text
+from telltree.explain.occurrence import occurred_in_training
 from telltree.operators.expression import conjunction
 from telltree.tree.target import Cell, Sureness
 from telltree.tree.tree import Tree
@@ -38,6 +39,10 @@ class RuleRow:
     """What is predicted."""
     title: str
     """The label in words, or "mixed: A or B" where that is hardly decided."""
+    occurs: str
+    """In how many of these records the conditions of `english` occur, in words: "whenever A, B" says nothing of records
+    in which A never holds. "" if it has no conditions, or that is not known.
+    """
     sureness: Sureness
     """How sure that is, by the records that came here."""
 
@@ -59,9 +64,11 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
     training. `style` is that of `english`; headlines and short descriptions are told in plain English alone.
     """
     unsure = tree.missing if missing is None else missing
+    occurred = occurred_in_training(tree)
     rows = []
     for number, (leaf, branches) in enumerate(tree.leaves, 1):
         english = sentence(branches, tree.schema, unsure, style=style, step=tree.step)
+        occurrence = occurred(signed(branches), number) if style == "plain" else None
         short = leaf.short if style == "plain" else None
         rows.append(
             RuleRow(
@@ -72,6 +79,7 @@ def rules_table(tree: Tree, *, missing: Container[str] | None = None, style: Sty
                 headline=headline_text(tree, number) if style == "plain" else None,
                 label=leaf.summary.predicted,
                 title=leaf.summary.title,
+                occurs="" if occurrence is None else occurrence.told(),
                 sureness=leaf.summary.sureness(leaf.summary, tree.summary, weighted=tree.weighted),
             )
         )

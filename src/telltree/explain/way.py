@@ -11,6 +11,7 @@ from telltree.data.schema import listed
 from telltree.explain.categories import missing_columns
 from telltree.explain.english import Style, check_style, english
 from telltree.explain.evidence import Distance, Margins, Reference
+from telltree.explain.occurrence import conditions_of
 from telltree.logic import Formula, truth_of
 from telltree.logic.unknown import bounds
 from telltree.operators import Expression
@@ -42,6 +43,8 @@ class Turn:
     """The margin in words: "+0.118", "-5 steps", or "-5 s" if steps have equal lengths."""
     unknown: str | None = None
     """If the answer is unknown: why, and as what it counts."""
+    vacuous: bool = False
+    """Whether `english` says nothing of the record, as a condition of it never occurs: the A of "whenever A, B"."""
 
 
 def way_of(
@@ -66,10 +69,14 @@ def way_of(
     margins, found, node = Margins(aligned, others), list[Turn](), tree.root
     while isinstance(node, Node):
         turn = _turn(node.formula, aligned, record, doubtful, margins, style=style)
+        if style == "plain":
+            claim = node.formula.expression if turn.holds else Expression(NOT, (node.formula.expression,))
+            wanted = conditions_of([claim], tree.schema, doubtful, tree.step)
+            turn = replace(turn, vacuous=bool(wanted) and not truth_of(wanted, aligned[[record]]).all())
         why = why_unknown_at(node, aligned[[record]])
         if why is not None:
             asked = english(node.said, tree.schema, tree.missed_by(node), style=style, step=tree.step)
-            turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why)
+            turn = replace(turn, english=f"it is unknown whether {asked}", unknown=why, vacuous=False)
         found.append(turn)
         node = node.true if turn.holds else node.false
     return tuple(found)

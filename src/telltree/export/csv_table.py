@@ -26,4 +26,4 @@ def _cells(row: RuleRow) -> dict[str, Any]:
     told = {name: value for name, value in row.sureness.exported().items() if not isinstance(value, list)}
     sure = {name: str(value).lower() if isinstance(value, bool) else value for name, value in told.items()}
     said = {"formula": row.formula, "english": row.english, "short": row.short, "headline": row.headline}
-    return {"category": row.cluster, "label": row.label, **sure, **said, "title": row.title}
+    return {"category": row.cluster, "label": row.label, **sure, **said, "title": row.title, "occurs": row.occurs}

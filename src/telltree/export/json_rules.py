@@ -25,6 +25,7 @@ def json_rules(exported: Exported) -> str:
             "headline": row.headline,
             **row.sureness.exported(),
             "title": row.title,
+            "occurs": row.occurs,
         }
         for row in rule_rows(exported)
     ]

@@ -7,9 +7,11 @@ from telltree.amounts import counted
 from telltree.explain import RuleRow
 from telltree.explain.categories import sentence, signed
 from telltree.explain.groups import grouped
+from telltree.explain.occurrence import occurred_in_training
 from telltree.explain.rules import NOTHING, cells
 from telltree.export.exported import Chosen, Exported
 from telltree.export.json_rules import rule_rows
+from telltree.operators import Expression
 from telltree.operators.expression import conjunction
 from telltree.tree.tree import Branch
 from telltree.visible import visible
@@ -29,11 +31,14 @@ def markdown_table(exported: Exported) -> str:
         if len(group) == 2:
             yes, no = group
             lines.append(_shared(yes, no, exported, len(columns) - 2))
-            apart = {one.number: _told(one.branches[-1:], exported) for one in group}
+            apart = {
+                one.number: _noted(_told(one.branches[-1:], exported), one.formulas[-1:], one, exported)
+                for one in group
+            }
             lines.append(_line(rows[yes.number], f"unlike {no.number}: {apart[yes.number]}"))
             lines.append(_line(rows[no.number], f"unlike {yes.number}: {apart[no.number]}"))
         else:
-            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], exported)))
+            lines.append(_line(rows[group[0].number], _alone(rows[group[0].number], group[0], exported)))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -42,11 +47,12 @@ def _line(row: RuleRow, english: str) -> tuple[str, ...]:
     return tuple(_plain(text) for text in (*said, english, row.headline or NOTHING))
 
 
-def _alone(row: RuleRow, exported: Exported) -> str:
+def _alone(row: RuleRow, one: Chosen, exported: Exported) -> str:
     """What is true of a category: its short description, if it has one, or the whole sentence."""
-    if row.short == row.english or exported.category is not None:
-        return row.english
-    return f"on the {counted(exported.tree.records, 'training record')}: {row.short}"
+    if one.leaf.short is None or row.short == row.english or exported.category is not None:
+        return _noted(row.english, one.formulas, one, exported)
+    short = _noted(row.short, [one.leaf.short.expression], one, exported)
+    return f"on the {counted(exported.tree.records, 'training record')}: {short}"
 
 
 def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[str, ...]:
@@ -54,6 +60,12 @@ def _shared(yes: Chosen, no: Chosen, exported: Exported, empty: int) -> tuple[st
     above = yes.branches[:-1]
     told = _plain(conjunction(signed(above))), _plain(_told(above, exported))
     return (f"{yes.number} and {no.number}", "both", *[""] * empty, *told, "")
+
+
+def _noted(said: str, claims: Sequence[Expression], one: Chosen, exported: Exported) -> str:
+    """A sentence that says some claims, with how often its conditions occur where that is not in every record."""
+    occurrence = occurred_in_training(exported.tree)(claims, one.number) if exported.style == "plain" else None
+    return said if occurrence is None else said + occurrence.beside()
 
 
 def _told(branches: Sequence[Branch], exported: Exported) -> str:

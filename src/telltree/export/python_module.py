@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
@@ -72,6 +72,8 @@ from telltree.operators.table import (
 )
 from telltree.tree.tree import Leaf, Node
 
+_CLOCKS = {ELAPSED, LEFT, GONE, WHEN_MAX, WHEN_MIN}
+"""Operators that read the times of a record whose steps differ in length."""
 _READS = {Type.REAL_VECTOR: "real", Type.BOOLEAN_VECTOR: "boolean", Type.CATEGORICAL_VECTOR: "categorical"}
 _HEAD = '''"""A decision tree of temporal-logic formulas, made by telltree. It needs nothing but Python.
 
@@ -131,14 +133,15 @@ def python_module(exported: Exported, time: str | None = None) -> str:
         signs = [("" if truth else "not ") + f"formula_{i}(record)" for i, (_, truth) in enumerate(chosen.branches)]
         formulas = [formula.expression for formula, _ in chosen.branches]
         end = _ALONE.format(number=chosen.number, label=ascii(chosen.label), truth=" and ".join(signs) or "True")
-        head = _head(exported, "`belongs(record)` tells whether it is of the category.")
+        head = _head(exported, "`belongs(record)` tells whether it is of the category.") + _clock(formulas, reads)
         return head + _runtime() + _functions(formulas, reads) + end
     formulas = [node.formula.expression for node in exported.tree.nodes]
     branches: list[str] = []
     start = _walk(exported.tree.root, branches, iter(range(1, len(exported.tree.leaves) + 1)))
     labels = [chosen.label for chosen in exported.categories]
     end = _WHOLE.format(branches=f"[{', '.join(branches)}]", labels=ascii(labels), start=start, noun=_noun(exported))
-    head = _head(exported, f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category.")
+    use = f"`predict(record)` gives its {_noun(exported)}, and `find_category(record)` its category."
+    head = _head(exported, use) + _clock(formulas, reads)
     return head + _runtime() + _functions(formulas, reads) + end
 
 
@@ -149,6 +152,13 @@ def _noun(exported: Exported) -> str:
 
 def _head(exported: Exported, use: str) -> str:
     return _HEAD.format(use=f"{use}\n{exported.demand}".rstrip())
+
+
+def _clock(formulas: Iterable[Expression], reads: Reads) -> str:
+    """A comment on what records must have beside their columns, where formulas ask for their times; "" if none does."""
+    uneven = reads.step is not None and reads.step[0] is None
+    asks = uneven and any(part.head in _CLOCKS for formula in formulas for part in formula.walk())
+    return f"# The times of a record's steps are in record[{reads.time!a}], one a step.\n" if asks else ""
 
 
 def _walk(node: Node | Leaf, branches: list[str], clusters: Iterator[int]) -> int:

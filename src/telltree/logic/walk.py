@@ -252,6 +252,14 @@ def witness(program, part, step, steps, margins):
     return nearest
 
 
+def extreme(program, part, step, steps, margins):
+    """The first step whose margin is that of what looks along time from a step, which has a step to look at."""
+    t = max(step + program.near[part], 0)
+    while margins[program.one[part]][t] != margins[part][step]:
+        t += 1
+    return t
+
+
 def weightier(program, part, step, margins):
     """The operand of ∧, ∨ or ⇒ whose margin is that of the whole, and so has its truth; the first of equals."""
     one, two = margins[program.one[part]][step], margins[program.two[part]][step]
@@ -307,7 +315,7 @@ def decisive(program, room, steps):
 
 
 def deciding(program, room, steps):
-    """The atom, or comparison of counts, by which a formula is decided, and the step that it looks at; or what looks
+    """The atom, or comparison of counts, that a formula has its margin of, and the step that it looks at; or what looks
     along time and has no step to look at, which no value would change."""
     part, step = len(program.codes) - 1, 0
     while program.codes[part] != _ATOM and program.codes[part] != _COMPARE:
@@ -315,7 +323,7 @@ def deciding(program, room, steps):
         if looks and not sees_any(program, part, step, steps):
             return part, step
         if looks:
-            step = witness(program, part, step, steps, room.margins)
+            step = extreme(program, part, step, steps, room.margins)
         elif is_pair(code):
             part, step = settling(program, part, step, steps, room.margins)
             continue
@@ -434,6 +442,7 @@ def walk(program, signals, begins, lengths, low, high, room, followed, found, de
 
 INNER = (
     compared, measure, join, look, hold, answer, is_connective, is_pair, is_counted, count_from_start, count_step, run,
-    sees_any, witness, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away, explain,
+    sees_any, witness, extreme, settling, weightier, count_from, count_on, turned, decisive, deciding, steps_away,
+    explain,
 )  # fmt: skip
 """What `walk` calls, each before those that call it."""

@@ -61,6 +61,13 @@ class Pruning:
         return 0 if self.own is None else self.leaves - len(self.own.leaves)
 
     @property
+    def remarks(self) -> list[str]:
+        """What it was judged with, if questions were cut from the model's own tree afterwards."""
+        were = "was" if self.cut == 1 else "were"
+        said = f"judged before {counted(self.cut, 'question')} whose answers predict the same {were} cut"
+        return [said] if self.cut else []
+
+    @property
     def leaves(self) -> int:
         """How many categories it has."""
         return len(self.tree.leaves)
@@ -156,7 +163,7 @@ class Front(tuple[Pruning, ...]):
     @property
     def legend(self) -> str:
         """What the columns of the table are, in one sentence or two."""
-        own = next((f"> the model's own tree{_before(step.cut)}" for step in self if step.own is not None), "")
+        own = next((", ".join(["> the model's own tree", *step.remarks]) for step in self if step.own is not None), "")
         return "; ".join(filter(None, (own, _LEGENDS[self.scored_by])))
 
     def table(self) -> str:
@@ -177,12 +184,6 @@ _LEGENDS = {
     "accuracy": "± a standard error, in cross-validation",
     "worth": "worth: the bits of labels that its least worthy branch saves, for each bit that it takes to say",
 }
-
-
-def _before(cut: int) -> str:
-    """What a tree was without when it was judged, if so many questions were cut from it afterwards."""
-    were = "was" if cut == 1 else "were"
-    return f", judged before {counted(cut, 'question')} whose answers predict the same {were} cut" if cut else ""
 
 
 def _row(step: Pruning) -> dict[str, str]:

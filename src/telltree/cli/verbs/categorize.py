@@ -29,7 +29,8 @@ def categorize(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Sort records into the categories of a model: a table of record, category, class, formula, English, headline.
+    """Sort records into the categories of a model: a table of record, category, class, formula, English, headline,
+    and how often the condition of a "whenever" occurs in the category.
 
     \b
     Examples:
@@ -50,18 +51,16 @@ def categorize(
         put_json([_plain(category, loaded.tree) for category in found], output)
     else:
         place = {int(i): category for category in found for i in category.positions}
-        rows = [
-            [record, place[i].number, place[i].label, place[i].description, place[i].english, place[i].headline]
-            for i, record in enumerate(panel.ids.tolist())
-        ]
-        columns = ["category", loaded.tree.target.words.predicted, "formula", "english", "headline"]
+        told = {c.number: [c.number, c.label, c.description, c.english, c.headline, _occurs(c)] for c in found}
+        rows = [[record, *told[place[i].number]] for i, record in enumerate(panel.ids.tolist())]
+        columns = ["category", loaded.tree.target.words.predicted, "formula", "english", "headline", "occurs"]
         put_csv([id_heading(data, columns), *columns], rows, output)
 
 
 def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
     from telltree.explain.categories import sentence
 
-    hidden = ("branches", "positions", "summary", "sureness", "occurs")
+    hidden = ("branches", "positions", "summary", "sureness", "occurs", "claim")
     found = {field.name: getattr(category, field.name) for field in fields(category) if field.name not in hidden}
     paper = sentence(category.branches, tree.schema, tree.missing, style="paper")
     return {
@@ -72,6 +71,12 @@ def _plain(category: "Category", tree: "Tree") -> dict[str, Any]:
         "occurs": _told(category),
         **category.sureness.values(),
     }
+
+
+def _occurs(category: "Category") -> str:
+    """How often the conditions of its sentence occur among its records, in words; "" if it has none."""
+    found = category.occurs.get(category.english)
+    return "" if found is None else found.told()
 
 
 def _told(category: "Category") -> dict[str, str]:

@@ -90,7 +90,8 @@ def _told(turn: "Turn") -> str:
     """A branch in English and as a formula, and when and how clearly it was decided, if that can be said."""
     from telltree.explain.moments import how_decided
 
-    lines = [f"\n  {turn.english}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
+    noted = " (its condition does not occur in this record)" if turn.vacuous else ""
+    lines = [f"\n  {turn.english}{noted}", f"    {turn.formula} is {'true' if turn.holds else 'false'}"]
     if turn.unknown is not None:
         return "\n".join([*lines, f"    {turn.unknown}"])
     how = how_decided(turn.formula, turn.holds)

@@ -84,7 +84,7 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
     from telltree.explain.groups import Said, Telling
     from telltree.explain.left_open import open_in_training
 
-    _, branches = tree.leaves[rule.cluster - 1]
+    leaf, branches = tree.leaves[rule.cluster - 1]
     whole, *steps = (
         Said(
             sentence(some, tree.schema, tree.missing, style=style, step=tree.step),
@@ -104,6 +104,7 @@ def _telling(rule: "RuleRow", tree: "Tree", style: "Style") -> "Telling":
         short=None if rule.short == rule.english else rule.short,
         among=f"on the {counted(tree.records, 'training record')}",
         steps=tuple(steps),
+        claim=None if rule.headline is None or leaf.headline is None else leaf.headline.formula,
         occurs=_occurs(rule, tree) if style == "plain" else {},
     )
 

@@ -34,6 +34,8 @@ class Sizes:
     rows: tuple[Size, ...]
     more: int
     """How many between them are left out."""
+    remarks: list[str]
+    """How the report's own tree was judged, if questions were cut from it afterwards."""
 
     @property
     def scored(self) -> bool:
@@ -84,7 +86,7 @@ def sizes_of(subject: Subject) -> tuple[Sizes | None, Unseen | None]:
     score, whole = None if own is None else own.score, subject.tree.summary
     # the scores of a front are shares of right answers, which only classes have
     unseen = _unseen(subject, score, whole) if score is not None and isinstance(whole, ClassSummary) else None
-    return (Sizes(rows, len(steps) - len(rows)) if len(steps) > 1 else None), unseen
+    return (Sizes(rows, len(steps) - len(rows), [] if own is None else own.remarks) if len(steps) > 1 else None), unseen
 
 
 def _unseen(subject: Subject, score: Score, whole: ClassSummary) -> Unseen:
