@@ -36,10 +36,11 @@ def decisive_step(formula: Formula, panel: Panel, record: int, *, reference: Ref
     F true, G false: the first witness. F false, G true: the step nearest to being one, by margins in standard
     deviations over `reference`, by default the panel; the first of equals. What looks at a single step, as `next` does:
     the step that decides what is there. `until`, `unless`, `since`: where b comes after a, or a ends before b, with the
-    margin of the whole; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b, which is ¬a ∨ b: the step of the operand that decides, which is the one with the
-    smaller margin for ∧, with the larger for ∨; the first of equals. A comparison of counts: the step at which it
-    reached its final answer as counting went on; if the answer never changed, the step at which it came nearest to the
-    other. For a false `count(a) > c` that is the last true step of a, or the one nearest to being true.
+    margin of the whole; the first of equals. ¬a: the step of a. a ∧ b, a ∨ b, and a ⇒ b, which is ¬a ∨ b: the step of
+    the operand that decides, which is the one with the smaller margin for ∧, with the larger for ∨; the first of
+    equals. A comparison of counts: the step at which it reached its final answer as counting went on; if the answer
+    never changed, the step at which it came nearest to the other. For a false `count(a) > c` that is the last true step
+    of a, or the one nearest to being true.
     """
     return int(decisive_steps(formula, panel, [record], reference=reference)[0])
 
